@@ -77,7 +77,7 @@ ONLY_IMPORTED_BY = {
     "inspect_ai": {"eval", "tasks", "contrib", "analysis", "submission"},
     "gymnasium": {"gym"},
     "jericho": {"contrib"},
-    "anyio": {"view"},
+    "anyio": {"eval", "view"},
     "starlette": {"people", "view"},
     "textual": {"people"},
     "uvicorn": {"view"},

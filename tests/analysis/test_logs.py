@@ -1,17 +1,19 @@
 """Logs of real runs, whole and damaged."""
 
+import json
 import shutil
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import inspect_ai.log as inspect_log
 import pytest
 
 from waybench.analysis import LoggedEpisode, estimate, overall, read_logs, rows
-from waybench.analysis.logs import Skipped
+from waybench.analysis.logs import Skipped, _logs
 from waybench.analysis.results import labels
 from waybench.core import UsageError
 from waybench.eval import evaluate
@@ -49,6 +51,10 @@ def changed(
         if sample.id in errors:
             sample.error = _LOG.EvalError(message="Timeout", traceback="", traceback_ansi="")
     _LOG.write_eval_log(log, str(to))
+
+
+def left_to_inspect(location: str, some: Sequence[tuple[Any, int]]) -> None:
+    """Say that samples are of another form than can be read without Inspect's models."""
 
 
 def ends(episodes: Sequence[LoggedEpisode]) -> dict[str, tuple[str, str]]:
@@ -149,10 +155,45 @@ def test_a_sample_that_cannot_be_read_is_passed_over(whole: Path, monkeypatch: p
         return read(location, some, **how)
 
     monkeypatch.setattr(_LOG, "read_eval_log_samples_by_id", torn)
+    monkeypatch.setattr(_logs, "simple_samples", left_to_inspect)  # as where a sample is of another form
     problems: list[Skipped] = []
     assert set(ends(list(read_logs(whole.parent, on_problem=problems.append)))) == {"501", "503"}
     assert problems == [Skipped(str(whole), "502-1", "torn")]
     assert str(problems[0]).endswith(f"{whole.name}, sample 502-1: torn")
+
+
+def test_samples_are_read_alike_with_and_without_inspects_models(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed(whole, tmp_path / whole.name, "2026-01-02", errors=["501-1"])
+    some = [(f"{number}-1", 1) for number in (501, 502, 503)]
+    errors: set[str | None] = set()
+    for path in (whole, *tmp_path.glob("*.eval")):
+        read = _logs.simple_samples(str(path), some)
+        assert read is not None
+        assert [each.id for each in read] == [name for name, _ in some]
+        found = list(read_logs(path.parent))
+        with monkeypatch.context() as patch:
+            patch.setattr(_logs, "simple_samples", left_to_inspect)
+            assert list(read_logs(path.parent)) == found
+        errors |= {each.record.error for each in found}
+    assert errors == {None, "Timeout"}
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [("metadata", {"waybench": "attachment://a"}), ("scores", None), ("error", "lost"), ("epoch", "1"), ("store", [])],
+)
+def test_samples_of_another_form_are_left_to_inspect(whole: Path, tmp_path: Path, part: str, value: Any) -> None:
+    other = tmp_path / whole.name
+    with ZipFile(whole) as log, ZipFile(other, "w") as copy:
+        for name in log.namelist():
+            content = json.loads(log.read(name))
+            if name == "samples/502-1_epoch_1.json":
+                content[part] = value
+            copy.writestr(name, json.dumps(content))
+    assert _logs.simple_samples(str(other), [("501-1", 1)]) is not None
+    assert _logs.simple_samples(str(other), [("501-1", 1), ("502-1", 1)]) is None
 
 
 def test_nothing_but_a_damaged_file(tmp_path: Path) -> None:
@@ -171,10 +212,3 @@ def test_a_record_that_is_none_is_passed_over_and_named(whole: Path, tmp_path: P
     assert len(list(read_logs(tmp_path, on_problem=problems.append))) == MAZES - 1
     assert [(Path(one.log).name, one.sample) for one in problems] == [(whole.name, log.samples[0].id)]
     assert "not an episode record" in problems[0].error
-
-
-@pytest.mark.slow
-def test_reading_ahead_in_other_processes_is_the_same(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.analysis.logs._logs._BATCH", 1)
-    monkeypatch.setattr("waybench.analysis.logs._logs._WORTH_PROCESSES", 1)
-    assert list(read_logs(whole.parent, processes=2)) == list(read_logs(whole.parent))

@@ -15,6 +15,7 @@ import vl_convert
 from tests.analysis.episodes import played
 from tests.conftest import PATIENCE
 from waybench.analysis import LoggedEpisode
+from waybench.analysis.logs import Origin
 from waybench.analysis.results import Verifier
 from waybench.core import Price
 from waybench.reporting import ReportCache, open_cache, write_report
@@ -79,6 +80,16 @@ def test_a_second_report_does_only_what_is_new(tmp_path: Path, monkeypatch: pyte
     assert grown == report([*FIRST, *ADDED], tmp_path / "apart")
 
 
+def test_an_episode_of_a_log_is_kept_with_the_origin_of_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logged = [replace(each, origin=Origin("2026-01-31 12:00 UTC", "0.1.0", "waybench run alicia")) for each in FIRST]
+    first = report(logged, tmp_path)
+    work = Work(monkeypatch)
+    assert report(logged, tmp_path) == first
+    assert (work.simulated, work.replays) == (0, 0)
+
+
 def test_a_page_that_somebody_changed_is_made_again(tmp_path: Path) -> None:
     first = report(FIRST, tmp_path)
     page = next(name for name in first if name.startswith("replays/"))
@@ -88,6 +99,7 @@ def test_a_page_that_somebody_changed_is_made_again(tmp_path: Path) -> None:
     assert report(FIRST, tmp_path) == first
 
 
+@pytest.mark.slow
 def test_damaged_entries_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = report(FIRST, tmp_path)
     (kept,) = (tmp_path / "kept").iterdir()
@@ -101,6 +113,7 @@ def test_damaged_entries_are_made_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert work.simulated == len(FIRST)
 
 
+@pytest.mark.slow
 def test_other_prices_another_title_and_another_source_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

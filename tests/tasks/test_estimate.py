@@ -7,6 +7,7 @@ import pytest
 
 import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
+from waybench.eval import episode_tokens
 from waybench.tasks import find_task, quote
 from waybench.tasks._estimate import _fixed, _ladder
 from waybench.tasks._items import task_items
@@ -37,30 +38,42 @@ def test_items_that_are_all_played() -> None:
     found = _fixed(listed)
     turns = Episode(waybench.load("hanoi/rods"), listed[0].item, {}).limits.turns
     assert (found.episodes, found.requests) == (6, 6 * turns)
-    assert found.tokens is not None
+    assert found.least is not None
+    assert found.most is not None
     by_hand = sum(each.attempts * tokens("hanoi/rods", [each.item]) for each in listed)
-    assert sum(found.tokens) == pytest.approx(by_hand)
+    assert sum(found.least) == pytest.approx(by_hand)
+    assert sum(found.most) > sum(found.least)  # who moves at random plays on to the limit
 
 
 def test_a_ladder() -> None:
     entry = find_task("alicia")
-    first, total, levels = _ladder(entry, given("alicia", max_dimension=9))
-    assert levels == [5, 7, 9]
+    first, total = _ladder(entry, given("alicia", max_dimension=9))
+    assert total.levels == [5, 7, 9]
     assert (first.episodes, first.requests) == (30, 90)  # ten mazes, three attempts of three requests
-    assert total is not None
+    assert total.least is not None
     environment = waybench.load("maze/alicia")
-    one_each = [environment.source(level=level).item(0) for level in levels]
-    assert sum(total) == pytest.approx(10 * tokens("maze/alicia", one_each))
+    one_each = [environment.source(level=level).item(0) for level in total.levels]
+    assert sum(total.least) == pytest.approx(10 * tokens("maze/alicia", one_each))
 
 
 def test_in_words() -> None:
     text = quote(find_task("hanoi_3"), {"limit": 2}, "openai/a", Price(1000.0, 1000.0, 1000.0))
     match = re.search(
-        r"^hanoi_3, openai/a: (\d+) episodes, at most (\d+) requests; about ([\d.]+)k tokens, ([\d.]+) USD", text
+        r"^hanoi_3, openai/a: (\d+) episodes, at most (\d+) requests; about ([\d.]+)k tokens, ([\d.]+) USD for an", text
     )
     assert match, text
     assert float(match[4]) == pytest.approx(float(match[3]), rel=0.01)  # a thousand tokens cost a dollar
     assert "climbs from dimension 5" in quote(find_task("alicia"), {"max_dimension": 7}, "openai/a")
-    assert quote(find_task("crafter"), {}, "openai/a").endswith(
-        "tokens are not estimated for episodes as long as these"
-    )
+
+
+def test_long_episodes_are_extrapolated_from_their_first_turns() -> None:
+    crafter = waybench.load("crafter/survival")
+    items = [crafter.source().item(0)]
+    options = crafter.resolve_options({"steps": 60})
+    whole = sum(episode_tokens(crafter, options, items, "random"))
+    assert sum(episode_tokens(crafter, options, items, "random", 30)) == pytest.approx(whole, rel=0.2)
+    chat = waybench.load("search/dfs")
+    items = [chat.source(level=40).item(0)]
+    options = chat.resolve_options({})
+    whole = sum(episode_tokens(chat, options, items, "random"))
+    assert sum(episode_tokens(chat, options, items, "random", 15)) == pytest.approx(whole, rel=0.3)

@@ -85,3 +85,12 @@ def told(site: Path) -> Outcome:
         (site / "index.html").write_text(what)
         return Outcome()
     return Outcome((what,), problem="" if what == "empty" else what, empty=what == "empty")
+
+
+def with_replays(site: Path, replays: frozenset[str] = frozenset()) -> Outcome:
+    """Build a page, and those of replays that were opened, but for one that there cannot be."""
+    count(site)
+    (site / "replays").mkdir(exist_ok=True)
+    for name in replays - {"m-99.html"}:
+        (site / "replays" / name).write_text(f"the replay {name}")
+    return Outcome()

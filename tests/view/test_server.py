@@ -207,6 +207,31 @@ def test_until_there_is_a_page_another_one_stands_in(tmp_path: Path) -> None:
         assert len({building.headers["ETag"], waiting.headers["ETag"], client.head("/").headers["ETag"]}) == 3
 
 
+def test_a_replay_without_a_page_is_made_when_it_is_opened(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "m.html").write_text("results")
+    calls: list[str] = []
+    site = Site(tmp_path, "title", call=lambda: calls.append("called"))
+    with served(site) as port, client_of(port) as client:
+        first = client.get("/replays/index.html?m-7.html", follow_redirects=True)
+        assert first.url.path == "/replays/m-7.html"
+        assert "is being made" in first.text
+        assert (site.wanted, calls) == ({"m-7.html"}, ["called"])
+        assert client.head("/replays/m-7.html").headers["ETag"] == first.headers["ETag"]
+        assert calls == ["called"]
+        (tmp_path / "replays").mkdir()
+        (tmp_path / "replays" / "m-7.html").write_text(PAGE.format("the replay"))
+        assert "the replay" in client.get("/replays/m-7.html").text
+        assert client.get("/replays/m-8.html").status_code == 200
+        site.built = site.wanted  # and there is no such replay
+        assert client.get("/replays/m-8.html").status_code == 404
+        for other in ("/replays/n-7.html", "/replays/m.html", "/replays/m-x.html", "/replays/%2e%2e%2fm-7.html"):
+            assert client.get(other).status_code == 404
+        outside = client.get("/replays/index.html?//other.example/", follow_redirects=False)
+        assert outside.headers["Location"].startswith(f"http://127.0.0.1:{port}/replays/")
+        assert site.wanted == {"m-7.html", "m-8.html"}
+
+
 NO_TOKENS = [None, "", "a", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "\u00e4", '"', f"x; {TOKEN}"]
 
 

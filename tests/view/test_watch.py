@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+import anyio.to_thread
 import pytest
 
-from tests.view.support import PATIENCE, count, told
+from tests.view.support import PATIENCE, count, told, with_replays
 from waybench.view import Outcome
 from waybench.view._site import Site
 from waybench.view._watch import keep_built, logs_in
@@ -21,14 +22,14 @@ def log(folder: Path, text: str) -> None:
     (folder / "a.eval").write_text(text)
 
 
-def kept(build: Callable[[], Outcome], site: Site, logs: Path, act: Act) -> list[str]:
+def kept(build: Callable[..., Outcome], site: Site, logs: Path, act: Act, every: float = 0.01) -> list[str]:
     """Keep a site built while something is done; return what was told."""
     lines: list[str] = []
 
     async def both() -> None:
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(keep_built, build, site, [logs], 0.01, lines.append)
+                tasks.start_soon(keep_built, build, site, [logs], every, lines.append)
                 await act()
                 tasks.cancel_scope.cancel()
 
@@ -75,6 +76,23 @@ def test_it_is_built_at_once_and_when_a_log_changes(site: Site, tmp_path: Path) 
             await until(lambda number=number: index.exists() and index.read_text() == str(number))
 
     assert kept(partial(count, site.folder), site, tmp_path, act) == ["built"]  # what is known is not told again
+
+
+def test_a_replay_that_is_opened_is_built_without_waiting_for_a_log(site: Site, tmp_path: Path) -> None:
+    (site.folder / "results").mkdir()
+    (site.folder / "results" / "m.html").write_text("results")
+    index = site.folder / "index.html"
+
+    async def act() -> None:
+        await until(index.exists)
+        for name in ("m-7.html", "m-99.html"):
+            assert await anyio.to_thread.run_sync(site.answer, f"replays/{name}") is not None
+            await until(lambda name=name: name in site.built)
+        assert (site.folder / "replays" / "m-7.html").read_text() == "the replay m-7.html"
+        assert site.answer("replays/m-99.html") is None  # it was tried
+
+    kept(partial(with_replays, site.folder), site, tmp_path, act, every=PATIENCE)
+    assert index.read_text() == "3"
 
 
 def test_nothing_is_built_while_nothing_changes(site: Site, tmp_path: Path) -> None:

@@ -24,6 +24,18 @@ PRICES = click.option(
 PROCESSES = min(8, os.cpu_count() or 1)
 
 
+ALL_REPLAYS = -1
+
+
+def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None) -> int | None:
+    """Return how many replays of a model at a task have a page; `ALL_REPLAYS` for all, None for the default."""
+    if value is None or value == "all":
+        return None if value is None else ALL_REPLAYS
+    if not (value.isascii() and value.isdigit()):
+        raise click.BadParameter(f"{value!r} is neither `all` nor a number from 0", ctx, param)
+    return int(value)
+
+
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
 @click.option(
@@ -42,6 +54,13 @@ PROCESSES = min(8, os.cpu_count() or 1)
     help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
 )
 @click.option("--png", is_flag=True, help="Also write each chart as a PNG; SVG files are always written.")
+@click.option(
+    "--replays",
+    callback=_most_replays,
+    metavar="all|NUMBER",
+    help="Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
+    "and 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
+)
 def report(
     folders: tuple[Path, ...],
     out: Path | None,
@@ -50,6 +69,7 @@ def report(
     models: Path | None,
     published: bool,
     png: bool,
+    replays: int | None,
 ) -> None:
     """Write a static report site for the runs in some folders, and for people's records.
 
@@ -66,6 +86,7 @@ def report(
             published=published,
             png=png,
             progress=progress,
+            most_replays=replays,
         ).index
     click.echo(f"report: {site}")
 
@@ -87,6 +108,8 @@ def build(
     tell: Callable[[str], None] = to_stderr,
     processes: int = PROCESSES,
     progress: "Progress | None" = None,
+    most_replays: int | None = None,
+    also_replays: frozenset[str] = frozenset(),
 ) -> "Report":
     """Read the logs of some folders and write the site.
 
@@ -101,33 +124,47 @@ def build(
         tell: Is given lines on what the user should know of the logs; by default stderr is.
         processes: In how many processes large runs are read ahead and pages are made.
         progress: Receives how much of the report is written; nothing by default.
+        most_replays: How many replays of each model at a task have a page, `ALL_REPLAYS` for all; by default all in a
+            report that is not large.
+        also_replays: File names of pages of replays that are written besides.
     """
-    from waybench.analysis import read_logs
     from waybench.analysis.formatting import one_line
-    from waybench.analysis.logs import Skipped
+    from waybench.analysis.logs import EpisodeBatches, Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices
     from waybench.data import cache_dir
     from waybench.papers import papers
-    from waybench.reporting import no_progress, open_cache, read_models, write_report
+    from waybench.reporting import (
+        Replays,
+        inputs_key,
+        no_progress,
+        open_cache,
+        read_models,
+        unchanged_report,
+        write_report,
+    )
 
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []
     kept = open_cache(cache_dir() / "reports", prepare_folder(out))
-    found = read_logs(*folders, on_problem=passed_over.append, processes=processes, kept=kept)
+    shown = papers() if published else ()
+    replays = Replays(most_replays, most_replays == ALL_REPLAYS, also_replays)
+    key = inputs_key(folders, out, title, known, facts, published, png, replays.most, sorted(replays.also))
     try:
-        made = write_report(
-            found,
+        made = unchanged_report(out, kept, key) or write_report(
+            EpisodeBatches(*folders, on_problem=passed_over.append, kept=kept),
             out,
             title=title,
             prices=known,
             models=facts,
             passed_over=passed_over,
-            published=papers() if published else (),
+            published=shown,
             png=png,
             processes=processes,
             progress=progress or no_progress,
             kept=kept,
+            key=key,
+            replays=replays,
         )
     except WaybenchError:  # such as that there is no episode, which what was passed over explains
         tell_skipped(passed_over, tell)

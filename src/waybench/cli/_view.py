@@ -73,14 +73,29 @@ def view(
     )
 
 
-def build_once(folders: tuple[Path, ...], site: Path, title: str, prices: Path | None = None) -> Outcome:
-    """Build the site and say what became of it; this is called in a process of its own."""
+def build_once(
+    folders: tuple[Path, ...],
+    site: Path,
+    title: str,
+    prices: Path | None = None,
+    *,
+    replays: frozenset[str] = frozenset(),
+) -> Outcome:
+    """Build the site and say what became of it; this is called in a process of its own.
+
+    Args:
+        folders: The folders with logs.
+        site: The site's folder.
+        title: Its title.
+        prices: A file with the prices of models' tokens.
+        replays: File names of pages of replays that somebody has opened.
+    """
     from waybench.analysis.logs import NoEpisodesError
 
     notes: list[str] = []
     try:
         # No further processes: this one may be ended at any time, and they would be left.
-        build(folders, site, title, prices, tell=notes.append, processes=1)
+        build(folders, site, title, prices, tell=notes.append, processes=1, also_replays=replays)
     except WaybenchError as error:
         return Outcome(tuple(notes), " ".join(str(error).split()), empty=isinstance(error, NoEpisodesError))
     return Outcome(tuple(notes))

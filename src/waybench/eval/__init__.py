@@ -10,7 +10,7 @@ from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._sample import finished_record, open_episode, stored_record, to_sample
 from waybench.eval._search import PLAN, HorizonSearch
 from waybench.eval._solver import by_level, episode, play, reply_of
-from waybench.eval._strata import Stratum, Tokens, least_tokens, strata
+from waybench.eval._strata import Stratum, Tokens, episode_tokens, strata
 from waybench.eval._task_status import TaskStatus
 
 __all__ = [
@@ -27,10 +27,10 @@ __all__ = [
     "check_folder",
     "check_player",
     "episode",
+    "episode_tokens",
     "escape_surrogates",
     "evaluate",
     "finished_record",
-    "least_tokens",
     "one_line_errors",
     "open_episode",
     "open_model",

@@ -21,7 +21,7 @@ from waybench.core import Json, UsageError
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._lock import locked
-from waybench.eval._preflight import check_models
+from waybench.eval._preflight import PATIENCE, check_models
 from waybench.eval._progress import RunProgress
 from waybench.eval._progress_file import written
 from waybench.eval._room import full_message, is_full, says_full
@@ -80,7 +80,11 @@ def evaluate(
     ready = _open_models(models, model_base_url, model_args or {})
     if check:
         # Models of their own: connections belong to the event loop of their first request.
-        check_models(_open_models(models, model_base_url, model_args or {}))
+        patience = (config or {}).get("attempt_timeout")
+        check_models(
+            _open_models(models, model_base_url, model_args or {}),
+            float(patience) if isinstance(patience, int | float) else PATIENCE,
+        )
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
     followed = progress if progress is not None else RunProgress()
     followed.on_spent = interrupt

@@ -12,13 +12,13 @@ from waybench.eval._provider import EmbeddedPlayer
 # Models that run in this process, or take their replies from a list: a request says nothing of a server.
 _LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench")
 _WAITS = (2.0, 5.0)  # seconds before each new try, where a server asks to wait
-_PATIENCE = 60.0  # seconds for a reply: a large model may have to be loaded first
+PATIENCE = 20.0  # seconds for a reply; who loads a large model first can give a longer --timeout
 _CLOSING = 5.0  # seconds for closing connections
 _TOKENS = 16  # the least that some hosted models take
 _LONGEST = 200  # characters of the server's own words
 
 
-def check_models(models: Sequence[Model], patience: float = _PATIENCE) -> None:
+def check_models(models: Sequence[Model], patience: float = PATIENCE) -> None:
     """Send one short request to each model and refuse to start if one fails.
 
     Nothing of the reply is kept. Embedded players and models without a server are not checked. A server that answers
@@ -51,7 +51,7 @@ async def _check(model: Model, patience: float) -> str:
     try:
         problem = await asyncio.wait_for(_problem(model), patience)
     except TimeoutError:
-        problem = f"no reply within {patience:.0f} s: check that the server works, or wait until it is ready"
+        problem = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
     finally:
         with suppress(Exception):
             await asyncio.wait_for(model.api.aclose(), _CLOSING)

@@ -51,6 +51,7 @@ class TaskProgress:
         args: The task's parameters.
         note: Receives a line that the user should read.
         spent: Is called after each request that was paid for.
+        why_stopped: Returns why the run is ending early, for the records of its open episodes.
         clock: Returns the time in seconds.
     """
 
@@ -65,12 +66,14 @@ class TaskProgress:
         args: Mapping[str, object] | None = None,
         note: Callable[[str], None] = lambda line: None,
         spent: Callable[[], None] = lambda: None,
+        why_stopped: Callable[[], str] = lambda: INTERRUPTED,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.task, self.model, self.args = task, model, dict(args or {})
         self.label = task.removeprefix("waybench/")
         self._total, self._attempts, self._price = total, attempts, price
         self._note, self._spent, self._clock = note, spent, clock
+        self.why_stopped = why_stopped
         self._lock = threading.Lock()
         self._state = "waiting"
         self._done: set[str] = set()
@@ -266,6 +269,11 @@ class EpisodeProgress:
         if self._task is not None:
             self._task.turn(self._name, turn.usage, repeated=repeated)
 
+    @property
+    def why_stopped(self) -> str:
+        """Why the run is ending early, if it is."""
+        return INTERRUPTED if self._task is None else self._task.why_stopped()
+
     def end(self) -> None:
         """Report how the episode stands now that it is left."""
         if self._task is None:
@@ -284,6 +292,8 @@ def sample_name(sample: int | str, epoch: int) -> str:
     return f"{item}#{epoch}-{attempt}" if epoch > 1 else str(sample)
 
 
+INTERRUPTED = "the run was interrupted during this episode"
+SPENT = "the run stopped during this episode: its budget was spent"
 _LONGEST = 200  # characters of an error
 _SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
 
@@ -318,15 +328,14 @@ class RunProgress:
     def _check_budget(self) -> None:
         if self.budget is None or self.budget_is_spent:
             return
-        statuses = self.statuses()
-        spent = (
-            sum(each.cost or 0.0 for each in statuses)
-            if self.in_dollars
-            else sum(each.input_tokens + each.output_tokens for each in statuses)
-        )
-        if spent >= self.budget:
+        if self._spent(self.statuses()) >= self.budget:
             self.budget_is_spent = True
             self.on_spent()
+
+    def _spent(self, statuses: Sequence[TaskStatus]) -> float:
+        if self.in_dollars:
+            return sum(each.cost or 0.0 for each in statuses)
+        return float(sum(each.input_tokens + each.output_tokens for each in statuses))
 
     def add(
         self, task: str, model: str, total: int | None, *, attempts: bool, args: Mapping[str, object]
@@ -341,6 +350,7 @@ class RunProgress:
             args=args,
             note=self.notes.append,
             spent=self._check_budget,
+            why_stopped=lambda: SPENT if self.budget_is_spent else INTERRUPTED,
         )
         self.tasks.append(added)
         for each in self.tasks:
@@ -362,6 +372,10 @@ class RunProgress:
         statuses = self.statuses()
         going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
         left, is_upper_bound = run_seconds_left(statuses)
+        spent = self._spent(statuses)
+        if left is None and self.budget is not None and spent > 0:  # a ladder ends at its budget at the latest
+            left = (time.time() - self.began) * max(self.budget - spent, 0.0) / spent
+            is_upper_bound = True
         return going if left is None else f"{going}, {left_text(left, is_upper_bound)}"
 
     @property
@@ -379,11 +393,21 @@ class RunProgress:
     @property
     def interrupted_text(self) -> str:
         """What is kept of the run when the user has interrupted it, and how to resume it."""
-        finished = plural(sum(each.done for each in self.statuses()), "finished item")
-        if self.budget_is_spent:
+        statuses = self.statuses()
+        done = sum(each.done for each in statuses)
+        totals = [each.total for each in statuses if each.total is not None]
+        units = {each.unit for each in statuses}
+        unit = units.pop() if len(units) == 1 else "item"
+        is_known = len(totals) == len(statuses) > 0
+        finished = f"{done:,} of {plural(sum(totals), unit)}" if is_known else plural(done, f"finished {unit}")
+        if self.budget_is_spent and self.budget is not None:
+            spent = self._spent(statuses)
+            amount = f"{self.budget:g} USD" if self.in_dollars else f"{self.budget:,.0f} tokens"
+            used = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
             return (
-                f"Stopped: the budget is spent. {finished} and every reply so far are kept. To go on, run the same "
-                "command again, with the same or another --budget; it repeats no request that was answered."
+                f"Stopped: the budget of {amount} is spent ({used} by this command). {finished} and every reply so far "
+                "are kept. To go on, run the same command again, with the same or another --budget, which counts from "
+                "0 again; it repeats no request that was answered."
             )
         return (
             f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "

@@ -4,6 +4,7 @@ import time
 from statistics import fmean
 from typing import Any
 
+import anyio
 from inspect_ai.model import ContentText, ModelOutput, get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
@@ -68,6 +69,11 @@ def play() -> Solver:
         except Exception as error:
             episode.end(End.INFRASTRUCTURE, cause_text(error)[:2000])
             store_episode(state.store, episode)
+            raise
+        except anyio.get_cancelled_exc_class():
+            if not episode.done:
+                episode.error = watched.why_stopped
+                store_episode(state.store, episode)
             raise
         finally:
             current_episode.reset(token)

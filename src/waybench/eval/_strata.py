@@ -83,32 +83,55 @@ def _of_level(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], level: int, source: Source[Any]
 ) -> Stratum:
     at = float(level)
-    takes = least_tokens(environment, options, [source.item(0)])
+    takes = episode_tokens(environment, options, [source.item(0)])
     return Stratum(at, lambda number: (source.item(number), at), source.space, takes)
 
 
 def _of_pool(
     environment: Environment[Any, Any, Any], options: Mapping[str, Json], own: Sequence[tuple[Item[Any], float]]
 ) -> Stratum:
-    takes = least_tokens(environment, options, [item for item, _ in own[:_SAMPLE]])
+    takes = episode_tokens(environment, options, [item for item, _ in own[:_SAMPLE]])
     return Stratum(fmean(at for _, at in own), lambda number: own[number], len(own), takes)
 
 
-def least_tokens(
-    environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]]
+def episode_tokens(
+    environment: Environment[Any, Any, Any],
+    options: Mapping[str, Json],
+    items: Sequence[Item[Any]],
+    player: str = "oracle",
+    most_turns: int | None = None,
 ) -> Tokens:
-    """Return about how many tokens an episode takes on average if the oracle plays it without further words.
+    """Return about how many tokens an episode takes on average if an embedded player plays it without further words.
 
     A token is taken for four letters.
+
+    Args:
+        environment: The environment.
+        options: Options of play.
+        items: The items that are played.
+        player: The player.
+        most_turns: Turns that are played; the rest of a longer episode is extrapolated to the limit on its turns. None
+            to play episodes to their end.
     """
-    player = policy("oracle")
-    prompt_tokens = reply_tokens = 0.0
+    own = policy(player)
+    sums = Tokens(0.0, 0.0)
     for item in items:
         episode: Episode[Any, Any, Any] = Episode(environment, item, options)
-        while not episode.done:
+        prompts: list[float] = []
+        replies = 0.0
+        while not episode.done and (most_turns is None or len(prompts) < most_turns):
             shown = episode.messages
-            prompt_tokens += sum(len(message.text) for message in shown) / _LETTERS + _TOKENS_PER_MESSAGE * len(shown)
-            reply = player.reply(episode)
-            reply_tokens += len(reply) / _LETTERS
+            prompts.append(sum(len(message.text) for message in shown) / _LETTERS + _TOKENS_PER_MESSAGE * len(shown))
+            reply = own.reply(episode)
+            replies += len(reply) / _LETTERS
             episode.step(reply)
-    return Tokens(prompt_tokens / len(items), reply_tokens / len(items))
+        rest = 0 if episode.done else max(episode.turns_left, 0)
+        prompt_tokens = sum(prompts)
+        if rest:
+            # A chat grows by the same amount each turn; other prompts stay as long as they are.
+            is_chat = episode.play.wording.memory.kind == "chat" and len(prompts) > 1
+            growth = (prompts[-1] - prompts[0]) / (len(prompts) - 1) if is_chat else 0.0
+            prompt_tokens += rest * prompts[-1] + growth * rest * (rest + 1) / 2
+            replies += rest * replies / len(prompts)
+        sums = Tokens(sums.input + prompt_tokens, sums.output + replies)
+    return Tokens(sums.input / len(items), sums.output / len(items))

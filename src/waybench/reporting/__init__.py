@@ -1,19 +1,24 @@
 """Episodes as a static site, which opens from a folder with no server and no network."""
 
 from waybench.reporting._cache import ReportCache, open_cache
+from waybench.reporting._chosen_replays import Replays
 from waybench.reporting._model_facts import ModelFacts, read_models
 from waybench.reporting._progress import Progress, no_progress
-from waybench.reporting._site import SUMMARY_SCHEMA
-from waybench.reporting._write import Report, write_report
+from waybench.reporting._summary import SUMMARY_SCHEMA
+from waybench.reporting._unchanged import inputs_key
+from waybench.reporting._write import Report, unchanged_report, write_report
 
 __all__ = [
     "SUMMARY_SCHEMA",
     "ModelFacts",
     "Progress",
+    "Replays",
     "Report",
     "ReportCache",
+    "inputs_key",
     "no_progress",
     "open_cache",
     "read_models",
+    "unchanged_report",
     "write_report",
 ]

@@ -11,17 +11,19 @@ import zlib
 from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import is_dataclass
+from enum import Enum
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.results import Anchors, Cluster, Group, Simulated
-from waybench.core import Outcome, Price
+from waybench.analysis.results import Simulated
+from waybench.core import Price
 from waybench.envs import registry
 
 _DAYS = 30  # after which the cache of a site that was not written again is removed
@@ -31,8 +33,8 @@ _HEAD = struct.Struct(f">{_DIGEST}s{_DIGEST}sI")  # key, digest of the content, 
 _SOURCES = (".py", ".html", ".css", ".js", ".json", ".toml")
 # Packages whose versions may change what a page shows.
 _LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-python")
-# All that a kept row is made of; what names other classes is damaged, or not ours.
-_CLASSES = {each.__qualname__: each for each in (Row, Simulated, Group, Cluster, Anchors, Outcome, Counter, dict)}
+# What kept values are made of beside classes of ours that hold values and do nothing.
+_CLASSES = {each.__qualname__: each for each in (Counter, dict)}
 
 
 class Changes(NamedTuple):
@@ -213,28 +215,54 @@ def episode_key(episode: LoggedEpisode, price: Price | None) -> bytes:
 
 
 def pack(kept: KeptEpisode) -> bytes:
-    """Return a row as bytes for the cache."""
-    content = io.BytesIO()
-    pickler = pickle.Pickler(content)
-    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
-    pickler.dump(tuple(kept))
-    return zlib.compress(content.getvalue(), 1)
+    """Return a row as it is kept."""
+    return pack_values(tuple(kept))
 
 
 def unpack(content: bytes) -> KeptEpisode | None:
-    """Return a row from the cache's bytes; None if they are invalid."""
-    try:
-        row, simulated = _Unpickler(io.BytesIO(zlib.decompress(content))).load()
-    except Exception:  # whatever stands in it, the row is made again
+    """Return a row that was kept; None if the content is none."""
+    found = unpack_values(content)
+    if not isinstance(found, tuple) or tuple(map(type, cast(tuple[Any, ...], found))) != (Row, Simulated):
         return None
-    return KeptEpisode(row, simulated) if isinstance(row, Row) and isinstance(simulated, Simulated) else None
+    return KeptEpisode(*cast(tuple[Row, Simulated], found))
+
+
+def pack_values(values: object) -> bytes:
+    """Return values as they are kept."""
+    return zlib.compress(dumped(values), 1)
+
+
+def dumped(values: object) -> bytes:
+    """Return values as a pickle, with mappings that cannot be changed as dictionaries."""
+    content = io.BytesIO()
+    pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
+    pickler.dump(values)
+    return content.getvalue()
+
+
+def unpack_values(content: bytes) -> object:
+    """Return values that were kept; None if the content is none."""
+    try:
+        return _Unpickler(io.BytesIO(zlib.decompress(content))).load()
+    except Exception:  # whatever stands in it, the values are made again
+        return None
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads rows and nothing else."""
+    """Reads values and nothing else."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
-        found = _CLASSES.get(global_name)
-        if found is None or found.__module__ != module_name:
-            raise pickle.UnpicklingError(f"{module_name}.{global_name} is no part of a row")
+        found: Any = _CLASSES.get(global_name)
+        if found is None and module_name.startswith("waybench."):
+            found = super().find_class(module_name, global_name)
+        if not _is_of_values(found) or found.__module__ != module_name:
+            raise pickle.UnpicklingError(f"{module_name}.{global_name} is no kind of value")
         return found
+
+
+def _is_of_values(found: object) -> bool:
+    """Return whether something is a class that holds values and does nothing when an instance is made."""
+    if not isinstance(found, type):
+        return False
+    return found in _CLASSES.values() or is_dataclass(found) or issubclass(found, tuple | Enum)

@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.estimates import ClusterVariables, Variables
-from waybench.analysis.logs import Skipped, skipped
-from waybench.analysis.results import Cluster, Group, Simulated, Verified, Verifier, exclude, with_outcomes
+from waybench.analysis.logs import EpisodeBatches, Skipped, skipped
+from waybench.analysis.results import Cluster, Group, Simulated, exclude
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
-from waybench.reporting._cache import KeptEpisode, ReportCache, content_key, episode_key, is_cacheable, pack, unpack
+from waybench.reporting._cache import ReportCache
+from waybench.reporting._reading import Batch, read
 from waybench.reporting._shared_prefix import Common, SharedPrefix
 
 
@@ -48,14 +49,16 @@ class EpisodeStore:
         identities: Of each row, a digest of everything that its row and its page are made of.
         simulated: Number of episodes that were simulated again; the others are as the cache has them.
         passed_over: Episodes that are passed over, since they cannot be measured.
+        unread: What of the logs could not be read.
     """
 
     def __init__(
         self,
-        episodes: Iterable[LoggedEpisode],
+        episodes: Iterable[LoggedEpisode] | EpisodeBatches,
         prices: Mapping[str, Price],
         kept: ReportCache | None = None,
         progress: Callable[[int], None] | None = None,
+        processes: int = 1,
     ) -> None:
         """Simulate and measure all episodes and write them to disk.
 
@@ -63,9 +66,9 @@ class EpisodeStore:
             episodes: The episodes.
             prices: What the models' tokens cost, as far as that is known.
             kept: What an earlier report has worked out; nothing by default.
-            progress: Is given the number of episodes after each.
+            progress: Is given the number of episodes after each batch.
+            processes: In how many processes batches are read.
         """
-        self._kept = kept or ReportCache(None)
         self.identities: list[bytes] = []
         self.simulated = 0
         # A run of 10,000 questions about long stories takes gigabytes in memory.
@@ -73,65 +76,40 @@ class EpisodeStore:
         self._places: list[tuple[int, int]] = []
         self.again: list[Simulated] = []
         self.passed_over: list[Skipped] = []
+        self.unread: list[Skipped] = []
         self._heads: list[LoggedEpisode] = []
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, str, Instance] | None = None
         try:
-            self._gather(episodes, prices, progress or _silent)
+            self._gather(read(episodes, prices, kept or ReportCache(None), processes), progress or _silent)
         except BaseException:
             self.close()
             raise
 
-    def _gather(
-        self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price], progress: Callable[[int], None]
-    ) -> None:
+    def _gather(self, batches: Iterable[Batch], progress: Callable[[int], None]) -> None:
         made: list[Row] = []
         variables = ClusterVariables()
-        for identity, (episode, one, again) in self._verified(episodes, prices):
-            try:
-                data = zlib.compress(episode.record.dumps().encode("ascii"), 1)
-                variables.add(one, episode.record)
-            except Exception as error:  # a record is data from outside: it is not to take the others with it
-                self.passed_over.append(skipped(episode.log, error, episode.sample))
-                continue
-            # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
-            for cluster in (None, one.cluster) if one.cluster.key else (None,):
-                self._common[one.group, one.level, cluster].add(episode.record.opening)
-            self._keep(episode, again, data)
-            self.identities.append(identity)
-            made.append(one)
+        for batch in batches:
+            self.unread += batch.unread
+            self.passed_over += batch.problems
+            self.simulated += batch.simulated
+            for identity, (episode, one, again), data in batch.found:
+                try:
+                    variables.add(one, episode.record)
+                except Exception as error:  # a record is data from outside: it is not to take the others with it
+                    self.passed_over.append(skipped(episode.log, error, episode.sample))
+                    continue
+                # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
+                for cluster in (None, one.cluster) if one.cluster.key else (None,):
+                    self._common[one.group, one.level, cluster].add(episode.record.opening)
+                self._keep(episode, again, data)
+                self.identities.append(identity)
+                made.append(one)
             progress(len(made))
         self._file.flush()
         self.rows = exclude(made)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
         self.numbers = _numbered(self.rows)
-
-    def _verified(
-        self, episodes: Iterable[LoggedEpisode], prices: Mapping[str, Price]
-    ) -> Iterator[tuple[bytes, Verified]]:
-        """Yield episodes with their rows, from the cache where they have been verified before, with their identities.
-
-        Only what a simulation has confirmed is kept: whether a record cannot be simulated, or why it is not confirmed,
-        may be due to this machine.
-        """
-        verifier = Verifier(prices, self.passed_over.append)
-        for recorded in episodes:
-            try:
-                key = episode_key(recorded, prices.get(recorded.model))
-            except Exception:  # a record is data from outside; the verifier says what is wrong with it
-                key = b""
-            content = self._kept.get(key) if key else None
-            kept = unpack(content) if content else None
-            if kept is not None:
-                yield _identity(key, kept), Verified(with_outcomes(recorded, kept.simulated), *kept)
-                continue
-            self.simulated += 1
-            found = verifier.verify(recorded)
-            if found is None:
-                continue
-            if key and found.simulated.confirmed and is_cacheable(recorded.record.env):
-                self._kept.put(key, pack(KeptEpisode(found.row, found.simulated)))
-            yield _identity(key, KeptEpisode(found.row, found.simulated)), found
 
     def close(self) -> None:
         """Remove the files."""
@@ -185,11 +163,6 @@ class EpisodeStore:
 
 
 _NO_RECORD = EpisodeRecord(env="", env_version=0, options={}, instance=None, instance_hash="")
-
-
-def _identity(key: bytes, kept: KeptEpisode) -> bytes:
-    """Return the identity of an episode; where the simulation confirms the record, its key says all."""
-    return key if key and kept.simulated.confirmed else content_key("episode", key, kept)
 
 
 def _silent(done: int) -> None:

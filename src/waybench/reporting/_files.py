@@ -15,8 +15,11 @@ from waybench.reporting._format import anchor
 
 LIST = "assets/files.json"
 READABLE = 60
+_FIRST = {"index.html", "summary.json", "table.md"}
 # What may be removed by a list that stands in the folder: files of ours, in folders of ours, and nothing beyond.
-_OURS = re.compile(r"(assets|charts|clusters|compare|data|families|models|replays|results|tasks)/[a-z0-9][a-z0-9.-]*")
+_OURS = re.compile(
+    r"(agents|all|assets|charts|clusters|compare|data|families|ledger|models|replays|results|tasks)/[a-z0-9][a-z0-9.-]*"
+)
 
 
 def slug(name: str, identity: str) -> str:
@@ -50,6 +53,11 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._written: dict[str, str] = {}
+
+    @property
+    def written(self) -> dict[str, str]:
+        """The files that were written or taken over, with their digests."""
+        return dict(self._written)
 
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file in one piece: whoever reads it meets the old one or the whole new one.
@@ -92,7 +100,8 @@ class Folder:
         """Return whether some files are in the folder and have these digests."""
         for name, digest in names.items():
             try:
-                content = (self.path / name).read_bytes() if _OURS.fullmatch(name) else b""
+                is_ours = name in _FIRST or _OURS.fullmatch(name)
+                content = (self.path / name).read_bytes() if is_ours else b""
             except OSError:
                 return False
             if hashlib.sha256(content).hexdigest() != digest:

@@ -8,8 +8,8 @@ from waybench.analysis import Row
 from waybench.analysis.estimates import measure
 from waybench.analysis.results import Group
 from waybench.envs import registry
+from waybench.reporting._chosen_replays import ChosenReplays
 from waybench.reporting._format import value_text
-from waybench.reporting._replay import file_name
 
 MOST_OTHERS = 12  # other players that a page names
 
@@ -17,7 +17,7 @@ _ItemId = tuple[int, int, str, str]  # level, index, id, instance
 
 
 class Neighbour(NamedTuple):
-    """A link to another episode: what it says, its result, and the file name of its page."""
+    """A link to another episode: what it says, its result, and the address of its page among replays."""
 
     title: str
     result: str
@@ -42,17 +42,17 @@ class NeighbourIndex:
     """Finds the episodes beside each episode of a report."""
 
     def __init__(
-        self, rows: Sequence[Row], numbers: Sequence[int], pages: Mapping[Group, str], names: Mapping[Group, str]
+        self, rows: Sequence[Row], numbers: Sequence[int], replays: ChosenReplays, names: Mapping[Group, str]
     ) -> None:
         """Index episodes.
 
         Args:
             rows: Their rows.
             numbers: Of each row, its number in its group.
-            pages: The file name of the results page of each group.
+            replays: The pages of the replays.
             names: The name of each group.
         """
-        self._pages, self._names = pages, names
+        self._replays, self._names = replays, names
         self._items: dict[Group, dict[_ItemId, list[tuple[int, Row]]]] = defaultdict(lambda: defaultdict(list))
         self._groups: dict[tuple[str, str, int, str, str], dict[Group, _ItemId]] = defaultdict(dict)
         for row, number in zip(rows, numbers, strict=True):
@@ -98,7 +98,7 @@ class NeighbourIndex:
         number, row = episode
         measured = measure(registry.load(row.group.env), row.guided)
         result = "infrastructure error" if row.error else value_text(measured.value(row), measured.metric)
-        return Neighbour(title, result, file_name(self._pages[row.group], number))
+        return Neighbour(title, result, self._replays.link(row.group, number))
 
 
 def _item(row: Row) -> _ItemId:

@@ -4,8 +4,9 @@ import os
 import sys
 import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import Any, TypeVar
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 from waybench.reporting.charts import has_drawn
 
 T = TypeVar("T")
+_AHEAD = 4  # results of each process that may wait to be taken: they are in memory
 _WORK: list[Callable[[int], Any]] = []  # what a forked process finds here needs no pickling
 
 
@@ -39,13 +41,23 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
             with warnings.catch_warnings():
                 # numpy has threads, which know what to do about a fork; there are no others (`_can_fork`).
                 warnings.simplefilter("ignore", DeprecationWarning)
-                futures = [pool.submit(_run, number) for number in range(count)]
+                # The first one starts all processes; these work on while this process does something else.
+                begun = [pool.submit(_run, number) for number in range(min(count, _AHEAD * processes))]
             try:
-                yield (future.result() for future in futures)
+                yield _in_order(pool, begun, count)
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:
         _WORK.pop()
+
+
+def _in_order(pool: ProcessPoolExecutor, begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
+    waiting = deque(begun)
+    for number in range(len(begun), count):
+        yield waiting.popleft().result()
+        waiting.append(pool.submit(_run, number))
+    while waiting:
+        yield waiting.popleft().result()
 
 
 def _run(number: int) -> Any:

@@ -1,21 +1,25 @@
 """Writing a site: its pages, from episodes that are read one at a time."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any, cast
 
 from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.logs import Skipped, is_embedded, is_human
+from waybench.analysis.logs import EpisodeBatches, Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError
 from waybench.papers import Paper
-from waybench.reporting._cache import ReportCache
+from waybench.reporting._cache import ReportCache, is_cacheable
+from waybench.reporting._chosen_replays import BY_DEFAULT, Replays
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._progress import Progress, no_progress
-from waybench.reporting._site import Site, skip_reasons
+from waybench.reporting._site import Site
+from waybench.reporting._summary import skip_reasons
 from waybench.reporting._templates import templates
+from waybench.reporting._unchanged import earlier, keep
 from waybench.reporting.charts import drawings_in
 
 
@@ -47,7 +51,7 @@ class Report:
 
 
 def write_report(
-    episodes: Iterable[LoggedEpisode],
+    episodes: Iterable[LoggedEpisode] | EpisodeBatches,
     out: Path,
     *,
     title: str = "waybench",
@@ -59,6 +63,8 @@ def write_report(
     processes: int = 1,
     progress: Progress = no_progress,
     kept: ReportCache | None = None,
+    key: bytes = b"",
+    replays: Replays = BY_DEFAULT,
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -76,9 +82,12 @@ def write_report(
         passed_over: What has been passed over while the episodes were read; it is looked at when they all are.
         published: Papers whose rows the tasks' pages show beside the results, and data/published.* holds.
         png: Whether each chart is also written as a PNG.
-        processes: In how many processes pages are made; more than one only on Linux, and where no other threads run.
+        processes: In how many processes batches of episodes are read and pages are made; more than one only on Linux,
+            and where no other threads run.
         progress: Receives how much is written.
         kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
+        key: The report's key (`inputs_key`), by which `unchanged_report` finds it; none by default.
+        replays: Which replays have a page of their own.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -88,9 +97,9 @@ def write_report(
         UsageError: If there are no episodes, or the folder cannot be written.
     """
     kept = kept or ReportCache(None)
-    found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0))
+    found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0), processes)
     try:
-        found.passed_over[:0] = passed_over
+        found.passed_over[:0] = [*passed_over, *found.unread]
         if not found.rows and found.passed_over:
             raise UsageError(
                 f"none of the {len(found.passed_over)} episodes can be measured: {found.passed_over[0].error}"
@@ -106,11 +115,11 @@ def write_report(
             kept=kept,
             processes=processes,
             progress=progress,
+            replays=replays,
         )
         with drawings_in(kept):
             site.write(title)
         folder.finish()
-        kept.save()
         counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
         unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
         ran = dict.fromkeys(row.group.model for row in found.rows)
@@ -118,7 +127,7 @@ def write_report(
         unlisted = tuple(name for name in others if models is not None and name not in models)
         unconfirmed = sum(bool(again.mismatch) for again in found.again)
         again = skip_reasons(found.again)
-        return Report(
+        report = Report(
             out / "index.html",
             len(found.rows),
             unconfirmed,
@@ -129,5 +138,28 @@ def write_report(
             sum(row.exclusion_reason == UNFINISHED for row in found.rows),
             tuple(found.rows),
         )
+        # What is not confirmed, or could not be read, may be due to this machine, and other packages may change.
+        alike = all(each.confirmed for each in found.again) and not found.passed_over
+        if key and alike and all(is_cacheable(total.group.env) for total in site.totals):
+            keep(kept, key, folder, _values(report))
+        kept.save()
+        return report
     finally:
         found.close()
+
+
+def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
+    """Return a report that was written before if neither what it is made of nor its pages have changed since.
+
+    Args:
+        out: The site's folder.
+        kept: What an earlier report of the folder has kept (`open_cache`).
+        key: The report's key (`inputs_key`).
+    """
+    found = earlier(kept, key, Folder(out))
+    return Report(out / "index.html", *cast(tuple[Any, ...], found)) if isinstance(found, tuple) else None
+
+
+def _values(report: Report) -> tuple[Any, ...]:
+    """Return all fields of a report but the path of its first page."""
+    return tuple(getattr(report, each.name) for each in fields(report)[1:])

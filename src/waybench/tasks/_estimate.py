@@ -1,13 +1,24 @@
 """What a task asks of a model, before anything is sent: requests at most, and about how many tokens."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from waybench.core import Environment, Episode, Item, Json, Price, evenly_chosen, plural, resolve, short_count
+from waybench.core import (
+    Environment,
+    Episode,
+    Item,
+    Json,
+    Price,
+    WaybenchError,
+    evenly_chosen,
+    plural,
+    resolve,
+    short_count,
+)
 from waybench.envs import registry
-from waybench.eval import Tokens, least_tokens
+from waybench.eval import Tokens, episode_tokens
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._horizon import horizon_quote
 from waybench.tasks._items import TaskItem, task_items
@@ -16,8 +27,8 @@ from waybench.tasks._ladder import ladder
 
 _SAMPLE = 3  # items of each environment and options that are played to estimate tokens
 _LEVELS = 6  # levels of a ladder at which an item is played
-_MOST_TURNS = 500  # longer episodes are not played for an estimate
-_NOTE = "for an optimal player without reasoning, at four characters a token; failures and reasoning add to it"
+_TURNS = 100  # turns of an episode that are played for an estimate
+_NOTE = "at four characters a token and without reasoning"
 
 
 class Estimate(NamedTuple):
@@ -26,12 +37,14 @@ class Estimate(NamedTuple):
     Attributes:
         episodes: Number of episodes at most.
         requests: Number of requests at most.
-        tokens: Tokens that an optimal player takes without reasoning; None where episodes are too long to try.
+        least: Tokens of an optimal player without reasoning; None where the environment cannot be played here.
+        most: Tokens of a player that moves at random, which plays all attempts and most of their turns; likewise.
     """
 
     episodes: int
     requests: int
-    tokens: Tokens | None
+    least: Tokens | None
+    most: Tokens | None
 
 
 def estimate_text(entry: TaskEntry, args: Mapping[str, Any], model: str, price: Price | None) -> str:
@@ -50,25 +63,32 @@ def estimate_text(entry: TaskEntry, args: Mapping[str, Any], model: str, price: 
     if entry.horizon is not None:
         return horizon_quote(entry, given, model)
     if entry.climb is not None:
-        first, all_levels, levels = _ladder(entry, given)
+        first, all_levels = _ladder(entry, given)
+        levels = all_levels.levels
         name = registry.load(entry.envs[0]).presentation.level
         return (
             f"{entry.name}, {model}: climbs from {name} {levels[0]} as long as the model solves an item of a {name}; "
             f"at most {plural(first.requests, 'request')} at {name} {levels[0]}; up to {name} {levels[-1]}, "
-            f"{_about(all_levels, price)}"
+            f"{_about(all_levels.least, all_levels.most, price)}"
         )
     found = _fixed(list(task_items(entry.parts, given)))
     return (
         f"{entry.name}, {model}: {plural(found.episodes, 'episode')}, at most {plural(found.requests, 'request')}; "
-        f"{_about(found.tokens, price)}"
+        f"{_about(found.least, found.most, price)}"
     )
 
 
-def _about(tokens: Tokens | None, price: Price | None) -> str:
-    if tokens is None:
-        return "tokens are not estimated for episodes as long as these"
-    dollars = "" if price is None else f", {tokens.cost(price):,.2f} USD"
-    return f"about {short_count(round(sum(tokens)))} tokens{dollars} ({_NOTE})"
+def _about(least: Tokens | None, most: Tokens | None, price: Price | None) -> str:
+    if least is None or most is None:
+        return "tokens are not estimated for this environment"
+
+    def text(tokens: Tokens) -> str:
+        dollars = "" if price is None else f", {tokens.cost(price):,.2f} USD"
+        return f"{short_count(round(sum(tokens)))} tokens{dollars}"
+
+    if sum(most) <= sum(least):
+        return f"about {text(least)} ({_NOTE})"
+    return f"about {text(least)} for an optimal player, {text(most)} for a random one ({_NOTE})"
 
 
 def _fixed(played: Sequence[TaskItem]) -> Estimate:
@@ -77,34 +97,58 @@ def _fixed(played: Sequence[TaskItem]) -> Estimate:
     for each in played:
         alike.setdefault(f"{each.environment.id} {sorted(each.options.items(), key=str)}", []).append(each)
     episodes = requests = 0
-    tokens: Tokens | None = Tokens(0.0, 0.0)
+    least: Tokens | None = Tokens(0.0, 0.0)
+    most: Tokens | None = Tokens(0.0, 0.0)
     for own in alike.values():
         environment, options = own[0].environment, own[0].options
         attempts = sum(each.attempts for each in own)
         turns = _turns(environment, own[0].item, options)
         episodes, requests = episodes + attempts, requests + attempts * turns
-        mean = _tokens(environment, options, [each.item for each in evenly_chosen(own, _SAMPLE)], turns)
+        sample = [each.item for each in evenly_chosen(own, _SAMPLE)]
         # An item whose attempts end with a perfect one is played once by an optimal player.
-        times = len(own) if environment.best_of else attempts
-        tokens = None if tokens is None or mean is None else _sum([tokens, _times(mean, times)])
-    return Estimate(episodes, requests, tokens)
+        least = _added(
+            least, _tokens(environment, options, sample, "oracle"), len(own) if environment.best_of else attempts
+        )
+        most = _added(most, _tokens(environment, options, sample, "random"), attempts)
+    return Estimate(episodes, requests, least, most)
 
 
-def _ladder(entry: TaskEntry, given: Mapping[str, Any]) -> tuple[Estimate, Tokens | None, list[int]]:
-    """Return the estimate of a ladder's first level, the tokens of all levels, and the levels."""
+class AllLevels(NamedTuple):
+    """The estimate of all levels of a ladder.
+
+    Attributes:
+        levels: The levels.
+        least: Tokens of an optimal player, as in `Estimate`.
+        most: Tokens of a player that needs all attempts and moves at random.
+    """
+
+    levels: list[int]
+    least: Tokens | None
+    most: Tokens | None
+
+
+def _ladder(entry: TaskEntry, given: Mapping[str, Any]) -> tuple[Estimate, AllLevels]:
+    """Return the estimates of a ladder's first level, and of all levels."""
     source = ladder(entry, given)
     environment, options, levels = source.environment, source.options, list(source.levels())
     turns = _turns(environment, source.items(levels[0])[0], options)
     tried = {level: source.items(level) for level in [*evenly_chosen(levels[:-1], _LEVELS), levels[-1]]}
-    means = {level: _tokens(environment, options, items[:1], turns) for level, items in tried.items()}
-    sums = {level: _times(mean, len(tried[level])) for level, mean in means.items() if mean is not None}
-    total = _interpolated(levels, sums) if len(sums) == len(tried) else None
+
+    def tokens(player: str, attempts: int) -> dict[int, Tokens]:
+        """Return the tokens of the levels that are tried; none if they cannot be played."""
+        means = {level: _tokens(environment, options, items[:1], player) for level, items in tried.items()}
+        return {level: _times(mean, attempts * len(tried[level])) for level, mean in means.items() if mean is not None}
+
+    least, most = tokens("oracle", 1), tokens("random", source.attempts)
     first = len(tried[levels[0]]) * source.attempts
-    return Estimate(first, first * turns, means[levels[0]]), total, levels
+    at_first = Estimate(first, first * turns, least.get(levels[0]), most.get(levels[0]))
+    return at_first, AllLevels(levels, _interpolated(levels, least), _interpolated(levels, most))
 
 
-def _interpolated(levels: Sequence[int], sums: Mapping[int, Tokens]) -> Tokens:
-    """Return the tokens of all levels, one optimal episode for each item; linear between the levels that were tried."""
+def _interpolated(levels: Sequence[int], sums: Mapping[int, Tokens]) -> Tokens | None:
+    """Return the tokens of all levels, linear between the levels that were tried; None if none was."""
+    if not sums:
+        return None
     tried = sorted(sums)
     sides = [np.interp(levels, tried, [sums[level][side] for level in tried]).sum() for side in (0, 1)]
     return Tokens(*map(float, sides))
@@ -116,15 +160,19 @@ def _turns(environment: Environment[Any, Any, Any], item: Item[Any], options: Ma
 
 
 def _tokens(
-    environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]], turns: int
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]], player: str
 ) -> Tokens | None:
-    return None if turns > _MOST_TURNS or environment.check_options else least_tokens(environment, options, items)
+    try:
+        return episode_tokens(environment, options, items, player, _TURNS)
+    except WaybenchError:  # for example, an engine that the run itself will start
+        return None
 
 
 def _times(tokens: Tokens, times: int) -> Tokens:
     return Tokens(tokens.input * times, tokens.output * times)
 
 
-def _sum(some: Iterable[Tokens]) -> Tokens:
-    listed = list(some)
-    return Tokens(sum(each.input for each in listed), sum(each.output for each in listed))
+def _added(total: Tokens | None, mean: Tokens | None, times: int) -> Tokens | None:
+    if total is None or mean is None:
+        return None
+    return Tokens(total.input + mean.input * times, total.output + mean.output * times)

@@ -2,6 +2,7 @@
 
 from importlib.resources import files
 from secrets import compare_digest
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -30,6 +31,9 @@ def application(site: Site, port: int, token: str) -> ASGIApp:
 
     # Functions that are not async run in threads: reading a file holds up nobody else.
     def file(request: Request) -> Response:
+        if request.path_params["path"] == "replays/index.html" and request.url.query:  # a replay without a page
+            name = quote(request.url.query, safe="")
+            return RedirectResponse(str(request.url.replace(path=f"/replays/{name}", query="")), 303)
         answer = site.answer(request.path_params["path"])
         if answer is None:
             return PlainTextResponse("Page not found.\n", 404)

@@ -5,10 +5,12 @@ import signal
 import traceback
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
+import anyio.from_thread
 from anyio import to_process, to_thread
 
 from waybench.view._site import Site
@@ -74,13 +76,15 @@ def attempt(build: Callable[[], Outcome]) -> Outcome:
 
 
 async def keep_built(
-    build: Callable[[], Outcome],
+    build: Callable[..., Outcome],
     site: Site,
     folders: Iterable[Path],
     every: float,
     tell: Callable[[str], None],
 ) -> None:
-    """Build the site now, and again whenever its logs have changed, until cancelled.
+    """Build the site now, and again whenever its logs have changed or a replay without a page is opened.
+
+    It goes on until it is cancelled.
 
     Args:
         build: Builds the site; it is pickled and called in another process, so that a long build holds up nothing here
@@ -91,13 +95,17 @@ async def keep_built(
         tell: Is given lines for the terminal; what the build before has said already is not said again.
     """
     built: Logs | None = None
+    called = anyio.Event()
+    site.call = lambda: anyio.from_thread.run_sync(called.set)
     said: set[str] = set()
     while True:
         pause = every
         there = await to_thread.run_sync(logs_in, folders)
-        if there != built:
+        wanted, called = site.wanted, anyio.Event()
+        if there != built or wanted != site.built:
             built, began = there, anyio.current_time()
-            outcome = await _built_elsewhere(build)
+            outcome = await _built_elsewhere(partial(build, replays=wanted) if wanted else build)
+            site.built = wanted
             pause = max(every, anyio.current_time() - began)
             _show(outcome, site)
             lines = [*outcome.notes, *([] if outcome.empty or not outcome.problem else [f"Error: {outcome.problem}"])]
@@ -105,7 +113,8 @@ async def keep_built(
                 if line not in said:
                     tell(line)
             said = set(lines)
-        await anyio.sleep(pause)
+        with anyio.move_on_after(pause):
+            await called.wait()
 
 
 async def _built_elsewhere(build: Callable[[], Outcome]) -> Outcome:

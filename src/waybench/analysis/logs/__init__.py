@@ -3,7 +3,7 @@
 from waybench.analysis.logs._episodes import LoggedEpisode, Origin, is_embedded, is_human
 from waybench.analysis.logs._guard import Skipped, skipped
 from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
-from waybench.analysis.logs._logs import NoEpisodesError, logged_models, read_logs
+from waybench.analysis.logs._logs import EpisodeBatches, NoEpisodesError, logged_models, read_logs
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._run_info import RunInfo, run_infos
 from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, of_record, run_command, settings_of_any
@@ -12,6 +12,7 @@ __all__ = [
     "SCALARS",
     "SERVER",
     "SHOWN",
+    "EpisodeBatches",
     "Log",
     "LoggedEpisode",
     "NoEpisodesError",

@@ -3,14 +3,11 @@
 import hashlib
 import json
 import zlib
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -18,6 +15,7 @@ from waybench._version import __version__
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, path_of, sample_part, sizes, skipped
 from waybench.analysis.logs._inspect import KEY, OF_TIME, REASONING, logs_in, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._parts import simple_samples
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import of_record, origin_of, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
@@ -26,7 +24,6 @@ _SEARCH = "waybench_search"
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time, and of large ones fewer
 _BATCH_BYTES = 1 << 26
-_WORTH_PROCESSES = 3_000  # samples from which on another process, which takes seconds to start, saves time
 
 
 class Contents(Protocol):
@@ -45,12 +42,7 @@ class NoEpisodesError(UsageError):
     """There are folders, and no episodes in them; there may be when a run has gone on."""
 
 
-def read_logs(
-    *directories: Path,
-    on_problem: Callable[[Skipped], None] | None = None,
-    processes: int = 1,
-    kept: Contents | None = None,
-) -> Iterator[LoggedEpisode]:
+def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> Iterator[LoggedEpisode]:
     """Read the episodes of all logs and files of records in some directories, finished and interrupted ones alike.
 
     A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
@@ -64,9 +56,6 @@ def read_logs(
             records, as `waybench play --record` writes them.
         on_problem: Is called with each file, sample and line that is skipped, and the reason; prints to stderr by
             default.
-        processes: In how many processes large runs are read ahead. With more than one, the main module must be one
-            that can be imported, as for Python's `multiprocessing`.
-        kept: Keeps the samples of logs, which are then not read again as long as their log is the same.
 
     Yields:
         Episodes, in the order of models, tasks and runs, later runs last; then those of files of records.
@@ -76,25 +65,91 @@ def read_logs(
         NoEpisodesError: If none of them has an episode of a waybench task that can be read; a UsageError, too.
     """
     report = on_problem or to_stderr
+    batches = EpisodeBatches(*directories, on_problem=report)
     found = False
-    chosen = [
-        (log, [(one.id, one.epoch) for one in wanted if one.ours])
-        for logs in runs(directories, report)
-        for log, wanted in newest(logs)
-    ]
-    headers = {log.location: (log.header, settings_of(log.header), origin_of(log.header)) for log, _ in chosen}
-    for location, sample in _samples([(log.location, wanted) for log, wanted in chosen], report, processes, kept):
-        if sample.head is None:
-            continue
-        header, settings, origin = headers[location]
+    for number in range(len(batches)):
+        for episode in batches.read(number, report):
+            found = True
+            yield episode
+    if not found:
+        raise batches.none_found()
+
+
+class EpisodeBatches:
+    """The episodes of all logs and files of records in some directories, in batches that can be read one by one.
+
+    Together the batches hold what `read_logs` yields, in its order. Copies of this process may each read some of them.
+    """
+
+    def __init__(
+        self,
+        *directories: Path,
+        on_problem: Callable[[Skipped], None] | None = None,
+        kept: Contents | None = None,
+    ) -> None:
+        """Read the headers of the logs.
+
+        Args:
+            *directories: Folders and files, as for `read_logs`.
+            on_problem: Is called with each log that is skipped, and the reason; prints to stderr by default.
+            kept: Keeps the samples of logs, which are then not read again as long as their log is the same.
+
+        Raises:
+            UsageError: If a directory does not exist.
+        """
+        self._directories, self._kept = directories, kept
+        report = on_problem or to_stderr
+        chosen = [
+            (log, [(one.id, one.epoch) for one in wanted if one.ours])
+            for logs in runs(directories, report)
+            for log, wanted in newest(logs)
+        ]
+        self._headers = {
+            log.location: (log.header, settings_of(log.header), origin_of(log.header)) for log, _ in chosen
+        }
+        self._batches = [(log.location, some) for log, wanted in chosen for some in _batches(log.location, wanted)]
+        locations = dict.fromkeys(location for location, _ in self._batches)
+        self._digests = {location: _digest(location) for location in locations} if kept else {}
+
+    def __len__(self) -> int:
+        return len(self._batches) + 1  # the last one is that of all files of records
+
+    def read(self, number: int, on_problem: Callable[[Skipped], None]) -> Iterator[LoggedEpisode]:
+        """Read a batch.
+
+        Args:
+            number: Its number, from 0.
+            on_problem: Is called with each file, sample and line that is skipped, and the reason.
+
+        Yields:
+            Its episodes.
+        """
+        if number == len(self._batches):
+            yield from read_records(self._directories, on_problem)
+            return
+        location, _ = self._batches[number]
+        for sample in self._samples(number):
+            if isinstance(sample, _Unread):
+                on_problem(skipped(location, sample.error, sample.name))
+            elif sample.head is not None:
+                episode = self._episode(location, sample, on_problem)
+                if episode is not None:
+                    yield episode
+
+    def none_found(self) -> NoEpisodesError:
+        """Return what to raise where no batch has an episode."""
+        where = ", ".join(map(str, self._directories))
+        return NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
+
+    def _episode(self, location: str, sample: "_Sample", on_problem: Callable[[Skipped], None]) -> LoggedEpisode | None:
+        header, settings, origin = self._headers[location]
         try:
             record = without_key(_record(sample), header)
             own = of_record(record, settings)
         except (WaybenchError, RecursionError) as error:
-            report(skipped(location, error, sample.name))
-            continue
-        found = True
-        yield LoggedEpisode(
+            on_problem(skipped(location, error, sample.name))
+            return None
+        return LoggedEpisode(
             model=str(header.eval.model),
             task=header.eval.task.removeprefix("waybench/"),
             record=record,
@@ -107,12 +162,20 @@ def read_logs(
             epoch=sample.epoch,
             reasoning=sample.reasoning or {},
         )
-    for episode in read_records(directories, report):
-        found = True
-        yield episode
-    if not found:
-        where = ", ".join(map(str, directories))
-        raise NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
+
+    def _samples(self, number: int) -> "list[_Sample | _Unread]":
+        """Return what is read of a batch, from what is kept where its log is the same as it was."""
+        location, wanted = self._batches[number]
+        if self._kept is None:
+            return _batch(location, wanted)
+        key = _key(self._digests[location], wanted)
+        content = self._kept.get(key)
+        if content is not None:
+            return [_Sample(*values) for values in json.loads(zlib.decompress(content))]
+        found = _batch(location, wanted)
+        if not any(isinstance(each, _Unread) for each in found):
+            self._kept.put(key, zlib.compress(json.dumps(found).encode(), 1))
+        return found
 
 
 def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[str]:
@@ -160,43 +223,6 @@ class _Unread(NamedTuple):
     error: str
 
 
-_Batch = tuple[str, Sequence[tuple[Any, int]]]  # a log's location, and id and epoch of some of its samples
-
-
-def _samples(
-    logs: Sequence[tuple[str, Sequence[tuple[Any, int]]]],
-    report: Callable[[Skipped], None],
-    processes: int,
-    kept: Contents | None,
-) -> Iterator[tuple[str, _Sample]]:
-    """Yield the wanted samples of some logs (their location, and id and epoch of each), with the log's location."""
-    batches = [(log, some) for log, wanted in logs for some in _batches(log, wanted)]
-    read = _read_all(batches, processes) if kept is None else _read_new(batches, processes, kept)
-    for (location, _), found in zip(batches, read, strict=True):
-        for sample in found:
-            if isinstance(sample, _Unread):
-                report(skipped(location, sample.error, sample.name))
-            else:
-                yield location, sample
-
-
-def _read_new(batches: Sequence[_Batch], processes: int, kept: Contents) -> Iterator[list[_Sample | _Unread]]:
-    """Yield what is read of some batches of samples, from what is kept where their log is the same as it was."""
-    digests = {location: _digest(location) for location in dict.fromkeys(location for location, _ in batches)}
-    keys = [_key(digests[location], wanted) for location, wanted in batches]
-    is_kept = [kept.get(key) is not None for key in keys]
-    new = _read_all([batch for batch, known in zip(batches, is_kept, strict=True) if not known], processes)
-    for key, known in zip(keys, is_kept, strict=True):
-        content = kept.get(key) if known else None
-        if content is not None:
-            yield [_Sample(*values) for values in json.loads(zlib.decompress(content))]
-            continue
-        found = next(new)
-        if not any(isinstance(each, _Unread) for each in found):
-            kept.put(key, zlib.compress(json.dumps(found).encode(), 1))
-        yield found
-
-
 def _digest(location: str) -> bytes:
     with open(path_of(location), "rb") as file:
         return hashlib.file_digest(file, "sha256").digest()
@@ -230,27 +256,10 @@ def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[
         yield batch
 
 
-def _read_all(
-    batches: Sequence[tuple[str, Sequence[tuple[Any, int]]]], processes: int
-) -> Iterator[list[_Sample | _Unread]]:
-    """Read batches of samples, in order."""
-    if processes < 2 or sum(len(wanted) for _, wanted in batches) < _WORTH_PROCESSES:
-        yield from (_batch(location, wanted) for location, wanted in batches)
-        return
-    # A new interpreter each, for a copy of this one would have its threads' locks without the threads.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn")) as pool:
-        ahead: deque[Future[list[_Sample | _Unread]]] = deque()
-        for location, wanted in batches:
-            ahead.append(pool.submit(_batch, location, wanted))
-            if len(ahead) > 2 * processes:  # what is read ahead is in memory
-                yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
-
-
 def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
     try:
-        return [_plain(sample) for sample in read_samples(location, wanted, _UNUSED)]
+        found = simple_samples(location, wanted)
+        return [_plain(sample) for sample in (read_samples(location, wanted, _UNUSED) if found is None else found)]
     except Exception:  # one of them cannot be read, and it is not said which
         return [_each(location, one) for one in wanted]
 

@@ -28,9 +28,10 @@ class ComparePage:
         lower: Whether less of it is better.
         data: For the page's script, as JSON: `models` (name, settings, pages of results and of attempts), `items`
             (id, level), and for each model in the items' order `scores`, `solved` and `replays` (number of the
-            attempt's page), each null where there is none; `differences` by the two models' numbers: of how many
-            items, and their mean with its interval's ends; `verdicts` likewise: what is to be said of each two that
-            were compared; `alike`: for each model a number that those share whose items and settings match.
+            attempt's page, negative where it has none), each null where there is none; `differences` by the two
+            models' numbers: of how many items, and their mean with its interval's ends; `verdicts` likewise: what is
+            to be said of each two that were compared; `alike`: for each model a number that those share whose items
+            and settings match.
         table: The comparisons of each two that were compared; None if there are none.
     """
 
@@ -53,7 +54,7 @@ def comparison(
     Args:
         env: The environment.
         presentation: Its presentation.
-        rows: All rows of it, each with the number of its page.
+        rows: All rows of it, each with the number of its page, negative where the replay has none.
         estimates: Its estimates by level.
         pages: File names of the groups' pages.
         verdicts: The comparisons of the report.

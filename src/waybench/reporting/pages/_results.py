@@ -13,6 +13,7 @@ from waybench.analysis.estimates import Measure, measure
 from waybench.analysis.frames import group_id
 from waybench.analysis.results import Cluster, grouped
 from waybench.core import End, Environment, Metric, Outcome, Presentation
+from waybench.reporting._chosen_replays import ChosenReplays
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
@@ -27,7 +28,6 @@ from waybench.reporting._format import (
     part,
     value_text,
 )
-from waybench.reporting._replay import file_name
 from waybench.reporting._shared_prefix import Said, SharedPrefix
 from waybench.reporting.charts import Chart, curve_charts
 from waybench.reporting.pages._episode import ended
@@ -195,7 +195,7 @@ class Results:
         env: Environment[Any, Any, Any],
         presentation: Presentation,
         found: EpisodeStore,
-        page: str,
+        replays: ChosenReplays,
         follow: Follow,
     ) -> None:
         """Prepare.
@@ -204,10 +204,16 @@ class Results:
             env: The environment.
             presentation: Its presentation.
             found: All episodes.
-            page: File name of the page.
+            replays: The pages of the replays.
             follow: Is shown each attempt.
         """
-        self._env, self._presentation, self._found, self._page, self._follow = env, presentation, found, page, follow
+        self._env, self._presentation, self._found, self._replays, self._follow = (
+            env,
+            presentation,
+            found,
+            replays,
+            follow,
+        )
         self._draw = presentation.draw
         self._room = BOARDS_OF_A_PAGE
 
@@ -302,7 +308,7 @@ class Results:
             mismatch=played.again.mismatch,
             not_simulated=played.again.skipped,
             log=row.log.replace("\\", "/").rpartition("/")[2],
-            replay=file_name(self._page, played.number),
+            replay=self._replays.link(row.group, played.number),
         )
 
 

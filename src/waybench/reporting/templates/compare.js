@@ -42,7 +42,9 @@
   const link = (model, item) => {
     const anchor = document.createElement("a");
     const name = models[model].page.replace(/\.html$/, "");
-    anchor.href = `../replays/${name}-${replays[model][item]}.html`;
+    const attempt = replays[model][item];
+    // A negative number is that of a replay without a page; another page says how it is made.
+    anchor.href = `../replays/${attempt < 0 ? "index.html?" : ""}${name}-${Math.abs(attempt)}.html`;
     const score = scores[model][item];
     anchor.textContent = score === null ? "–" : number.format(score);
     const sign = document.createElement("span");

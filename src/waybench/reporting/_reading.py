@@ -1,0 +1,142 @@
+"""Reading and verifying the episodes of a report, in several processes where that is possible."""
+
+import pickle
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from waybench.analysis import LoggedEpisode
+from waybench.analysis.logs import EpisodeBatches, Skipped, skipped
+from waybench.analysis.results import Verified, Verifier, with_outcomes
+from waybench.core import Price
+from waybench.reporting._cache import (
+    Changes,
+    KeptEpisode,
+    ReportCache,
+    content_key,
+    dumped,
+    episode_key,
+    is_cacheable,
+    pack,
+    unpack,
+)
+from waybench.reporting._workers import spread
+
+
+class Found(NamedTuple):
+    """An episode that can be measured.
+
+    Attributes:
+        identity: A digest of everything that its row and its page are made of.
+        verified: The episode with its row.
+        data: Its record, compressed.
+    """
+
+    identity: bytes
+    verified: Verified
+    data: bytes
+
+
+class Batch(NamedTuple):
+    """What became of some episodes.
+
+    Attributes:
+        found: Those that can be measured, in order.
+        unread: What of the logs could not be read.
+        problems: Episodes that are passed over, since they cannot be measured.
+        simulated: Number of episodes that were simulated; the others are as the cache has them.
+        changes: What was added to the cache and asked for.
+    """
+
+    found: list[Found]
+    unread: list[Skipped]
+    problems: list[Skipped]
+    simulated: int
+    changes: Changes
+
+
+def read(
+    episodes: Iterable[LoggedEpisode] | EpisodeBatches,
+    prices: Mapping[str, Price],
+    kept: ReportCache,
+    processes: int,
+) -> Iterator[Batch]:
+    """Read episodes and verify them, in batches.
+
+    Args:
+        episodes: The episodes; batches may be read in other processes.
+        prices: What the models' tokens cost, as far as that is known.
+        kept: What an earlier report has worked out; what is new is added.
+        processes: In how many processes batches are read.
+
+    Raises:
+        NoEpisodesError: If batches were given, and there is no episode in them.
+    """
+    reader = _Reader(prices, kept)
+    if not isinstance(episodes, EpisodeBatches):
+        yield from (reader.batch([recorded], []) for recorded in episodes)
+        return
+
+    def work(number: int) -> bytes:
+        unread: list[Skipped] = []
+        return dumped(reader.batch(episodes.read(number, unread.append), unread))
+
+    empty = True
+    with spread(work, len(episodes), processes) as batches:
+        for content in batches:
+            batch: Batch = pickle.loads(content)
+            kept.merge(batch.changes)
+            empty = empty and not batch.found and not batch.problems
+            yield batch
+    if empty:
+        raise episodes.none_found()
+
+
+class _Reader:
+    def __init__(self, prices: Mapping[str, Price], kept: ReportCache) -> None:
+        self._prices, self._kept = prices, kept
+        self._problems: list[Skipped] = []
+        self._verifier = Verifier(prices, self._problems.append)
+        self._simulated = 0
+
+    def batch(self, episodes: Iterable[LoggedEpisode], unread: list[Skipped]) -> Batch:
+        """Verify some episodes; `unread` is filled while they are read."""
+        self._problems.clear()
+        self._simulated = 0
+        with self._kept.recorded() as changes:
+            found = [one for recorded in episodes if (one := self._found(recorded)) is not None]
+        return Batch(found, unread, self._problems[:], self._simulated, changes)
+
+    def _found(self, recorded: LoggedEpisode) -> Found | None:
+        """Return an episode with its row, from the cache where it has been verified before.
+
+        Only what a simulation has confirmed is kept: whether a record cannot be simulated, or why it is not confirmed,
+        may be due to this machine.
+        """
+        try:
+            key = episode_key(recorded, self._prices.get(recorded.model))
+        except Exception:  # a record is data from outside; the verifier says what is wrong with it
+            key = b""
+        content = self._kept.get(key) if key else None
+        kept = unpack(content) if content else None
+        if kept is not None:
+            verified = Verified(with_outcomes(recorded, kept.simulated), *kept)
+        else:
+            self._simulated += 1
+            again = self._verifier.verify(recorded)
+            if again is None:
+                return None
+            verified, kept = again, KeptEpisode(again.row, again.simulated)
+            if key and again.simulated.confirmed and is_cacheable(recorded.record.env):
+                self._kept.put(key, pack(kept))
+        try:
+            data = zlib.compress(verified.episode.record.dumps().encode("ascii"), 1)
+        except Exception as error:  # a record is data from outside: it is not to take the others with it
+            self._problems.append(skipped(recorded.log, error, recorded.sample))
+            return None
+        return Found(_identity(key, kept), verified, data)
+
+
+def _identity(key: bytes, kept: KeptEpisode) -> bytes:
+    """Return the identity of an episode; where the simulation confirms the record, its key says all."""
+    return key if key and kept.simulated.confirmed else content_key("episode", key, kept)

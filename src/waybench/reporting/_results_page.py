@@ -1,0 +1,117 @@
+"""The page of a group's results, and the pages of its episodes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from waybench.analysis import Estimate, Row
+from waybench.analysis.estimates import measure
+from waybench.analysis.formatting import one_line
+from waybench.analysis.results import setting
+from waybench.core import Presentation
+from waybench.envs import registry
+from waybench.reporting._cluster_pages import ClusterPages
+from waybench.reporting._episode_store import Played
+from waybench.reporting._presentations import presentation_of
+from waybench.reporting._replay import framer, frames, undrawn
+from waybench.reporting._summary import skip_reasons
+from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds
+from waybench.reporting.tables import LoggedError, clusters, error_table, level_table, of_model, prompt
+
+if TYPE_CHECKING:
+    from waybench.reporting._site import Site
+
+_LONGEST_LIST = 60  # characters
+
+
+def write_results(site: "Site", total: Estimate) -> None:
+    """Write the page of a group's results, and those of its episodes.
+
+    Args:
+        site: The site.
+        total: The group's estimate over all levels.
+    """
+    group, page = total.group, site.pages[total.group]
+    env, presentation = registry.load(group.env), presentation_of(group.env)
+    positions = site.found.positions(group)
+    estimates = [estimate for estimate in site.estimates if estimate.group == group]
+    measured = measure(env, total.guided)
+    draw_frames = framer(presentation)
+    shared = {
+        "name": site.names[group],
+        "group": group,
+        "env": env,
+        "presentation": presentation,
+        "measured": measured,
+        "model_page": site.model_pages[group.model],
+        "page": page,
+    }
+
+    whole = ClusterPages(presentation, site.page)
+
+    def follow(played: Played, attempt: Attempt, item: Item) -> None:
+        if not site.replays.is_written(group, played.number):
+            return
+        turns = played.episode.record.turns
+        instance = played.instance if played.again.confirmed else None
+        drawings = undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
+        site.page(
+            f"replays/{attempt.replay}",
+            "replay.html",
+            **shared,
+            attempt=attempt,
+            item=item,
+            said=conversation(played, item.opening),
+            frames=drawings,
+            not_simulated=played.again.skipped,
+            neighbours=site.neighbours.find(played.row, played.number),
+            source=episode_source(played),
+            whole=whole.path(played.row.cluster, instance),
+        )
+
+    shown = Results(env, presentation, site.found, site.replays, follow).levels(positions, estimates)
+    site.files(site.charts.of(figure for level in shown for figure in level.charts))
+    own = [site.found.rows[position] for position in positions]
+    drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
+    errors = [
+        LoggedError(card.item, card.anchor, attempt.number, attempt.error.text, attempt.log)
+        for level in shown
+        for card in level.cards
+        for attempt in card.attempts
+        if attempt.error and not attempt.exclusion_reason
+    ]
+    anchors = {batch.cluster: batch.anchor for level in shown for batch in level.batches if batch.cluster}
+    cards = [card for level in shown for card in level.cards]
+    site.page(
+        f"results/{page}",
+        "results.html",
+        **shared,
+        settings=[
+            *(setting(option, value) for option, value in group.settings.items()),
+            *_clusters(own, presentation),
+        ],
+        origins=list(dict.fromkeys(row.origin for row in own if row.origin)),
+        total=total,
+        by_level=level_table(env, presentation, measured, [level.estimate for level in shown], total, drawn),
+        errors=error_table(presentation, errors),
+        aggregates=of_model(env, presentation, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
+        failures=site.failed.of_group(group, presentation.level.capitalize()),
+        prompt=prompt(total, presentation),
+        not_simulated=skip_reasons(site.found.again[at] for at in positions),
+        clusters=clusters(env, presentation, own, site.found.variables.get(group, {}), anchors, whole.paths),
+        levels=shown,
+        kinds={
+            kind: (label, count)
+            for kind, label in item_kinds(group.env).items()
+            if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
+        },
+        items=len(cards),
+    )
+
+
+def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:
+    """Return the names of a group's clusters, such as its maps, or their number where there are many."""
+    names = sorted({one_line(row.cluster.name, 40) for row in own if row.cluster.key})
+    if not (presentation.clusters and names):
+        return []
+    listed = ", ".join(names)
+    return [f"{presentation.clusters}: {listed if len(listed) <= _LONGEST_LIST else f'{len(names):,}, listed below'}"]

@@ -1,0 +1,88 @@
+"""The summary of a site for programs, and what its first page says of it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from waybench._version import __version__
+from waybench.analysis import Estimate
+from waybench.analysis.estimates import spread
+from waybench.analysis.logs import is_human
+from waybench.analysis.results import Simulated
+from waybench.reporting._presentations import family_of
+from waybench.reporting.pages import Compared
+from waybench.stats import CONFIDENCE
+
+if TYPE_CHECKING:
+    from waybench.reporting._site import Site
+
+SUMMARY_SCHEMA = 2
+
+
+def skip_reasons(again: Iterable[Simulated]) -> dict[str, int]:
+    """Return how many records were not simulated again, by reason."""
+    return dict(Counter(each.skipped for each in again if each.skipped))
+
+
+def about(site: "Site") -> dict[str, Any]:
+    """Return what the first page's lead is made of."""
+    groups = [total.group for total in site.totals]
+    return {
+        "models": len({group.model for group in groups if not group.embedded and not is_human(group.model)}),
+        "people": len({group.model for group in groups if is_human(group.model)}),
+        "players": len({group.model for group in groups if group.embedded}),
+        "environments": len({group.env for group in groups}),
+        "families": len({family_of(group.env) for group in groups}),
+        "episodes": len(site.found.rows),
+        "items": len({(row.group.env, row.group.key, row.level, row.item, row.instance) for row in site.found.rows}),
+        "errors": sum(total.errors for total in site.totals),
+        "unconfirmed": sum(total.unconfirmed for total in site.totals),
+        "not_simulated": skip_reasons(site.found.again),
+    }
+
+
+def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str, Sequence[Any]]) -> str:
+    """Return the summary as JSON.
+
+    Args:
+        title: The site's title.
+        site: The site.
+        compared: What its results are compared by.
+        more: Parts of the summary that are worked out elsewhere, by their keys.
+    """
+    pages = site.pages
+
+    def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
+        return [{**estimate.to_json(), "page": f"results/{pages[estimate.group]}"} for estimate in some]
+
+    summary = {
+        "schema": SUMMARY_SCHEMA,
+        "waybench": __version__,
+        "title": title,
+        "confidence": CONFIDENCE,
+        "levels": listed(site.estimates),
+        "overall": listed(site.totals),
+        "skipped": [
+            {"log": Path(one.log).name, "sample": one.sample or None, "error": one.error}
+            for one in site.found.passed_over
+        ],
+        "changes": [each.to_json() for each in compared.changes],
+        "spreads": [each.to_json() for each in spread(site.estimates)],
+        "attempt_spreads": [each.to_json() for each in compared.attempts],
+        "repeats": [each.to_json() for each in compared.repeats],
+        # There are many pairs, so models are named by their pages, as in "overall".
+        "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
+        "regressions": [each.to_json() for each in compared.regressions],
+        "item_difficulty": [each.to_json() for each in compared.difficulties],
+        "horizons": [
+            {**each.to_json(), "page": f"results/{pages[each.group]}"}
+            for curve in compared.curves
+            for each in curve.horizons
+        ],
+        "wordings": [each.to_json() for each in compared.wordings],
+        "twins": [each.to_json() for each in compared.twins],
+        **more,
+    }
+    return json.dumps(summary, indent=1, allow_nan=False) + "\n"

@@ -1,0 +1,101 @@
+"""Episodes of a report are read and verified in several processes."""
+
+import shutil
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import PATIENCE
+from waybench import reporting
+from waybench.cli._report import build
+from waybench.eval import evaluate
+from waybench.reporting import Report, _cache, write_report
+from waybench.tasks import TASKS, load_task
+
+_PROGRAM = """
+import os, sys
+from pathlib import Path
+from waybench.analysis import read_logs
+from waybench.analysis.logs import EpisodeBatches, _logs
+from waybench.analysis.results import Verifier
+from waybench.reporting import ReportCache
+from waybench.reporting._reading import read
+
+_logs._BATCH = 1
+folder, file = Path(sys.argv[1]), Path(sys.argv[1]) / "kept"
+kept = ReportCache(file)
+here, verify = os.getpid(), Verifier.verify
+def elsewhere(verifier, episode):
+    assert sys.platform != "linux" or os.getpid() != here
+    return verify(verifier, episode)
+Verifier.verify = elsewhere
+first = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
+kept.save()
+kept = ReportCache(file)
+again = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
+found = [[one.verified for batch in batches for one in batch.found] for batches in (first, again)]
+assert [one.episode for one in found[0]] == list(read_logs(folder))
+assert [one[:2] for one in found[0]] == [one[:2] for one in found[1]]
+print(len(first), *(sum(batch.simulated for batch in batches) for batches in (first, again)))
+"""
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with the log of a run of three mazes."""
+    out = tmp_path_factory.mktemp("logs")
+    entry = next(entry for entry in TASKS if entry.name == "alicia")
+    assert evaluate([partial(load_task(entry), max_dimension=5, limit=3)], ["waybench/oracle"], out) == []
+    return out
+
+
+@pytest.mark.slow
+def test_batches_are_verified_in_other_processes_and_once(logs: Path) -> None:
+    command = [sys.executable, "-c", _PROGRAM, str(logs)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stderr == ""
+    assert done.stdout.split() == ["4", "3", "0"]  # batches, with that of files of records; simulated at first, then
+
+
+@pytest.mark.slow
+def test_a_report_of_which_nothing_changed_is_not_made_again(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAYBENCH_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "runs"
+    shutil.copytree(logs, folder, ignore=shutil.ignore_patterns("kept"))
+    made: list[Path] = []
+
+    def counted(*given: Any, **more: Any) -> Report:
+        made.append(folder)
+        return write_report(*given, **more)
+
+    monkeypatch.setattr(reporting, "write_report", counted)
+
+    told: list[str] = []
+
+    def report(title: str = "a title") -> tuple[int, int]:
+        """Write a report in one process; return its number of episodes, and how many reports were made so far."""
+        return build((folder,), folder / "site", title, tell=told.append, processes=1).episodes, len(made)
+
+    assert [report(), report()] == [(3, 1), (3, 1)]
+    assert report("another") == (3, 2)
+    (folder / "site" / "index.html").write_text("changed")
+    assert report("another") == (3, 3)
+    assert "changed" not in (folder / "site" / "index.html").read_text()
+    next(iter((folder / "site" / "replays").iterdir())).unlink()
+    assert report("another") == (3, 4)
+    (log,) = folder.glob("*.eval")
+    shutil.copy(log, folder / "other.eval")
+    log.unlink()
+    assert report("another") == (3, 5)  # the pages name the log
+    (kept,) = (tmp_path / "cache" / "reports").iterdir()
+    kept.write_bytes(kept.read_bytes().replace(b"x\x01", b"y\x01"))
+    assert report("another") == (3, 6)
+    assert report("another") == (3, 6)
+    monkeypatch.setattr(_cache, "source_digest", lambda: b"another version of waybench")
+    assert report("another") == (3, 7)
