@@ -15,6 +15,7 @@ from waybench.core import WaybenchError, policy
 DOCUMENT = Path(__file__).parents[1] / "docs" / "api.md"
 
 
+@pytest.mark.slow
 def test_every_example_of_the_document_runs(tmp_path: Path) -> None:
     blocks = re.findall(r"```python\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) >= 8

@@ -25,6 +25,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 def test_scores_by_sample_and_what_is_missing(asked: Path) -> None:
     good, poor = foreign_scores(asked)
     assert (good.model, good.task, good.metric.name) == ("mockllm/good", "sums", "match")

@@ -113,6 +113,7 @@ print(json.dumps({"read": read, "skipped": problems, "episodes": made.episodes, 
 """
 
 
+@pytest.mark.slow
 def test_every_spoilt_sample_is_an_episode_or_is_named(parts: Parts, tmp_path: Path) -> None:
     samples = {"first": sample(parts, "first"), **spoilt_samples(parts), "last": sample(parts, "last")}
     assert len(samples) == CASES * 8 + 2
@@ -176,6 +177,7 @@ for folder in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit on memory is set as Linux has it")
 def test_hostile_samples_are_passed_over_within_1_gib(parts: Parts, tmp_path: Path) -> None:
     deep = b"[" * 200_000 + b"]" * 200_000
@@ -197,6 +199,7 @@ def test_hostile_samples_are_passed_over_within_1_gib(parts: Parts, tmp_path: Pa
     assert "600 MiB" in lines[3]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit on memory is set as Linux has it")
 def test_the_directory_of_a_log_is_not_believed(parts: Parts, tmp_path: Path) -> None:
     """A part of more than the limit, of which the directory has 1000 bytes with the right checksum."""

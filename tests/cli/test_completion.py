@@ -59,6 +59,7 @@ def bash(program: Path, *words: str) -> list[str]:
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 
 
+@pytest.mark.slow
 @needs_bash
 @pytest.mark.parametrize(
     ("words", "proposals"),

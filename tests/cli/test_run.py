@@ -101,6 +101,7 @@ def test_every_combination_of_values_is_run() -> None:
     assert combinations(["limit=3,3,2"], {}) == [{"limit": "3"}, {"limit": "2"}]
 
 
+@pytest.mark.slow
 def test_wordings_are_compared_after_a_run(command: Command, tmp_path: Path) -> None:
     args = ("--each", "wording=matrix,ascii", "--limit", 3, "-T", "max_dimension=7", "--display", "none")
     said = command("run", "alicia", "--model", "waybench/noisy-0.3", "--out", tmp_path, *args).stdout

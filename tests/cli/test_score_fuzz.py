@@ -36,6 +36,7 @@ def lines(env_id: str) -> tuple[Json, Json]:
     return replied | more, json.loads(episode.record().dumps())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("watchdog")
 @pytest.mark.parametrize("family", [*FAMILIES, *RAW_FAMILIES])
 @pytest.mark.parametrize("env_id", IDS)

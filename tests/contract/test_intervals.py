@@ -65,6 +65,7 @@ def within(one: Bounded, found: Estimate, mean: Mean) -> bool:
     return all((low is None or low - slack <= value) and (high is None or value <= high + slack) for value in values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", ENTRIES)
 def test_no_interval_leaves_the_declared_bounds(env_id: str) -> None:
     env, seen = waybench.load(env_id), 0

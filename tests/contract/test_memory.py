@@ -21,6 +21,7 @@ HARDEST = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit on memory is set as Linux has it")
 def test_no_environment_takes_much_memory_at_any_level_by_any_face() -> None:
     levels = {

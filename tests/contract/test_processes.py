@@ -31,7 +31,13 @@ def records(env_id: str, hash_seed: str) -> bytes:
     return done.stdout
 
 
-@pytest.mark.parametrize("env_id", [entry.id for entry in registry.entries])
+FAST = {"maze/alicia", "search/guessnum", "textmap/route", "tilemap/gtb"}
+
+
+@pytest.mark.parametrize(
+    "env_id",
+    [pytest.param(entry.id, marks=[] if entry.id in FAST else [pytest.mark.slow]) for entry in registry.entries],
+)
 def test_two_processes_agree(env_id: str) -> None:
     first = records(env_id, "1")
     assert first.count(b'"player":"oracle"') >= 6

@@ -79,6 +79,7 @@ def agreed(pythons: dict[str, str], *arguments: str) -> int:
     return sum(len(json.loads(line).keys() & {"items", "records", "measures"}) for line in own)
 
 
+@pytest.mark.slow
 def test_the_newest_other_python_agrees_at_the_smallest_levels() -> None:
     pythons = others()
     newest = list(pythons)[-1]

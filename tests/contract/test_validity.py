@@ -29,6 +29,7 @@ WAYS = [
     for entry in registry.entries
     for options in ways(waybench.load(entry.id))
 ]
+LONG = {"crafter/survival", "voxel/find"}  # episodes that take seconds
 FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] for earlier in WAYS[:number]]]
 
 
@@ -38,7 +39,10 @@ def paying(env_id: str, protocol: str, wording: str, level: int) -> dict[str, fl
     return dict(exploited(environment, level, options).paying)
 
 
-@pytest.mark.parametrize(("env_id", "protocol", "wording"), FIRST)
+@pytest.mark.parametrize(
+    ("env_id", "protocol", "wording"),
+    [pytest.param(*way, marks=[pytest.mark.slow] if way[0] in LONG else []) for way in FIRST],
+)
 def test_only_known_exploits_pay(env_id: str, protocol: str, wording: str) -> None:
     found = paying(env_id, protocol, wording, waybench.load(env_id).sample_levels[-1])
     known = {exploit: value for (env, way, exploit), value in KNOWN.items() if (env, way) == (env_id, protocol)}

@@ -207,6 +207,7 @@ def test_what_is_wrong_is_told_and_mended(step: str, answer: Answer, problem: st
     assert max(len("".join(texts)) for texts in said) < 30_000  # however long an answer was, it is sent back cut
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["story", "characters", "tiles", "map", "objectives"])
 def test_everything_wrong_over_http(step: str) -> None:
     bad = [(answer, problem) for name, answer, problem in BAD if name == step]

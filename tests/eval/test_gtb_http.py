@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.eval.model_server import Answer
 from tests.eval.test_search_http import Chat, run, sent
 from waybench.core import EpisodeRecord
@@ -33,6 +35,7 @@ def prompts(record: EpisodeRecord) -> list[str]:
     return [record.opening[-1].text, *(turn.message for turn in record.turns[:-1])]
 
 
+@pytest.mark.slow
 def test_every_request_is_one_prompt(tmp_path: Path) -> None:
     for protocol in ("paper", "sound"):
         server, found = run(planner, tmp_path / protocol, "gtb", "--limit", "2", "-T", f"protocol={protocol}")

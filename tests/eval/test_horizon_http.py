@@ -43,6 +43,7 @@ def decision(printed: str) -> str:
     return line
 
 
+@pytest.mark.slow
 def test_a_horizon_is_found_to_the_precision(tmp_path: Path) -> None:
     with model_server(scripted(DIMENSIONS, reaches(15), 60)) as server:
         run = waybench_(*arguments(server, tmp_path))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MAZES, MODEL, records, scripted, waybench_
 from waybench.core import replay
@@ -21,6 +23,7 @@ TIMES = {"501": 2, "502": 1, "503": 1000, "506": 1, "509": 1}  # how often it go
 WALL = Answer('{"movements": [{"direction": "up", "cells": 1}]}')
 
 
+@pytest.mark.slow
 def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
     healed = False
 
@@ -78,6 +81,7 @@ def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
         assert len(records(tmp_path)) == 22
 
 
+@pytest.mark.slow
 def test_token_limit_ends_an_episode_and_time_limit_is_infrastructure(tmp_path: Path) -> None:
     slow, healed = "502", False
 

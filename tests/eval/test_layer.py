@@ -106,6 +106,7 @@ def test_embedded_players_are_the_policies(tmp_path: Path, player: str) -> None:
     assert comparable(records(tmp_path)["501-2"]) == comparable(here.record())
 
 
+@pytest.mark.slow
 def test_the_engine_s_own_command(tmp_path: Path) -> None:
     result = subprocess.run(
         [

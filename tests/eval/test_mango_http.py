@@ -4,6 +4,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.eval.model_server import Answer
 from tests.eval.test_search_http import Chat, run, sent
 
@@ -18,6 +20,7 @@ def guesser(messages: Chat, before: int) -> Answer:
     return Answer(f"Let me see.\n[{json.dumps(move)}]\nThat is it.")
 
 
+@pytest.mark.slow
 def test_one_prompt_for_each_question_with_a_shared_beginning(tmp_path: Path) -> None:
     for protocol in ("paper", "sound"):
         server, found = run(

@@ -5,6 +5,8 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import (
@@ -46,6 +48,7 @@ def _arguments(server: ModelServer, out: Path, connections: int) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_killed_and_resumed(tmp_path: Path) -> None:
     with model_server(scripted((5, 7, 9), _faults(0.0))) as server:
         whole = waybench_(*_arguments(server, tmp_path / "whole", 16))
@@ -97,6 +100,7 @@ def test_interrupted(tmp_path: Path) -> None:
     assert "run the same command again" in process.stderr and "Traceback" not in process.stderr
 
 
+@pytest.mark.slow
 def test_same_ladder_one_at_a_time(tmp_path: Path) -> None:
     found = []
     for connections in (1, 12):

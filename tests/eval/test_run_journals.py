@@ -117,6 +117,7 @@ def test_a_lock_is_one_s_own_and_ends_with_the_block(tmp_path: Path) -> None:
     assert [each.name for each in folder.iterdir()] == [".waybench-lock"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("holder", [None, b"", b"{", b"[]", b'{"pid": "x", "since": 1}'])
 def test_whoever_holds_the_lock_it_is_held(tmp_path: Path, holder: bytes | None) -> None:
     with locked(tmp_path):

@@ -67,6 +67,7 @@ def test_the_player_s_own_words_stay_in_sound_and_two_numbers_are_none(tmp_path:
     assert said[0] == "Well, **40** it is, of 32 to 32800."
 
 
+@pytest.mark.slow
 def test_a_conversation_that_is_too_long_is_no_answer(tmp_path: Path) -> None:
     """The engine puts the provider's words in the place of a reply, and they have a number in them."""
 
@@ -81,6 +82,7 @@ def test_a_conversation_that_is_too_long_is_no_answer(tmp_path: Path) -> None:
     assert "longer than the player can read" in str(turn.reason)
 
 
+@pytest.mark.slow
 def test_a_teacher_s_answers_stand_in_the_chat(tmp_path: Path) -> None:
     arguments = ("dfs", "--limit", "3", "-T", "teacher_guided=true", "-T", "icl=1", "-T", "wording=code")
     server, found = run(walker, tmp_path, *arguments)
@@ -102,6 +104,7 @@ def _as_sent(record: EpisodeRecord) -> Chat:
     return [{"role": message.role, "content": message.text} for message in record.opening]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
 def test_examples_are_sent(tmp_path: Path, protocol: str) -> None:
     server, found = run(walker, tmp_path, "dfs", "--limit", "2", "-T", "icl=2", "-T", f"protocol={protocol}")

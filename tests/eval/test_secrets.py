@@ -64,6 +64,7 @@ def arguments(server: ModelServer, out: Path, *more: str) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_no_secret_is_in_a_log_or_a_report_or_on_the_terminal(tmp_path: Path) -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
         if before or first not in json.dumps(messages):
@@ -103,6 +104,7 @@ def test_no_secret_is_in_a_log_or_a_report_or_on_the_terminal(tmp_path: Path) ->
     assert header.task_args["key"] == header.task_args_passed["key"] == LABEL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["env", "file"])
 def test_a_reference_to_a_key_stays_and_says_which_set_it_is(tmp_path: Path, kind: str) -> None:
     file = tmp_path / "key.txt"
@@ -151,6 +153,7 @@ def as_older_versions_wrote(out: Path) -> None:
     _LOG.write_eval_log(log, str(path))
 
 
+@pytest.mark.slow
 def test_a_log_of_an_older_version_is_resumed_and_its_key_is_shown_nowhere(tmp_path: Path) -> None:
     def script(messages: list[dict[str, Any]], before: int) -> Answer:
         return Answer(status=400) if len(server.requests) == 2 else solved(messages, before)

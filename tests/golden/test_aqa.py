@@ -222,6 +222,7 @@ def aggregates() -> list[Any]:
     return listed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "setting", "policy"), aggregates())
 def test_means_over_the_published_files(name: str, setting: str, policy: str, compared: Compared) -> None:
     expected = golden(name)[setting][policy]

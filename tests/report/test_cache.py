@@ -99,6 +99,7 @@ def test_a_page_that_somebody_changed_is_made_again(tmp_path: Path) -> None:
     assert report(FIRST, tmp_path) == first
 
 
+@pytest.mark.slow
 def test_damaged_entries_are_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = report(FIRST, tmp_path)
     (kept,) = (tmp_path / "kept").iterdir()
@@ -112,6 +113,7 @@ def test_damaged_entries_are_made_again(tmp_path: Path, monkeypatch: pytest.Monk
     assert work.simulated == len(FIRST)
 
 
+@pytest.mark.slow
 def test_other_prices_another_title_and_another_source_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -116,6 +116,7 @@ def test_names_stay_text_in_what_tables_are_sorted_by(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"(\d+(\.\d+)?(e-\d+)?)?", number) for number in numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("watchdog")
 def test_ten_megabytes_in_one_line_are_cut(tmp_path: Path) -> None:
     long = "<b>" + "\u202e" * 10_000_000

@@ -166,6 +166,7 @@ def test_many_tasks_are_several_tables(tmp_path: Path) -> None:
     assert second[0][1].startswith("Mazes")
 
 
+@pytest.mark.slow
 def test_hostile_models(tmp_path: Path) -> None:
     names = [name for name in HOSTILE if name != "\0"]
     tables, text = table(tmp_path, [each for name in names for each in played("null", (5,), mazes=1, model=name)])

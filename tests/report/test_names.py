@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+import pytest
+
 import waybench
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
@@ -84,6 +86,7 @@ def test_a_task_with_one_level_has_all_of_its_metrics(tmp_path: Path) -> None:
     assert made.task.table("Base environments, Level 5.")[1] == ["G_min ↓", "G_sum ↓", "ACC ↑"]
 
 
+@pytest.mark.slow
 def test_a_page_about_maps_says_which_and_how_much_of_them_was_shown(tmp_path: Path) -> None:
     (episode,) = answered("oracle", [corridor("m", 71)], key="mango", most=1)
     assert dict(row(episode).group.options)["prefix_steps"] == 70

@@ -99,6 +99,7 @@ def test_scores_are_drawn_against_size_and_date_with_a_line_for_each_series(tmp_
     }
 
 
+@pytest.mark.slow
 def test_of_many_levels_the_horizon_is_drawn(tmp_path: Path) -> None:
     episodes = [
         each

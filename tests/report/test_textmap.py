@@ -38,6 +38,7 @@ def references(maps: Iterable[PlaceMap], kind: str = "route") -> list[LoggedEpis
     ]
 
 
+@pytest.mark.slow
 def test_routes_and_destinations_stand_side_by_side(tmp_path: Path) -> None:
     episodes = [
         *answered(near, MAPS, model="vendor/a"),
@@ -92,6 +93,7 @@ def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -
     assert "0.000" in text_table(estimate(sound))
 
 
+@pytest.mark.slow
 def test_models_in_pairs(tmp_path: Path) -> None:
     episodes = [
         *answered(first_room, MAPS, model="vendor/a"),
@@ -122,6 +124,7 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     assert page.html.count('<details class="fold" open>') == 4
 
 
+@pytest.mark.slow
 def test_one_model_has_no_pairs_and_many_are_folded(tmp_path: Path) -> None:
     alone = site(tmp_path / "alone", answered("oracle", MAPS[:1]))
     assert not [page for page in alone.pages if "both answered" in page.text]
@@ -144,6 +147,7 @@ def test_pairs_of_other_settings_are_other_tables(tmp_path: Path) -> None:
     assert page.text.count("Success, models in pairs (protocol: sound)") == 1
 
 
+@pytest.mark.slow
 def test_what_makes_a_map_hard(tmp_path: Path) -> None:
     episodes = [*answered(near, MAPS, model="vendor/a"), *answered("oracle", MAPS, model="waybench/oracle")]
     page = site(tmp_path / "all", episodes).task
@@ -238,6 +242,7 @@ def test_extractions_and_minigames_are_of_the_family(tmp_path: Path) -> None:
     assert [title in page.text for page in made.tasks.values()] == [False, True]  # extract, minigame
 
 
+@pytest.mark.slow
 def test_pages_of_a_thousand_questions_stay_small(tmp_path: Path) -> None:
     maps = [corridor(f"m{number}", 9, words=450) for number in range(14)]  # 72 questions each, prompts of 20,000
     episodes = answered(lambda question: "oracle" if easy(question) else "random", maps)
@@ -261,6 +266,7 @@ def test_records_that_do_not_replay_are_in_no_map(tmp_path: Path) -> None:
     assert "Excluded" in made.task.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ['</h3><script>alert(1)</script>{{ 7 * 7 }}"', "x" * 1000, "a" * 61 + "<b>"])
 def test_hostile_names_of_maps_and_models(tmp_path: Path, name: str) -> None:
     maps = [replace(corridor("m", places), name=f"{name[:990]}{places}") for places in range(3, 9)]

@@ -109,6 +109,7 @@ def test_who_was_asked_something_else_has_no_verdict(tmp_path: Path) -> None:
     assert summary(made)["comparisons"] == []
 
 
+@pytest.mark.slow
 def test_of_many_models_not_each_two_are_compared(tmp_path: Path) -> None:
     models = [f"m{number:02}" for number in range(13)]
     # Each gets out of one maze more than the next one.

@@ -184,6 +184,7 @@ def test_tokenizers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "tiktoken/none" in refused("mango_route", prefix_tokens=100, tokenizer="tiktoken/none")
 
 
+@pytest.mark.slow
 def test_minigames(data_dir: Any) -> None:
     folder = str(data_dir("mango").parent)
     found = heads("mango_minigames", source="published", data_dir=folder, limit=100_000)

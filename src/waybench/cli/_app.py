@@ -29,6 +29,10 @@ COMMANDS = {
     ),
     "prices": ("waybench.cli._prices:prices", "Print a price table for the models of a run, to fill in."),
     "compare": ("waybench.cli._compare:compare", "Compare two models on the same items, with paired tests."),
+    "profile": (
+        "waybench.cli._profile:profile",
+        "Estimate one ability of each model over all families, and predict missing scores.",
+    ),
     "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
     "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
     "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),

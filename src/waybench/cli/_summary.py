@@ -106,7 +106,7 @@ def summary_text(
     """
     from waybench.analysis import by_level, overall
     from waybench.analysis.comparisons import wording_table
-    from waybench.analysis.estimates import summary_table, text_table
+    from waybench.analysis.estimates import difficulty_text, item_difficulties, summary_table, text_table
     from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
     from waybench.analysis.results import fixed
 
@@ -116,6 +116,7 @@ def summary_text(
     parts = (
         summary_table(rows, searched=searched),
         text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
+        difficulty_text(item_difficulties(rows)) if levels else "",
         wording_table(rows),
         horizon_table(each for each in horizons(rows) if each.group not in searched),
         search_text(found),
@@ -132,7 +133,7 @@ def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["
     """
     from waybench.analysis import by_level, overall
     from waybench.analysis.comparisons import wording_table
-    from waybench.analysis.estimates import text_table
+    from waybench.analysis.estimates import difficulty_text, item_difficulties, text_table
     from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
     from waybench.analysis.results import fixed, measurable
 
@@ -140,5 +141,6 @@ def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["
     scored = fixed(all_rows)
     scores = text_table(by_level(scored), totals=overall(scored)) if scored else ""
     found = search_text(searches(measured, all_rows))
-    parts = (scores, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
+    hard = difficulty_text(item_difficulties(all_rows))
+    parts = (scores, hard, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
     return "\n\n".join(part for part in parts if part)

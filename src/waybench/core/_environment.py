@@ -133,7 +133,8 @@ class Environment(Generic[I, S, A]):
         typed_actions: State -> the actions that a person can choose from a list or by a key; empty where there are too
             many. None if there are never any.
         presentation: Its words and drawings for reports and terminals.
-        explanatory_variables: Explanatory variables of clusters (for example, of maps); None if there are none.
+        explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
+            none.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
             item, and a file of items of one can be played in the other. "" if there is none.
@@ -189,6 +190,11 @@ class Environment(Generic[I, S, A]):
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
+
+    @property
+    def item_variables(self) -> tuple[Axis, ...]:
+        """The explanatory variables of its items; none if it declares none."""
+        return self.explanatory_variables.items if self.explanatory_variables is not None else ()
 
     @property
     def failure_kinds(self) -> tuple[FailureKind, ...]:

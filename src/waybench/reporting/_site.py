@@ -10,7 +10,7 @@ from jinja2 import Environment as Templates
 
 from waybench.analysis import Estimate, by_level, overall
 from waybench.analysis.comparisons import examples_effects, pairs, twin_effects, wording_effects
-from waybench.analysis.estimates import agents, attempt_spread, matrix, regressions, repeats
+from waybench.analysis.estimates import agents, attempt_spread, item_difficulties, matrix, regressions, repeats
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.results import Group, chosen, grouped, labels
 from waybench.papers import Paper
@@ -131,6 +131,7 @@ class Site:
                 attempts=attempt_spread(rows),
                 pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
                 regressions=regressions(rows, self.found.variables),
+                difficulties=item_difficulties(rows),
                 wordings=wording_effects(rows),
                 twins=twin_effects(rows),
                 curves=[],

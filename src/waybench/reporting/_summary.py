@@ -75,6 +75,7 @@ def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str
         # There are many pairs, so models are named by their pages, as in "overall".
         "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
         "regressions": [each.to_json() for each in compared.regressions],
+        "item_difficulty": [each.to_json() for each in compared.difficulties],
         "horizons": [
             {**each.to_json(), "page": f"results/{pages[each.group]}"}
             for curve in compared.curves

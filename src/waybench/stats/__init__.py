@@ -19,6 +19,8 @@ from waybench.stats._forecast import Forecast, forecast, simulated
 from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
+    from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
+    from waybench.stats._difficulty import FEWEST_CLUSTERS, DifficultyIndex, IndexGain, index_gain, logistic
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
     from waybench.stats._paired import ALPHA, PairedTest, paired_difference, paired_test, sign_flip_test
     from waybench.stats._permuted import EXACT_CLUSTERS, LEAST, cluster_sums, sign_flipped
@@ -39,18 +41,25 @@ __all__ = [
     "ALPHA",
     "CONFIDENCE",
     "EXACT_CLUSTERS",
+    "FEWEST_CLUSTERS",
     "FEWEST_ITEMS",
     "FEWEST_POINTS",
     "HORIZON_CONFIDENCE",
     "LEAST",
+    "PROFILE_CONFIDENCE",
     "STOPS",
+    "Abilities",
     "Array",
     "Candidate",
     "Curves",
     "Decision",
+    "DifficultyIndex",
+    "FamilyResults",
     "Fit",
     "Forecast",
     "HorizonEstimate",
+    "IndexGain",
+    "Interval",
     "ItemsNeeded",
     "Mean",
     "PairedTest",
@@ -70,8 +79,11 @@ __all__ = [
     "fitted",
     "forecast",
     "holm",
+    "index_gain",
     "items_needed",
     "jackknifed",
+    "joint_abilities",
+    "logistic",
     "mcnemar",
     "paired_difference",
     "paired_test",
@@ -90,6 +102,8 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
+        "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
+        "_difficulty": ("FEWEST_CLUSTERS", "DifficultyIndex", "IndexGain", "index_gain", "logistic"),
         "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed"),
         "_paired": ("ALPHA", "PairedTest", "paired_difference", "paired_test", "sign_flip_test"),
         "_permuted": ("EXACT_CLUSTERS", "LEAST", "cluster_sums", "sign_flipped"),

@@ -38,6 +38,7 @@ def compare(published: Path, folder: Path) -> tuple[int, list[str]]:
     return number, different
 
 
+@pytest.mark.slow
 def test_all_published_maps_are_written_as_they_were(
     data_dir: Callable[..., Path], tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

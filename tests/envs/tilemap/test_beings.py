@@ -22,6 +22,7 @@ def scores(player: str, options: dict[str, Any], level: int, count: int) -> list
     return [value(episode.record(), "score") or 0 for episode in played]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_enemies_do_not_catch_the_oracle(protocol: str) -> None:
     options = {**HUNTED, "protocol": protocol}

@@ -94,6 +94,7 @@ def cost_of_a_move(episode: Episode[Any, Any, Any]) -> float:
     return float(cost)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_best_play_that_misses_an_objective_has_a_lower_score_than_the_oracle(level: int) -> None:
     for item in GTB.source(level=level).head(3):

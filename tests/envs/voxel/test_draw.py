@@ -4,6 +4,8 @@ import re
 from typing import Any
 from xml.etree import ElementTree
 
+import pytest
+
 from waybench.core import play_out, policy
 from waybench.envs.voxel import FIND, terrain
 from waybench.envs.voxel._blocks import BIOMES
@@ -14,6 +16,7 @@ def parts(svg: str, name: str) -> list[Any]:
     return [element for element in ElementTree.fromstring(svg).iter() if name in element.get("class", "").split()]
 
 
+@pytest.mark.slow
 def test_the_way_is_the_one_that_was_gone() -> None:
     for player, rings in (("oracle", 1), ("null", 0)):
         item = FIND.source("draw", 2).item(0)

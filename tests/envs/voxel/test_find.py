@@ -23,6 +23,7 @@ def measured(episode: Any) -> dict[str, Any]:
     return {metric.name: metric.of(record) for metric in FIND.metrics}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", range(1, LEVELS + 1))
 def test_items_are_as_far_from_a_goal_as_their_level_says(level: int) -> None:
     low, high = bounds(level)
@@ -97,6 +98,7 @@ def test_a_step_turns_and_walks() -> None:
         assert max(far) < 50 * 0.2806
 
 
+@pytest.mark.slow
 def test_who_walks_against_a_wall_does_not_get_on() -> None:
     """Somewhere in a long random walk a step leads nowhere, and is told as unproductive."""
     outcomes: set[Outcome] = set()
@@ -169,6 +171,7 @@ def test_scores_of_who_says_nothing() -> None:
     assert found["distance_left"] == pytest.approx(item.proof["distance"])
 
 
+@pytest.mark.slow
 def test_the_oracle_arrives_and_chance_mostly_does_not() -> None:
     items = FIND.source("players", 4).head(6)
     oracle = [measured(play_out(FIND, item, policy("oracle"), SHORT))["score"] for item in items]

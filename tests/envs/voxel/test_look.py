@@ -29,6 +29,7 @@ def hit(
     return "air", longest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "x", "z"), WORLDS)
 def test_rays(seed: int, x: int, z: int) -> None:
     world = terrain("own", seed)

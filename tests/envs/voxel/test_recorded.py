@@ -43,6 +43,7 @@ def in_sight(search: Search) -> bool:
     return any(world.biome(x, z) in search.goals for x, z in {(int(x), int(z)) for x, _, z in ends})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", ["plains", "any"])
 def test_sound_begins_where_no_goal_is_in_sight(goal: str) -> None:
     paper = [FIND.source("sight", 1, goal=goal).item(index).instance for index in range(16)]
@@ -119,6 +120,7 @@ def measured(head: EpisodeRecord, wording: str) -> tuple[list[float | None], lis
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
 def test_reference_scores_are_those_of_players(protocol: str) -> None:
     known, played = measured(recorded(protocol)[7], "one_question")

@@ -125,6 +125,7 @@ def test_nothing_is_walked_into_anywhere() -> None:
                 assert not SOLID[BLOCKS.index(there)]
 
 
+@pytest.mark.slow
 def test_threads_do_not_disturb_each_other() -> None:
     """Two walks far apart need the same slots for their chunks, again and again."""
     shared = OwnTerrain(9)

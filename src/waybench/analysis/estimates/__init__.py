@@ -3,12 +3,15 @@
 from waybench.analysis.estimates._agents import Agent, agents
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values
 from waybench.analysis.estimates._curves import contributions, curve
+from waybench.analysis.estimates._difficulty import ItemDifficulty, difficulty_text, item_difficulties
 from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
 from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
 from waybench.analysis.estimates._matrix import FamilyScore, Matrix, MatrixRow, Score, ladder_ended, matrix
 from waybench.analysis.estimates._matrix_text import SCALE, matrix_text, number, short_title
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
+from waybench.analysis.estimates._profile_text import profiles_text
+from waybench.analysis.estimates._profiles import JointData, Profile, ProfileCell, Profiles, joint_data, profiles
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
 from waybench.analysis.estimates._set_spread import SetSpread, Spread, attempt_spread, set_spread, spread
@@ -22,10 +25,15 @@ __all__ = [
     "ClusterVariables",
     "Estimate",
     "FamilyScore",
+    "ItemDifficulty",
+    "JointData",
     "LedgerEntry",
     "Matrix",
     "MatrixRow",
     "Measure",
+    "Profile",
+    "ProfileCell",
+    "Profiles",
     "Regression",
     "Repeats",
     "Score",
@@ -43,7 +51,10 @@ __all__ = [
     "cluster_values",
     "contributions",
     "curve",
+    "difficulty_text",
     "estimate",
+    "item_difficulties",
+    "joint_data",
     "ladder_ended",
     "ledger",
     "ledger_frame",
@@ -52,6 +63,8 @@ __all__ = [
     "measure",
     "number",
     "overall",
+    "profiles",
+    "profiles_text",
     "ranked",
     "regressions",
     "repeats",

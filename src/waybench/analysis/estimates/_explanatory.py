@@ -39,7 +39,7 @@ class ClusterVariables:
         """Take the next episode."""
         declared = registry.load(row.group.env).explanatory_variables
         key = None
-        if declared is not None and row.is_included:
+        if declared is not None and declared.by_metric and row.is_included:
             key = row.group.env, row.cluster, repr(declared.depends_on(record))
             if key not in self._known:
                 self._known[key] = declared.of(record)

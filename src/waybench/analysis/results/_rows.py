@@ -122,6 +122,7 @@ class Row:
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
+        variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
@@ -169,6 +170,7 @@ class Row:
     other_replies: int = 0
     failure: str = ""
     axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
+    variables: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
     ranges: Ranges = field(default_factory=dict[str, Range])
     input_tokens: int | None
@@ -316,6 +318,7 @@ def row(
             error=error,
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
             axes={} if unmeasured else {axis.name: axis.of(record) for axis in environment.axes},
+            variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},
             sizes={}
             if unmeasured
             else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},

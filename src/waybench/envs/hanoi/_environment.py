@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import HorizonSpec, Presentation, level_axis, proof_axis
+from waybench.core import HorizonSpec, Presentation, level_axis
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
 from waybench.envs.hanoi._instance import decode
@@ -12,6 +12,7 @@ from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, most_steps, sam
 from waybench.envs.hanoi._people import board
 from waybench.envs.hanoi._players import PLAYERS
 from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
+from waybench.envs.hanoi._variables import MINIMUM, VARIABLES
 from waybench.smartplay import agent_environment
 
 
@@ -77,10 +78,8 @@ RODS = agent_environment(
     metrics=METRICS,
     failures=FAILURES,
     own_failure=own_failure,
-    axes=(
-        level_axis("disks", "Disks on the rods."),
-        proof_axis("minimum", "Optimal moves", "Length of a shortest solution, in moves."),
-    ),
+    axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
+    explanatory_variables=VARIABLES,
     success="all disks are on their goal rods, after any number of moves",
     series=SERIES,
     published_setting=setting,

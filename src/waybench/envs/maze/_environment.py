@@ -14,7 +14,6 @@ from waybench.core import (
     Play,
     Presentation,
     level_axis,
-    proof_axis,
 )
 from waybench.envs.maze._drawing import draw
 from waybench.envs.maze._failures import FAILURES, failure
@@ -25,6 +24,7 @@ from waybench.envs.maze._people import board, typed_actions
 from waybench.envs.maze._players import PLAYERS, noisy_success
 from waybench.envs.maze._source import OPTIONS, MazeSource
 from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
+from waybench.envs.maze._variables import JUNCTIONS, MINIMUM, VARIABLES
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 PLAY_OPTIONS = (
@@ -97,11 +97,8 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=failure,
-    axes=(
-        level_axis("dimension", "Cells along each side."),
-        proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance."),
-        proof_axis("junctions", "Junctions", "Cells with three or four open neighbours."),
-    ),
+    axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),
+    explanatory_variables=VARIABLES,
     success="the exit is reached, by any path",
     best_of=True,
     parse_typed=parse_typed,

@@ -10,6 +10,7 @@ from waybench.core import (
     Axis,
     Environment,
     EpisodeRecord,
+    ExplanatoryVariables,
     FailureKind,
     Game,
     HorizonSpec,
@@ -25,7 +26,6 @@ from waybench.core import (
     UsageError,
     Wording,
     level_axis,
-    proof_axis,
 )
 from waybench.envs.search import _failures, _game_number, _game_walk, _texts
 from waybench.envs.search import _metrics as _scores
@@ -50,6 +50,7 @@ from waybench.envs.search._source import (
     NumberSource,
     WalkSource,
 )
+from waybench.envs.search._variables import MINIMUM, NUMBER_VARIABLES, WALK_VARIABLES
 from waybench.envs.search._wording import NumberWording, WalkWording
 
 _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
@@ -69,6 +70,7 @@ class _Kind:
     failures: tuple[FailureKind, ...]
     failure: Callable[[EpisodeRecord], FailureKind]
     axis: Axis
+    variables: ExplanatoryVariables
     success: str
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
@@ -159,6 +161,7 @@ _KINDS = {
         failures=_failures.NUMBER_FAILURES,
         failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections needed to find any number of the range."),
+        variables=NUMBER_VARIABLES,
         success="the number is guessed within the step limit",
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
@@ -180,6 +183,7 @@ _KINDS = {
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         axis=_NODES,
+        variables=WALK_VARIABLES,
         success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
@@ -202,6 +206,7 @@ _KINDS = {
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         axis=_NODES,
+        variables=WALK_VARIABLES,
         success=_ALL_VISITED,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
@@ -351,7 +356,8 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         metrics=kind.metrics,
         failures=kind.failures,
         failure=kind.failure,
-        axes=(kind.axis, proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")),
+        axes=(kind.axis, MINIMUM),
+        explanatory_variables=kind.variables,
         success=kind.success,
         series=_scores.series(kind.scores),
         presentation=kind.presentation,

@@ -27,6 +27,7 @@ from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS
 from waybench.envs.tilemap._protocol import PROTOCOLS
+from waybench.envs.tilemap._variables import VARIABLES
 from waybench.envs.tilemap._wording import TileWording
 from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
 
@@ -181,6 +182,7 @@ def _environment(
                 "minimum", "Shortest tour", "Length of a shortest tour of all objectives in their order, in moves."
             ),
         ),
+        explanatory_variables=VARIABLES,
         success="a plan ends at every objective, by any path",
         pooled=True,
         presentation=PRESENTATION,

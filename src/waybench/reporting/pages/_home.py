@@ -6,7 +6,7 @@ from typing import Any
 
 from waybench.analysis import Estimate
 from waybench.analysis.comparisons import ExamplesEffect, Pair, TwinEffect, WordingEffect
-from waybench.analysis.estimates import Regression, Repeats, Spread, ranked
+from waybench.analysis.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
 from waybench.core import Environment, Metric, Presentation, plural
@@ -32,6 +32,7 @@ from waybench.reporting.tables import (
     attempt_table,
     averages,
     conduct_table,
+    difficulty_table,
     horizon_tables,
     pair_tables,
     repeat_table,
@@ -69,6 +70,7 @@ class Compared:
         attempts: How far apart several attempts at all items of a level are.
         pairs: Models two by two.
         regressions: Scores on what may explain them.
+        difficulties: What makes single items hard.
         wordings: The same items in several wordings.
         twins: The same items in an environment and its twin.
         curves: How success falls with difficulty.
@@ -80,6 +82,7 @@ class Compared:
     attempts: Sequence[Spread]
     pairs: Sequence[Pair]
     regressions: Sequence[Regression]
+    difficulties: Sequence[ItemDifficulty]
     wordings: Sequence[WordingEffect]
     twins: Sequence[TwinEffect]
     curves: Sequence[SuccessCurve]
@@ -93,6 +96,7 @@ class Compared:
             attempts=[each for each in self.attempts if _score_key(each.group) == key],
             pairs=[each for each in self.pairs if _score_key(each.first) == key],
             regressions=[each for each in self.regressions if _score_key(each.group) == key],
+            difficulties=[each for each in self.difficulties if (each.env, each.apart) == key],
             wordings=[each for each in self.wordings if _score_key(each.group) == key],
             twins=[each for each in self.twins if _score_key(each.group) == key],
             curves=[each for each in self.curves if _score_key(each.group) == key],
@@ -227,6 +231,7 @@ def _section(
         averages(env, presentation, ordered, total_of, pages),
         *pair_tables(env, presentation, ordered, compared.pairs, pages),
         *slope_tables(env, presentation, ordered, compared.regressions, pages),
+        difficulty_table(env, presentation, compared.difficulties),
         wording_table(env, presentation, compared.wordings, pages),
         twin_table(presentation, compared.twins, pages),
         spread_table(env, presentation, estimates),

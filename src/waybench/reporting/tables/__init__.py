@@ -9,6 +9,7 @@ from waybench.reporting.tables._comparisons import (
     twin_table,
     wording_table,
 )
+from waybench.reporting.tables._difficulty_tables import difficulty_table
 from waybench.reporting.tables._failed import Failed
 from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_table_of_model, horizon_tables, leading_of
 from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
@@ -63,6 +64,7 @@ __all__ = [
     "clusters",
     "conduct_table",
     "count_cell",
+    "difficulty_table",
     "error_cell",
     "error_table",
     "files",

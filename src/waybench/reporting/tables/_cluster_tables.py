@@ -108,7 +108,7 @@ def clusters(
     metrics = [metric for metric in env.metrics if metric.name in presentation.by_cluster]
     found = by_cluster(own, presentation.by_cluster)
     source = env.explanatory_variables
-    name, title = next(iter(source.titles.items())) if source else ("", "")
+    name, title = next(iter(source.titles.items()), ("", "")) if source else ("", "")
     sized: list[tuple[float, str, TableRow]] = []
     for cluster, some in grouped((row for row in own if row.is_included), lambda row: row.cluster).items():
         size = known.get(cluster, {}).get(name)

@@ -84,3 +84,32 @@ AXES = (
         doc="Steps of the walkthrough shown.",
     ),
 )
+
+# What may make one question harder than another with a path of the same length.
+ITEM_VARIABLES = (
+    Axis(
+        name="inferred_moves",
+        title="Inferred moves",
+        of=lambda record: 0.0 if record.proof["difficulty"] == "easy" else _inferred(record),
+        doc="Moves on the path that must be inferred from their opposites; 0 for an easy question.",
+    ),
+    Axis(
+        name="first_answerable",
+        title="First answerable at step",
+        of=lambda record: float(record.proof["answerable_from"]) if record.proof["answerable"] else None,
+        doc="The step of the walkthrough from which the question is answerable.",
+    ),
+    next(axis for axis in AXES if axis.name == "prefix"),
+    Axis(
+        name="places",
+        title="Places",
+        of=lambda record: float(len(record.instance["map"]["places"])),
+        doc="Places of the whole map.",
+    ),
+    Axis(
+        name="choices",
+        title="Ways out of the start",
+        of=lambda record: float(len(_known_moves(record.instance).get(record.instance["src"], ()))),
+        doc="Known moves out of the place where the path starts.",
+    ),
+)

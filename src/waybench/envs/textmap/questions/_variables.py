@@ -1,4 +1,4 @@
-"""Explanatory variables of maps for regressions on success (MANGO, section 3.3 and Table 10)."""
+"""Explanatory variables of maps and of questions, for regressions on success (MANGO, section 3.3 and Table 10)."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from waybench.core import EpisodeRecord, ExplanatoryVariables, Json, UsageError
 from waybench.envs.textmap.map import PlaceMap, distance, edge_labels, reached
+from waybench.envs.textmap.questions._axes import ITEM_VARIABLES
 from waybench.envs.textmap.questions._instance import MapQuestion
 
 PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
@@ -122,7 +123,7 @@ def _mean_length(counts: list[int]) -> float | None:
 
 
 def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryVariables:
-    """Return the explanatory variables of the maps of an environment.
+    """Return the explanatory variables of the maps of an environment, and of its questions.
 
     Args:
         decode: JSON -> the environment's instance.
@@ -162,4 +163,5 @@ def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryV
         },
         depends_on=lambda record: record.instance["cutoff"],
         of=variables,
+        items=ITEM_VARIABLES,
     )

@@ -1,0 +1,216 @@
+"""One ability over families: how good are predicted scores, and do their intervals hold?
+
+`python -m benchmarks.profiles` prints the tables of docs/evidence.md; it takes some minutes.
+"""
+
+import argparse
+import math
+from collections.abc import Callable, Iterable, Sequence
+from statistics import fmean, stdev
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from waybench.analysis import LoggedEpisode
+from waybench.analysis.estimates import joint_data
+from waybench.analysis.results import anchored, measurable
+from waybench.core import play_out, policy
+from waybench.envs import registry
+from waybench.stats import PROFILE_CONFIDENCE, Array, FamilyResults, Interval, joint_abilities
+
+FAMILIES, ITEMS = 6, 30
+FIRST = 1_000  # key of the first simulation: those below were seen while priors and tails were chosen
+SLOPE, ITEM_SPREAD, DEVIATION = 1.5, 1.0, 0.5
+
+Rng = np.random.Generator
+
+
+class Prediction(NamedTuple):
+    """A score that was left out.
+
+    Attributes:
+        measured: The score.
+        joint: What the joint model predicts.
+        mean: The mean of the model's scores in the other families, with the interval of one more family.
+        others: The mean of the other models' scores in the family.
+    """
+
+    measured: float
+    joint: Interval
+    mean: Interval
+    others: float
+
+
+def _one_ability(models: int, rng: Rng) -> Array:
+    """Return abilities that consist of a general part and of small independent parts."""
+    return rng.normal(size=(models, 1)) + DEVIATION * rng.normal(size=(models, FAMILIES))
+
+
+def _two_abilities(models: int, rng: Rng) -> Array:
+    """Return abilities of which half of the families share one, and the other half another, independent one."""
+    both = rng.normal(size=(models, 2))
+    return both[:, [0, 0, 0, 1, 1, 1]] + DEVIATION * rng.normal(size=(models, FAMILIES))
+
+
+def _none(models: int, rng: Rng) -> Array:
+    """Return abilities that have nothing in common."""
+    return rng.normal(size=(models, FAMILIES))
+
+
+def _outlier(models: int, rng: Rng) -> Array:
+    """Return one ability, but the model that is predicted fails at the family that it was not run on."""
+    found = _one_ability(models, rng)
+    found[0, -1] -= 3
+    return found
+
+
+KINDS: dict[str, Callable[[int, Rng], Array]] = {
+    "one ability and deviations": _one_ability,
+    "two independent abilities": _two_abilities,
+    "nothing in common": _none,
+    "fails at the new family alone": _outlier,
+}
+
+
+def simulated(kind: str, models: int, number: int, *, guess: float = 0.0, skewed: bool = False) -> Prediction:
+    """Simulate models, leave the first one out of the last family, and predict its score there.
+
+    Args:
+        kind: A key of `KINDS`.
+        models: Number of models.
+        number: The key of the simulation.
+        guess: Share of items that are solved by guessing, which normalised scores do not know of.
+        skewed: Whether difficulties have an exponential distribution in place of a normal one.
+    """
+    rng = np.random.default_rng([list(KINDS).index(kind), models, number])
+    abilities = KINDS[kind](models, rng)
+    families: list[FamilyResults] = []
+    for family in range(FAMILIES):
+        slope, easiness = SLOPE * math.exp(0.3 * rng.normal()), rng.normal()
+        level = rng.normal(size=(ITEMS, 1))
+        rest = rng.exponential(size=ITEMS) - 1 if skewed else rng.normal(size=ITEMS)
+        odds = easiness + slope * abilities[:, family] - (0.8 * level[:, 0] + ITEM_SPREAD * rest)[:, None]
+        rates = guess + (1 - guess) / (1 + np.exp(-odds))
+        solved = (rng.random((ITEMS, models)) < rates).astype(np.float64)
+        families.append(FamilyResults(solved, level, np.full(ITEMS, 1 / ITEMS)))
+    return left_out(families, 0, FAMILIES - 1)
+
+
+def left_out(families: Sequence[FamilyResults], model: int, family: int) -> Prediction:
+    """Leave the results of a model in a family out, and predict its score."""
+    scores = np.array([[_score(each, number) for each in families] for number in range(families[0].shares.shape[1])])
+    shares = families[family].shares.copy()
+    measured = scores[model, family]
+    shares[:, model] = np.nan
+    rest = [each._replace(shares=shares) if number == family else each for number, each in enumerate(families)]
+    joint = joint_abilities(rest).scores[model][family]
+    own = [score for number, score in enumerate(scores[model]) if number != family and not math.isnan(score)]
+    others = [score for number, score in enumerate(scores[:, family]) if number != model and not math.isnan(score)]
+    reach = float(stats.t.ppf((1 + PROFILE_CONFIDENCE) / 2, len(own) - 1)) * stdev(own) * math.sqrt(1 + 1 / len(own))
+    middle = fmean(own)
+    return Prediction(measured, joint, Interval(middle, max(0, middle - reach), min(1, middle + reach)), fmean(others))
+
+
+def _score(family: FamilyResults, model: int) -> float:
+    """Return a model's score on the items that it was run on."""
+    shares = family.shares[:, model]
+    known = ~np.isnan(shares)
+    return float(shares[known] @ family.weights[known] / family.weights[known].sum()) if known.any() else math.nan
+
+
+def line(name: str, found: Sequence[Prediction]) -> str:
+    """Return a line of a table."""
+
+    def error(of: Callable[[Prediction], float]) -> float:
+        return 100 * math.sqrt(fmean((of(each) - each.measured) ** 2 for each in found))
+
+    def covered(of: Callable[[Prediction], Interval]) -> tuple[float, float]:
+        held = fmean(of(each).low - 1e-9 <= each.measured <= of(each).high + 1e-9 for each in found)
+        return held, 100 * fmean(of(each).high - of(each).low for each in found)
+
+    joint, mean = covered(lambda each: each.joint), covered(lambda each: each.mean)
+    cells = [
+        name,
+        str(len(found)),
+        f"{error(lambda each: each.joint.value):.1f}",
+        f"{error(lambda each: each.mean.value):.1f}",
+        f"{error(lambda each: each.others):.1f}",
+        f"{joint[0]:.0%}, {joint[1]:.0f} wide",
+        f"{mean[0]:.0%}, {mean[1]:.0f} wide",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+HEAD = (
+    "| {} | predictions | error, joint model | error, mean over own families | error, mean over other models | "
+    "90 % interval, joint model | 90 % interval, own families |\n|---|---|---|---|---|---|---|"
+)
+
+PLAYERS = ("noisy-0.02", "noisy-0.05", "noisy-0.1", "noisy-0.2", "noisy-0.4", "heuristic", "random")
+RUNS: tuple[
+    tuple[str, tuple[int, ...], int, dict[str, Any]], ...
+] = (  # environment, levels, items of each, options of play
+    ("maze/alicia", (7, 11, 15, 21), 8, {"requests": 1}),
+    ("search/dfs", (6, 10, 16), 8, {}),
+    ("search/guessnum", (5, 10), 8, {}),
+    ("textmap/route", (1, 2, 3), 10, {}),
+    ("textmap/destination", (1, 2, 3), 10, {}),
+    ("tilemap/gtb", (1, 2), 10, {}),
+    ("hanoi/rods", (3, 4, 5), 6, {}),
+    ("messenger/roles", (1, 2), 8, {}),
+)
+
+
+def embedded() -> tuple[list[FamilyResults], list[str], list[str]]:
+    """Return the results of embedded players, their names and those of the families."""
+
+    def episodes() -> Iterable[LoggedEpisode]:
+        for env_id, levels, items, options in RUNS:
+            env = registry.load(env_id)
+            for level in levels:
+                for item in env.source(level=level, protocol="sound").head(items):
+                    for name in PLAYERS:
+                        record = play_out(env, item, policy(name), {"protocol": "sound", **options}).record()
+                        yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
+
+    measured, rows = measurable(episodes())
+    data = joint_data(anchored((each.record for each in measured), rows), references=True)
+    return list(data.results), list(data.models), [family.name for family in data.families]
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=100, help="simulations of each kind")
+    runs = parser.parse_args().runs
+    numbers = range(FIRST, FIRST + runs)
+    print(HEAD.format("simulated models"))
+    for kind in KINDS:
+        for models in (3, 6, 12):
+            found = [simulated(kind, models, number) for number in numbers]
+            print(line(f"{models}, {kind}", found), flush=True)
+    first = next(iter(KINDS))
+    for name, found in (
+        ("6, one in five items guessed", [simulated(first, 6, number, guess=0.2) for number in numbers]),
+        ("6, skewed difficulties", [simulated(first, 6, number, skewed=True) for number in numbers]),
+    ):
+        print(line(name, found), flush=True)
+    families, models, names = embedded()
+    print("\n" + HEAD.format("embedded players, left out of"))
+    every: list[Prediction] = []
+    for place, name in enumerate(names):
+        found = [left_out(families, number, place) for number in range(len(models))]
+        every += found
+        print(line(name, found), flush=True)
+    print(line("all", every))
+    few = [
+        left_out([each._replace(shares=each.shares[:, list(chosen)]) for each in families], 0, place)
+        for chosen in ((0, 2, 5), (1, 3, 6), (4, 2, 5), (5, 1, 4), (6, 0, 3))
+        for place in range(len(families))
+    ]
+    print(line("all, three players at a time", few))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Difficulty indices of real items: oracles that err at a rate in each step of a maze."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.episodes import MAZE, logged
+from tests.report.pages import Page
+from waybench.analysis import LoggedEpisode, Row, rows
+from waybench.analysis.estimates import difficulty_text, item_difficulties
+from waybench.cli._summary import level_tables
+from waybench.core import play_out, policy
+from waybench.reporting import write_report
+from waybench.reporting.tables import difficulty_table
+
+
+@pytest.fixture(scope="module")
+def episodes() -> list[LoggedEpisode]:
+    return [
+        logged(play_out(MAZE, maze, policy(f"noisy-{rate}"), {"requests": 1}).record(), f"vendor/{rate}")
+        for level in (7, 15, 21)
+        for maze in MAZE.source(level=level).head(30)
+        for rate in (0.03, 0.06)
+    ]
+
+
+@pytest.fixture(scope="module")
+def measured(episodes: list[LoggedEpisode]) -> list[Row]:
+    return rows(episodes)
+
+
+def test_index_of_mazes(measured: list[Row]) -> None:
+    (found,) = item_difficulties(measured)
+    assert (found.env, found.axis) == ("maze/alicia", "dimension")
+    assert found.gain is not None
+    assert (found.gain.attempts, found.gain.players, found.gain.clusters) == (180, 2, 90)
+    # Every step is a chance to err, so that a longer way is harder in a maze of the same dimension.
+    assert found.weights["minimum"] > 0
+    values = found.to_json()
+    assert values["ratio"] == pytest.approx(values["conditional"] / values["marginal"])
+    assert set(values["weights"]) == {each.name for each in MAZE.item_variables}
+
+
+def test_equivalent_level_of_an_item(measured: list[Row]) -> None:
+    (found,) = item_difficulties(measured)
+    ways = {row.instance: row for row in measured if row.level == 21}.values()
+    # The same item with a longer way is as hard as an average maze of a greater dimension.
+    row = next(iter(ways))
+    longer = replace(row, variables={**row.variables, "minimum": 2 * (row.variables["minimum"] or 0) + 1})
+    near, far = found.equivalent_level(row), found.equivalent_level(longer)
+    assert near is not None and far is not None
+    assert far / near == pytest.approx(2 ** found.weights["minimum"])
+    assert found.equivalent_level(replace(row, axes={})) is None
+
+
+def test_no_index_of_few_items(episodes: list[LoggedEpisode]) -> None:
+    few = [each for each in episodes if each.record.item["index"] < 3]
+    (found,) = item_difficulties(rows(few))
+    assert found.gain is None and found.why
+    assert found.to_json()["ratio"] is None
+    assert difficulty_text([found]) == ""
+
+
+def test_gain_is_shown(episodes: list[LoggedEpisode], measured: list[Row]) -> None:
+    (found,) = item_difficulties(measured)
+    assert found.gain is not None
+    assert f"{found.gain.ratio:.2f} times as steeply" in level_tables(episodes)
+    (line,) = difficulty_text([found]).splitlines()
+    assert line.startswith("Mazes (AliciaBench): success falls ") and "90 mazes" in line
+    table = difficulty_table(MAZE, MAZE.presentation, [found])
+    assert table is not None and table.title == "What makes one maze harder than another"
+    assert f"{found.gain.ratio:.2f} times as steeply" in table.caption[0].text
+    (group,) = table.groups
+    assert [row.head.text for row in group.rows] == [each.title for each in MAZE.item_variables]
+
+
+@pytest.mark.slow
+def test_gain_in_a_report(episodes: list[LoggedEpisode], tmp_path: Path) -> None:
+    write_report(episodes, tmp_path)
+    page = Page((tmp_path / "tasks" / "maze-alicia.html").read_text(encoding="utf-8"))
+    assert "What makes one maze harder than another" in page.text
+    (found,) = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))["item_difficulty"]
+    assert found["ratio"] == pytest.approx(found["conditional"] / found["marginal"])
