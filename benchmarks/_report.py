@@ -40,9 +40,9 @@ def report() -> Iterator[Comparison]:
         episodes = int(subprocess.run(simulate, check=True, capture_output=True, text=True).stdout)
         rounds = [_round(home / str(number), logs, added, simulate) for number in range(_ROUNDS)]
         best = [min(seconds) for seconds in zip(*rounds, strict=True)]
-        more = {"against": "reading and simulating all episodes alone", "count": episodes, "unit": "episodes"}
+        against = "reading and simulating all episodes alone"
         for what, seconds in zip(_STEPS, best[1:], strict=True):
-            yield Comparison(f"report of {episodes} episodes: {what}", seconds, best[0], **more)
+            yield Comparison(f"report of {episodes} episodes: {what}", seconds, best[0], against, episodes, "episodes")
 
 
 _STEPS = "the first one", "again, nothing new", "again, with one more player"
