@@ -74,10 +74,15 @@ def chosen(group: Group) -> list[str]:
 
     Unlike `differing` it depends on no other group.
     """
+    return [_brief(name, value) for name, value in chosen_settings(group).items()]
+
+
+def chosen_settings(group: Group) -> dict[str, Json]:
+    """Return a group's settings that are not the default, and the key of a set that is not public."""
     own = registry.load(group.env)
     defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
-    settings = [(name, value) for name, value in group.options if value != defaults.get(name)]
-    return [_brief(name, value) for name, value in [*settings, *([("key", group.key)] * (group.key != own.public_key))]]
+    settings = {name: value for name, value in group.options if value != defaults.get(name)}
+    return settings | ({} if group.key == own.public_key else {"key": group.key})
 
 
 def model_settings(group: Group) -> dict[str, Json]:

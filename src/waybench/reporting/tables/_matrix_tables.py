@@ -44,8 +44,12 @@ def matrix_table(
         model_pages: File names of the models' pages.
     """
     ranked = any(row.rank for row in found.rows)
-    partial = any(row.families < len(found.families) for row in found.rows)
+    numbers = {row.families for row in found.rows if row.mean}
+    partial = any(number < len(found.families) for number in numbers)
+    alike = partial and len(numbers) == 1  # then the caption says once what each row would say
     caption = f"{SCALE} Small: the {100 * CONFIDENCE:.0f} % interval. A family’s score is the mean of its tasks."
+    if alike:
+        caption += f" Means are over the {numbers.copy().pop()} of {len(found.families)} families with scores."
     meaning = [
         "Mean: over the families with a score, each with the same weight; its interval takes scores of different "
         "families as independent.",
@@ -72,7 +76,7 @@ def matrix_table(
     ]
     by_kind = grouped(found.rows, lambda row: row.kind)
     groups = [
-        RowGroup([_row(row, found, ranked, pages, model_pages) for row in rows], *_KINDS[kind])
+        RowGroup([_row(row, found, ranked, not alike, pages, model_pages) for row in rows], *_KINDS[kind])
         for kind, rows in by_kind.items()
     ]
     return Table(
@@ -87,11 +91,16 @@ def matrix_table(
 
 
 def _row(
-    row: MatrixRow, found: Matrix, ranked: bool, pages: Mapping[Group, str], model_pages: Mapping[str, str]
+    row: MatrixRow,
+    found: Matrix,
+    ranked: bool,
+    says_families: bool,
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
 ) -> TableRow:
     head = model_cell(row.model)
     head = Cell(text=head.text, link=f"models/{model_pages[row.model]}")
-    several = row.families < len(found.families)
+    several = says_families and row.families < len(found.families)
     mean = _cell(row.mean, [f"{row.families} of {len(found.families)} families"] if several and row.mean else [])
     rank = Cell(text="" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
     return TableRow(
