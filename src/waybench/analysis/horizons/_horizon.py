@@ -234,9 +234,10 @@ class _Tried:
         """Return a horizon and the ends of its interval, infinite where no attempt or every attempt succeeded.
 
         Where all attempts solved their items the horizon is beyond the hardest of them, and where none did, below the
-        easiest: between these it would be a guess from what is taken for granted of curves.
+        easiest: between these it would be a guess from what is taken for granted of curves. The interval is at least
+        as wide as the gap between the tried difficulties around the horizon.
         """
-        value, low, high = fit.horizon(share, HORIZON_CONFIDENCE)
+        value, low, high = fit.spanned_horizon(share, HORIZON_CONFIDENCE)
         solved = {item.solved for item in self.items}
         if solved == {1.0}:
             return inf, low, inf
