@@ -169,6 +169,8 @@ def test_intervals_of_ladders_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch, slope: float, apart: float, perfect: float
 ) -> None:
     monkeypatch.setattr("waybench.analysis.horizons._horizon.ALTERNATIVES", {})  # they take most of the time
+    # The truth is a tested level here, at an end of the gap, which would hold it always: the posterior is tested alone.
+    monkeypatch.setattr(Fit, "spanned_horizon", Fit.horizon)
     rng, repeats, truth = np.random.default_rng(11), 400, 13.0
     held = 0
     for _ in range(repeats):
