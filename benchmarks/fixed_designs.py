@@ -10,7 +10,7 @@ import numpy as np
 
 from waybench.stats import HORIZON_CONFIDENCE, Array, Shape, fitted
 
-LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101])
+LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 ITEMS = 10
 RUNS = 300
 _SEED = (21, 7)
@@ -38,8 +38,8 @@ def coverage(name: str, runs: int = RUNS) -> tuple[float, float, float]:
         name: Of the player, a key of `PLAYERS`.
         runs: Number of simulated runs.
     """
-    rng, at = np.random.default_rng((*_SEED, list(PLAYERS).index(name))), np.repeat(LEVELS, ITEMS)
-    fine: Array = np.geomspace(LEVELS[0], LEVELS[-1], 4001)
+    rng, at = np.random.default_rng((*_SEED, list(PLAYERS).index(name))), np.repeat(LEVELS, ITEMS).astype(np.float64)
+    fine: Array = np.geomspace(float(LEVELS[0]), float(LEVELS[-1]), 4001)
     plain = spanned = 0
     biases: list[float] = []
     for _ in range(runs):

@@ -25,7 +25,7 @@ def test_where_a_share_is_reached_is_worked_out_once_and_stays() -> None:
     assert curves.reaches(0.9).tolist() != first.tolist()
 
 
-_LADDER = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101])
+_LADDER: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 
 
 def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
@@ -33,7 +33,7 @@ def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
     rng, at = np.random.default_rng([21, 7, int(start)]), np.repeat(_LADDER, items)
     plain = spanned = 0
     for _ in range(runs):
-        step = float(np.exp(rng.uniform(np.log(start), np.log(_LADDER[start < _LADDER][0]))))
+        step = float(np.exp(rng.uniform(np.log(start), np.log(float(_LADDER[start < _LADDER][0])))))
         solved: Array = (at < step).astype(np.float64)
         fit = fitted(Shape(), at, solved, range(len(at)))
         _, low, high = fit.horizon(0.5, 0.9)
