@@ -17,6 +17,7 @@ from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode
 from waybench.core import EpisodeRecord, Message, Reply, play_out, policy
 from waybench.reporting import _format
+from waybench.reporting.pages._episode import split_repeated
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 
@@ -206,3 +207,15 @@ def test_games_are_followed_step_by_step(tmp_path: Path) -> None:
     data: Any = json.loads(page.scripts[0])
     assert len(data["frames"]) == len(play.turns) + 1
     assert "Show the goal" in page.text
+
+
+def test_a_history_that_prompts_repeat_is_divided_from_what_is_new() -> None:
+    lines = [f"Step {number}: you see a tree and some grass in the east, and nothing else.\n" for number in range(8)]
+    history = "".join(lines)
+    new = "Now you see a cow."
+    assert split_repeated(history, history + new) == (history, new)
+    # The oldest line has left the window.
+    assert split_repeated(history, "".join(lines[1:]) + new) == ("".join(lines[1:]), new)
+    assert split_repeated("".join(lines[:1]), lines[0] + new) == ("", lines[0] + new), "short ones are shown again"
+    assert split_repeated("something else", history + new) == ("", history + new)
+    assert split_repeated(history, history) == ("", history), "then nothing would be new"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from waybench.analysis import Estimate, Row
 from waybench.analysis.estimates import measure
 from waybench.analysis.formatting import one_line
-from waybench.analysis.results import chosen_settings, setting
+from waybench.analysis.results import named_settings, setting
 from waybench.core import Presentation
 from waybench.envs import registry
 from waybench.reporting._cluster_pages import ClusterPages
@@ -20,7 +20,6 @@ from waybench.reporting.tables import LoggedError, clusters, error_table, level_
 if TYPE_CHECKING:
     from waybench.reporting._site import Site
 
-_ALWAYS = ("task", "version")  # settings that every page names
 _LONGEST_LIST = 60  # characters
 
 
@@ -69,7 +68,7 @@ def write_results(site: "Site", total: Estimate) -> None:
             whole=whole.path(played.row.cluster, instance),
         )
 
-    changed = chosen_settings(group)
+    shown_settings = named_settings(group)
     shown = Results(env, presentation, site.found, site.replays, follow).levels(positions, estimates)
     site.files(site.charts.of(figure for level in shown for figure in level.charts))
     own = [site.found.rows[position] for position in positions]
@@ -88,15 +87,10 @@ def write_results(site: "Site", total: Estimate) -> None:
         "results.html",
         **shared,
         settings=[
-            *(setting(name, group.settings[name]) for name in _ALWAYS),
-            *(setting(name, value) for name, value in changed.items() if name not in _ALWAYS),
+            *(setting(name, value) for name, value in shown_settings.items()),
             *_clusters(own, presentation),
         ],
-        defaults=[
-            setting(name, value)
-            for name, value in group.settings.items()
-            if name not in changed and name not in _ALWAYS
-        ],
+        defaults=[setting(name, value) for name, value in group.settings.items() if name not in shown_settings],
         origins=list(dict.fromkeys(row.origin for row in own if row.origin)),
         total=total,
         by_level=level_table(env, presentation, measured, [level.estimate for level in shown], total, drawn),

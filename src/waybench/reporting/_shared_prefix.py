@@ -24,6 +24,7 @@ class Said:
         reasoning: Of a reply, what the model reasoned before it.
         cost: Of a reply, its tokens and time, in words.
         note: What else there is to say of it.
+        repeated: Of an answer, its beginning that the message before it has already, which is folded.
     """
 
     who: str
@@ -36,6 +37,7 @@ class Said:
     reasoning: Excerpt | None = None
     cost: str = ""
     note: str = ""
+    repeated: Excerpt | None = None
 
     @property
     def is_plain(self) -> bool:

@@ -69,6 +69,9 @@ def _differing(group: Group, among: Iterable[Group]) -> list[tuple[str, Json]]:
     ]
 
 
+_ALWAYS = ("task", "version", "protocol", "key")
+
+
 def chosen(group: Group) -> list[str]:
     """Return those of a group's settings, in few words, that are not left to their default.
 
@@ -83,6 +86,12 @@ def chosen_settings(group: Group) -> dict[str, Json]:
     defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
     settings = {name: value for name, value in group.options if value != defaults.get(name)}
     return settings | ({} if group.key == own.public_key else {"key": group.key})
+
+
+def named_settings(group: Group) -> dict[str, Json]:
+    """Return the settings that pages name: task, version, protocol and key, and those that are not the default."""
+    always = {name: group.settings[name] for name in _ALWAYS if name in group.settings}
+    return always | chosen_settings(group)
 
 
 def model_settings(group: Group) -> dict[str, Json]:

@@ -123,12 +123,37 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         )
         last = number == len(record.turns) and not played.row.error
         same = turn.message == before and len(turn.message) > SHORT
-        message = "(The same as before.)" if same else turn.message
+        repeated, message = ("", "(The same as before.)") if same else split_repeated(before, turn.message)
         unsent = " (not sent, the attempt was over)" if last else ""
-        answer = Said("answer", f"Environment{unsent}", excerpt(message, LONGEST_UNSENT if last else LONGEST_MESSAGE))
+        longest_message = LONGEST_UNSENT if last else LONGEST_MESSAGE
+        answer = Said(
+            "answer",
+            f"Environment{unsent}",
+            excerpt(message, longest_message),
+            repeated=excerpt(repeated, longest_message) if repeated else None,
+        )
         found.append((reply, answer))
         before = turn.message
     return found
+
+
+def split_repeated(before: str, message: str) -> tuple[str, str]:
+    """Divide a message into the lines at its beginning that the message before it has already, and the rest.
+
+    A history that prompts repeat may have lost its oldest lines, so the repetition can begin anywhere in the message
+    before. It is divided only where more than `SHORT` characters repeat, and some line is new.
+    """
+    old, new = before.splitlines(keepends=True), message.splitlines(keepends=True)
+    most = 0
+    for start in range(len(old)):
+        count = 0
+        while start + count < len(old) and count < len(new) and old[start + count].rstrip() == new[count].rstrip():
+            count += 1
+        most = max(most, count)
+    repeated = "".join(new[:most])
+    if len(repeated) <= SHORT or most == len(new):
+        return "", message
+    return repeated, "".join(new[most:])
 
 
 def _read_as(turn: TurnRecord, read: str) -> tuple[str, str]:

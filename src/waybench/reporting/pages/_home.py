@@ -8,7 +8,7 @@ from waybench.analysis import Estimate
 from waybench.analysis.comparisons import ExamplesEffect, Pair, TwinEffect, WordingEffect
 from waybench.analysis.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
-from waybench.analysis.results import Group, differing, grouped, is_perfect, setting
+from waybench.analysis.results import Group, differing, grouped, is_perfect, named_settings, setting
 from waybench.core import Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._files import task_page
@@ -246,7 +246,7 @@ def _section(
         presentation=presentation,
         overviews=tables,
         about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
-        common=[text for name, value in first.settings.items() if (text := setting(name, value)) not in varied],
+        common=[text for name, value in named_settings(first).items() if (text := setting(name, value)) not in varied],
         by_level=charts,
         other_charts=[
             *panel_charts(env, presentation, ordered, total_of, compared.cluster_values),
