@@ -44,7 +44,7 @@ def coverage(name: str, runs: int = RUNS) -> tuple[float, float, float]:
     biases: list[float] = []
     for _ in range(runs):
         rates = PLAYERS[name]
-        middle = float(np.exp(rng.uniform(np.log(15), np.log(60))))
+        middle = 15 * 4 ** rng.random()  # 15 to 60, uniform on a log scale
         truth = float(fine[np.flatnonzero(rates(fine, middle) >= 0.5)[-1]])  # where it last falls to one half
         solved = (rng.random(len(at)) < rates(at, middle)).astype(np.float64)
         fit = fitted(Shape(), at, solved, range(len(at)))

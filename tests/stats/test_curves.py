@@ -33,7 +33,7 @@ def _steps(start: float, runs: int, items: int = 10) -> tuple[int, int]:
     rng, at = np.random.default_rng([21, 7, int(start)]), np.repeat(_LADDER, items)
     plain = spanned = 0
     for _ in range(runs):
-        step = float(np.exp(rng.uniform(np.log(start), np.log(float(_LADDER[start < _LADDER][0])))))
+        step = start * (float(_LADDER[start < _LADDER][0]) / start) ** rng.random()
         solved: Array = (at < step).astype(np.float64)
         fit = fitted(Shape(), at, solved, range(len(at)))
         _, low, high = fit.horizon(0.5, 0.9)
