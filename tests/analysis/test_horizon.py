@@ -311,6 +311,13 @@ def test_who_solves_everything_has_a_horizon_beyond_it(levels: tuple[int, ...], 
         assert horizon_text(each).startswith(f"below {levels[0]}")
 
 
+def test_a_steep_step_is_located_no_better_than_the_levels_tested() -> None:
+    levels = (29, 41, 49, 69, 101)
+    made = [tried(level, one, 1, solved=level < 60, perfect=level < 60) for level in levels for one in range(10)]
+    half = of(horizons(made), "dimension")
+    assert (half.low, half.high) == (49, 69)
+
+
 def test_too_few_items_are_said_to_be_too_few() -> None:
     two = horizons([tried(level, 0, 1, solved=True, perfect=True) for level in (5, 9)])
     assert [horizon_text(each) for each in two] == ["above 9 (too few items for an interval)"] * 2
