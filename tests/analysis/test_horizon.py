@@ -169,6 +169,8 @@ def test_intervals_of_ladders_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch, slope: float, apart: float, perfect: float
 ) -> None:
     monkeypatch.setattr("waybench.analysis.horizons._horizon.ALTERNATIVES", {})  # they take most of the time
+    # The truth is a tested level here, at an end of the gap, which would hold it always: the posterior is tested alone.
+    monkeypatch.setattr(Fit, "spanned_horizon", Fit.horizon)
     rng, repeats, truth = np.random.default_rng(11), 400, 13.0
     held = 0
     for _ in range(repeats):
@@ -307,6 +309,13 @@ def test_who_solves_everything_has_a_horizon_beyond_it(levels: tuple[int, ...], 
     for each in horizons(failed):
         assert (each.side, each.value, each.low) == ("below", None, None)
         assert horizon_text(each).startswith(f"below {levels[0]}")
+
+
+def test_a_steep_step_is_located_no_better_than_the_levels_tested() -> None:
+    levels = (29, 41, 49, 69, 101)
+    made = [tried(level, one, 1, solved=level < 60, perfect=level < 60) for level in levels for one in range(10)]
+    half = of(horizons(made), "dimension")
+    assert (half.low, half.high) == (49, 69)
 
 
 def test_too_few_items_are_said_to_be_too_few() -> None:

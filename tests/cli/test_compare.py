@@ -124,3 +124,15 @@ def test_a_story_against_its_plain_twin(command: Command, tmp_path: Path) -> Non
     assert [one["items"] for one in found["comparisons"]] == [4]
     assert "leave 'other' out" in one_line_error(command("compare", tmp_path, "other", "--twins"))
     assert "give B" in one_line_error(command("compare", tmp_path))
+
+
+def test_horizons_are_compared_by_their_ratio(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", "random", max_dimension=17, limit=4, attempts=1)
+    (ratio,) = json.loads(command("compare", "oracle", "random", "--in", tmp_path, "--json", "-").stdout)["horizons"]
+    assert (ratio["first"]["model"], ratio["second"]["model"]) == ("waybench/oracle", "waybench/random")
+    assert (ratio["axis"], ratio["share"]) == ("dimension", 0.5)
+    # The oracle solves every maze, so its horizon is above dimension 17: nothing bounds the ratio from above.
+    assert (ratio["ratio"], ratio["high"]) == (None, None)
+    line = command("compare", "oracle", "random", "--in", tmp_path).stdout.split("\n\nHorizons:\n  ")[1]
+    assert ", 50 % horizon by dimension: a horizon is outside the levels tested (" in line
+    assert (f"90 %: at least {ratio['low']:.2g}" if ratio["low"] else "not bounded") in line

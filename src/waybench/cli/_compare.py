@@ -12,6 +12,7 @@ from waybench.cli._run import DEFAULT_OUT
 from waybench.core import UsageError, unknown
 
 if TYPE_CHECKING:
+    from waybench.analysis import Row
     from waybench.analysis.comparisons import ItemScores
 
 _EXAMPLES = """\b
@@ -91,6 +92,7 @@ def compare(
     """
     from waybench.analysis import compare_sides
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
+    from waybench.analysis.horizons import compare_horizons
 
     if twins:
         if b is not None:
@@ -100,7 +102,8 @@ def compare(
     if b is None:
         raise UsageError("give B: another folder or model, or --twins")
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
-    known = {some: read_scores(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
+    results = {some: _read_results(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
+    known = {some: scores for some, (scores, _) in results.items()}
     models = [_model(side, known[side.folders]) for side in (first, second)]
     same = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
     if (first.folders, models[0]) == (second.folders, models[1]):
@@ -110,18 +113,32 @@ def compare(
         for side, model in zip((first, second), models, strict=True)
     ]
     found, left = compare_sides(scores[0], scores[1], margin)
-    if not found:
+    ratios = compare_horizons(
+        *(
+            [
+                row
+                for row in results[side.folders][1]
+                if model in ("", row.group.model) and _chosen(row.group.task, tasks)
+            ]
+            for side, model in zip((first, second), models, strict=True)
+        )
+    )
+    if not found and not ratios:
         raise UsageError(
             _nothing(left[0].why if left else "", [one.task for some in known.values() for one in some], tasks)
         )
     if any(one.first.model == one.second.model and one.first.logs & one.second.logs for one in found):
         raise same
     if out is not None:
+        horizons = [one.to_json() for one in ratios]
+        document = {"a": a, "b": b, **comparisons_json(found, left, margin), "horizons": horizons}
         with lines(out) as write:
-            write(json.dumps({"a": a, "b": b, **comparisons_json(found, left, margin)}, allow_nan=False))
+            write(json.dumps(document, allow_nan=False))
     if out != "-":
         places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
-        click.echo(comparisons_text(found, left, margin, places))
+        horizon_lines = "\n".join(["Horizons:", *(f"  {one.text}" for one in ratios)]) if ratios else ""
+        blocks = comparisons_text(found, left, margin, places), horizon_lines
+        click.echo("\n\n".join(block for block in blocks if block))
 
 
 def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
@@ -173,7 +190,16 @@ def _place(side: Side) -> str:
 
 
 def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
-    """Read what models came to, at our tasks and at others.
+    """Read the scores of models at our tasks and at others.
+
+    Raises:
+        UsageError: If there is nothing.
+    """
+    return _read_results(folders, metric)[0]
+
+
+def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemScores], list[Row]]":
+    """Read the scores of models at our tasks and at others, and the rows of our tasks.
 
     Raises:
         UsageError: If there is nothing.
@@ -197,7 +223,7 @@ def read_scores(folders: tuple[Path, ...], metric: str) -> "list[ItemScores]":
     theirs = [one for one in others if metric in ("", one.metric.name)]
     ours = item_scores(own, metric, needed=not theirs) if own else []
     if ours or theirs:
-        return [*ours, *theirs]
+        return [*ours, *theirs], own
     if others:
         raise UsageError(unknown("metric", metric, {one.metric.name for one in others}))
     where = ", ".join(map(str, folders))

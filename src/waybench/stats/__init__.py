@@ -16,6 +16,7 @@ from waybench.stats._adaptive import (
 )
 from waybench.stats._curves import Array, Curves, Fit, Shape, Trials, fitted, quantiles
 from waybench.stats._forecast import Forecast, forecast, simulated
+from waybench.stats._horizon_ratios import HorizonRatio, horizon_ratio
 from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ __all__ = [
     "Fit",
     "Forecast",
     "HorizonEstimate",
+    "HorizonRatio",
     "IndexGain",
     "Interval",
     "ItemsNeeded",
@@ -79,6 +81,7 @@ __all__ = [
     "fitted",
     "forecast",
     "holm",
+    "horizon_ratio",
     "index_gain",
     "items_needed",
     "jackknifed",

@@ -276,6 +276,24 @@ class Fit:
         median, low, high = (self.curves.shape.back(bound) for bound in bounds)
         return median, low, high
 
+    def spanned_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
+        """Return a horizon whose interval contains the gap between tried difficulties that its median lies in.
+
+        Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
+        data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
+        slopes alone. For fixed designs: an adaptive search closes the gap itself.
+
+        Args:
+            share: The share.
+            confidence: Of the interval, at least.
+        """
+        median, low, high = self.horizon(share, confidence)
+        at = self.trials_done.at
+        if at[0] <= median <= at[-1]:
+            low = min(low, float(at[at <= median][-1]))
+            high = max(high, float(at[at >= median][0]))
+        return median, low, high
+
 
 _grids: list[Curves] = []
 

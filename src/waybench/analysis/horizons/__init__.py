@@ -1,5 +1,6 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
+from waybench.analysis.horizons._comparison import HorizonComparison, compare_horizons
 from waybench.analysis.horizons._horizon import (
     HORIZON_CONFIDENCE,
     SHARES,
@@ -27,8 +28,10 @@ __all__ = [
     "DifficultyBin",
     "Expected",
     "Horizon",
+    "HorizonComparison",
     "Searched",
     "SuccessCurve",
+    "compare_horizons",
     "difficulty_text",
     "horizon_frame",
     "horizon_parts",

@@ -154,19 +154,19 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
     fewer than two difficulties were tried.
     """
-    return [horizon for tried in _tried(all_rows) for horizon in tried.horizons()]
+    return [horizon for tried in tried_axes(all_rows) for horizon in tried.horizons()]
 
 
 def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     """Return how success falls along every axis on which `horizons` finds some, with these."""
-    all_tried = list(_tried(all_rows))
+    all_tried = list(tried_axes(all_rows))
     # Players at one task after each other: their fits have the same grid of curves, which is costly to lay out.
     order = sorted(range(len(all_tried)), key=lambda number: (all_tried[number].group.env, all_tried[number].axis.name))
     found = {number: _success_curve(all_tried[number]) for number in order}
     return [found[number] for number in range(len(all_tried))]
 
 
-def _success_curve(tried: "_Tried") -> SuccessCurve:
+def _success_curve(tried: "Tried") -> SuccessCurve:
     return SuccessCurve(
         group=tried.group,
         axis=tried.axis.name,
@@ -200,7 +200,7 @@ class _Item(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Tried:
+class Tried:
     """The items of a group on an axis."""
 
     group: Group
@@ -234,9 +234,10 @@ class _Tried:
         """Return a horizon and the ends of its interval, infinite where no attempt or every attempt succeeded.
 
         Where all attempts solved their items the horizon is beyond the hardest of them, and where none did, below the
-        easiest: between these it would be a guess from what is taken for granted of curves.
+        easiest: between these it would be a guess from what is taken for granted of curves. The interval is at least
+        as wide as the gap between the tried difficulties around the horizon.
         """
-        value, low, high = fit.horizon(share, HORIZON_CONFIDENCE)
+        value, low, high = fit.spanned_horizon(share, HORIZON_CONFIDENCE)
         solved = {item.solved for item in self.items}
         if solved == {1.0}:
             return inf, low, inf
@@ -282,7 +283,8 @@ class _Tried:
             yield Expected(*each)
 
 
-def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
+def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
+    """Return the items of every group on each axis of which enough difficulties were tried."""
     free = [row for row in all_rows if row.is_included and not row.guided]
     for group, own in grouped(free, lambda row: row.group).items():
         env = registry.load(group.env)
@@ -296,4 +298,4 @@ def _tried(all_rows: Iterable[Row]) -> Iterator[_Tried]:
                     solved = sum(row.end == End.SOLVED for row in counted) / len(counted)
                     items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
-                yield _Tried(group, axis, items, {} if number else ALTERNATIVES)
+                yield Tried(group, axis, items, {} if number else ALTERNATIVES)

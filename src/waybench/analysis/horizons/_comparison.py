@@ -1,0 +1,96 @@
+"""Comparisons of horizons: how many times as far one model reaches as another."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from waybench.analysis.horizons._horizon import SHARES, Tried, tried_axes
+from waybench.analysis.results import Group, Row, grouped
+from waybench.core import Json
+from waybench.envs import registry
+from waybench.stats import HorizonRatio, Shape, horizon_ratio
+
+_FURTHER = {1: "A reaches further", -1: "B reaches further", 0: "no difference shown"}
+_VERDICTS = {1: "first", -1: "second", 0: "not shown"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HorizonComparison:
+    """The ratio of two models' 50 % horizons at a task.
+
+    Attributes:
+        first: Model, task and settings of the one.
+        second: Those of the other.
+        axis: Name of what makes items hard.
+        ratio: The first horizon divided by the second.
+    """
+
+    first: Group
+    second: Group
+    axis: str
+    ratio: HorizonRatio
+
+    @property
+    def text(self) -> str:
+        """The ratio and the verdict in a line: "A reaches 1.4 times as far as B (90 %: 1.1 to 1.8): ..."."""
+        title = next(axis.title for axis in registry.load(self.first.env).axes if axis.name == self.axis).lower()
+        value, low, high = self.ratio.value, self.ratio.low, self.ratio.high
+        ends = (
+            f"90 %: {low:.2g} to {high:.2g}"
+            if low is not None and high is not None
+            else f"90 %: at least {low:.2g}"
+            if low is not None
+            else f"90 %: at most {high:.2g}"
+            if high is not None
+            else "not bounded by the levels tested"
+        )
+        times = (
+            "a horizon is outside the levels tested" if value is None else f"A reaches {value:.2g} times as far as B"
+        )
+        return f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}): {_FURTHER[self.ratio.further]}"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the comparison as JSON values; unknown values are null."""
+        return {
+            "first": self.first.to_json(),
+            "second": self.second.to_json(),
+            "axis": self.axis,
+            "share": SHARES[0],
+            "ratio": self.ratio.value,
+            "low": self.ratio.low,
+            "high": self.ratio.high,
+            "verdict": _VERDICTS[self.ratio.further],
+        }
+
+
+def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[HorizonComparison]:
+    """Compare the 50 % horizons of two sides at all tasks that both were given, on each environment's first axis.
+
+    Horizons need no common items. Where a side has several groups at a task, those with equal settings are compared,
+    or the only one of either side.
+
+    Args:
+        first: The rows of the one side.
+        second: Those of the other.
+    """
+    mine, theirs = (_by_task(rows) for rows in (first, second))
+    return [
+        HorizonComparison(
+            first=one.group,
+            second=other.group,
+            axis=one.axis.name,
+            ratio=horizon_ratio(one.fit(Shape()), other.fit(Shape()), SHARES[0]),
+        )
+        for task in mine
+        for one, other in _matched(mine[task], theirs.get(task, []))
+    ]
+
+
+def _by_task(rows: Iterable[Row]) -> dict[tuple[str, str, int], list[Tried]]:
+    first_axes = [one for one in tried_axes(rows) if one.axis == registry.load(one.group.env).axes[0]]
+    return grouped(first_axes, lambda one: (one.group.task, one.group.env, one.group.version))
+
+
+def _matched(mine: Sequence[Tried], theirs: Sequence[Tried]) -> list[tuple[Tried, Tried]]:
+    if len(mine) == len(theirs) == 1:
+        return [(mine[0], theirs[0])]
+    return [(one, other) for one in mine for other in theirs if one.group.options == other.group.options]
