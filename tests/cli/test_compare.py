@@ -136,3 +136,14 @@ def test_horizons_are_compared_by_their_ratio(command: Command, tmp_path: Path) 
     line = command("compare", "oracle", "random", "--in", tmp_path).stdout.split("\n\nHorizons:\n  ")[1]
     assert ", 50 % horizon by dimension: a horizon is outside the levels tested (" in line
     assert (f"90 %: at least {ratio['low']:.2g}" if ratio["low"] else "not bounded") in line
+
+
+def test_searches_are_compared_by_their_horizons_alone(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "noisy-0.02", "noisy-0.2", task="horizon_maze", most=40)
+    found = json.loads(command("compare", "noisy-0.02", "noisy-0.2", "--in", tmp_path, "--json", "-").stdout)
+    assert found["comparisons"] == [], "two searches share items by chance"
+    assert found["not_compared"] == []
+    (ratio,) = found["horizons"]
+    assert ratio["low"] > 1
+    assert ratio["verdict"] == "first"
+    assert found["horizons_over_families"] is None

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -89,10 +90,13 @@ def compare(
     exact test (McNemar's test for solved or not, otherwise a permutation test of the differences, clustered by map
     where maps are shared); the p value, adjusted by Holm's procedure over all tasks; and the verdict: A or B is
     better, they are tied, or no difference is shown. Infrastructure errors are excluded and counted.
+
+    Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
+    (horizon_ tasks) are compared by it alone, since they choose their items by their results.
     """
     from waybench.analysis import compare_sides
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
-    from waybench.analysis.horizons import compare_horizons
+    from waybench.analysis.horizons import compare_horizons, ratio_over_families
 
     if twins:
         if b is not None:
@@ -104,7 +108,11 @@ def compare(
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
     results = {some: _read_results(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
     known = {some: scores for some, (scores, _) in results.items()}
-    models = [_model(side, known[side.folders]) for side in (first, second)]
+    names = {
+        some: [*(one.model for one in scores), *(row.group.model for row in own)]
+        for some, (scores, own) in results.items()
+    }
+    models = [_model(side, names[side.folders]) for side in (first, second)]
     same = UsageError(f"A and B are the same, {a!r} and {b!r}: give two models or two folders")
     if (first.folders, models[0]) == (second.folders, models[1]):
         raise same
@@ -123,6 +131,8 @@ def compare(
             for side, model in zip((first, second), models, strict=True)
         )
     )
+    is_one_pair = len({(one.first.model, one.second.model) for one in ratios}) == 1
+    over_families = ratio_over_families(ratios) if is_one_pair else None
     if not found and not ratios:
         raise UsageError(
             _nothing(left[0].why if left else "", [one.task for some in known.values() for one in some], tasks)
@@ -130,13 +140,17 @@ def compare(
     if any(one.first.model == one.second.model and one.first.logs & one.second.logs for one in found):
         raise same
     if out is not None:
-        horizons = [one.to_json() for one in ratios]
-        document = {"a": a, "b": b, **comparisons_json(found, left, margin), "horizons": horizons}
+        horizons = {
+            "horizons": [one.to_json() for one in ratios],
+            "horizons_over_families": None if over_families is None else over_families.to_json(),
+        }
+        document = {"a": a, "b": b, **comparisons_json(found, left, margin), **horizons}
         with lines(out) as write:
             write(json.dumps(document, allow_nan=False))
     if out != "-":
         places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
-        horizon_lines = "\n".join(["Horizons:", *(f"  {one.text}" for one in ratios)]) if ratios else ""
+        texts = [one.text for one in ratios] + ([] if over_families is None else [over_families.text])
+        horizon_lines = "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if ratios else ""
         blocks = comparisons_text(found, left, margin, places), horizon_lines
         click.echo("\n\n".join(block for block in blocks if block))
 
@@ -145,7 +159,7 @@ def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: floa
     from waybench.analysis.comparisons import compare_twins, comparisons_json, comparisons_text
 
     known = read_scores(side.folders, metric)
-    model = _model(side, known)
+    model = _model(side, (one.model for one in known))
     scores = [one for one in known if model in ("", one.model)]
     found = compare_twins(scores, margin, lambda task: _chosen(task, tasks))
     if not found:
@@ -207,6 +221,7 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
     from waybench.analysis import read_logs, rows
     from waybench.analysis.comparisons import foreign_scores, item_scores
     from waybench.analysis.logs import NoEpisodesError, Skipped
+    from waybench.analysis.results import fixed
 
     reported: set[Skipped] = set()
 
@@ -221,8 +236,10 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
     except NoEpisodesError:
         own = []
     theirs = [one for one in others if metric in ("", one.metric.name)]
-    ours = item_scores(own, metric, needed=not theirs) if own else []
-    if ours or theirs:
+    # Two searches for horizons share items by chance: they are compared by their horizons alone.
+    paired = fixed(own)
+    ours = item_scores(paired, metric, needed=len(paired) == len(own) and not theirs) if paired else []
+    if ours or theirs or len(paired) < len(own):
         return [*ours, *theirs], own
     if others:
         raise UsageError(unknown("metric", metric, {one.metric.name for one in others}))
@@ -230,7 +247,7 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
     raise UsageError(f"no scores in {where}: give a folder with logs from `waybench run` or another Inspect task")
 
 
-def _model(side: Side, some: "list[ItemScores]") -> str:
+def _model(side: Side, names: Iterable[str]) -> str:
     """Return the full name of a side's model; "" for all of them.
 
     Raises:
@@ -238,7 +255,7 @@ def _model(side: Side, some: "list[ItemScores]") -> str:
     """
     if not side.model:
         return ""
-    models = list(dict.fromkeys(one.model for one in some))
+    models = list(dict.fromkeys(names))
     if side.model in models:
         return side.model
     fit = [model for model in models if model.endswith(f"/{side.model}")]

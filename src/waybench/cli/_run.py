@@ -125,7 +125,8 @@ def run(
     from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
 
     check_folder(out)
-    prepare_folder(out)
+    if not quote_only:
+        prepare_folder(out)
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])

@@ -22,7 +22,7 @@ from waybench.stats._variance import VarianceComponents, variance_components
 if TYPE_CHECKING:
     from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
     from waybench.stats._difficulty import FEWEST_CLUSTERS, DifficultyIndex, IndexGain, index_gain, logistic
-    from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed
+    from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed, t_interval
     from waybench.stats._paired import ALPHA, PairedTest, paired_difference, paired_test, sign_flip_test
     from waybench.stats._permuted import EXACT_CLUSTERS, LEAST, cluster_sums, sign_flipped
     from waybench.stats._power import (
@@ -96,6 +96,7 @@ __all__ = [
     "sign_flip_test",
     "sign_flipped",
     "simulated",
+    "t_interval",
     "t_power",
     "variance_components",
     "z_power",
@@ -107,7 +108,7 @@ __getattr__ = late_names(
     {
         "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
         "_difficulty": ("FEWEST_CLUSTERS", "DifficultyIndex", "IndexGain", "index_gain", "logistic"),
-        "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed"),
+        "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed", "t_interval"),
         "_paired": ("ALPHA", "PairedTest", "paired_difference", "paired_test", "sign_flip_test"),
         "_permuted": ("EXACT_CLUSTERS", "LEAST", "cluster_sums", "sign_flipped"),
         "_power": (

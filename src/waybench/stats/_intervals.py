@@ -188,3 +188,18 @@ def _wilson(share: float, trials: float, quantile: float, low: float, high: floa
     middle, half = share + square / 2, (square * (share * (1 - share) + square / 4)) ** 0.5
     left, right = max(0.0, (middle - half) / (1 + square)), min(1.0, (middle + half) / (1 + square))
     return low + (high - low) * left, low + (high - low) * right
+
+
+def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float, float]:
+    """Return the mean of independent values and the ends of Student's t interval around it.
+
+    Args:
+        values: At least two values.
+        confidence: Of the interval.
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    mean = float(numbers.mean())
+    reach = (
+        float(stats.t.ppf((1 + confidence) / 2, len(numbers) - 1)) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
+    )
+    return mean, mean - reach, mean + reach

@@ -1,6 +1,11 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
-from waybench.analysis.horizons._comparison import HorizonComparison, compare_horizons
+from waybench.analysis.horizons._comparison import (
+    HorizonComparison,
+    RatioOverFamilies,
+    compare_horizons,
+    ratio_over_families,
+)
 from waybench.analysis.horizons._horizon import (
     HORIZON_CONFIDENCE,
     SHARES,
@@ -29,6 +34,7 @@ __all__ = [
     "Expected",
     "Horizon",
     "HorizonComparison",
+    "RatioOverFamilies",
     "Searched",
     "SuccessCurve",
     "compare_horizons",
@@ -39,6 +45,7 @@ __all__ = [
     "horizon_text",
     "horizons",
     "leading",
+    "ratio_over_families",
     "search_text",
     "searches",
     "success_curves",

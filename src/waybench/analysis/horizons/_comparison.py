@@ -1,13 +1,17 @@
 """Comparisons of horizons: how many times as far one model reaches as another."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from math import exp, log
+from statistics import fmean
 
 from waybench.analysis.horizons._horizon import SHARES, Tried, tried_axes
 from waybench.analysis.results import Group, Row, grouped
 from waybench.core import Json
 from waybench.envs import registry
-from waybench.stats import HorizonRatio, Shape, horizon_ratio
+from waybench.stats import HORIZON_CONFIDENCE, HorizonRatio, Shape, horizon_ratio, t_interval
+
+FEWEST_FAMILIES = 3  # for a ratio over families
 
 _FURTHER = {1: "A reaches further", -1: "B reaches further", 0: "no difference shown"}
 _VERDICTS = {1: "first", -1: "second", 0: "not shown"}
@@ -60,6 +64,50 @@ class HorizonComparison:
             "high": self.ratio.high,
             "verdict": _VERDICTS[self.ratio.further],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class RatioOverFamilies:
+    """The ratio of two models' horizons over several families, which are its clusters.
+
+    Attributes:
+        ratio: The geometric mean of the families' ratios.
+        low: Lower end of its 90 % interval (Student's t of the logarithms).
+        high: Upper end.
+        families: Number of families.
+    """
+
+    ratio: float
+    low: float
+    high: float
+    families: int
+
+    @property
+    def text(self) -> str:
+        """The ratio in a line."""
+        return (
+            f"over {self.families} families: A reaches {self.ratio:.2g} times as far as B (90 %: {self.low:.2g} to "
+            f"{self.high:.2g})"
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as JSON values."""
+        return asdict(self)
+
+
+def ratio_over_families(found: Sequence[HorizonComparison]) -> RatioOverFamilies | None:
+    """Return the ratio over families; None for less than three families in which it is known.
+
+    Args:
+        found: The comparisons of two models.
+    """
+    known = [each for each in found if each.ratio.value]
+    by_family = grouped(known, lambda each: each.first.env.partition("/")[0])
+    logs = [fmean(log(each.ratio.value or 1.0) for each in own) for own in by_family.values()]
+    if len(logs) < FEWEST_FAMILIES:
+        return None
+    mean, low, high = t_interval(logs, HORIZON_CONFIDENCE)
+    return RatioOverFamilies(exp(mean), exp(low), exp(high), len(logs))
 
 
 def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[HorizonComparison]:
