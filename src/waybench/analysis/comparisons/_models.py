@@ -8,6 +8,7 @@ from typing import NamedTuple
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import MODEL, matched
 from waybench.analysis.comparisons._item_scores import ItemScores, values_of
+from waybench.analysis.logs import is_embedded
 from waybench.analysis.results import Group, Row, at_items, grouped, measured, over
 from waybench.core import Json
 from waybench.envs import registry
@@ -62,7 +63,11 @@ def compare_sides(
 
 
 def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float = MARGIN) -> list[Comparison | None]:
-    """Compare pairs of models, each with all its settings; the tests of each two models are one family.
+    """Compare pairs of models, each with all its settings.
+
+    All comparisons of models are one family, at whatever test: of many equal models, at most one report in twenty shows
+    any of them as better. Comparisons with embedded players are a family of their own, since their number says nothing
+    of the models.
 
     Args:
         pairs: Scores of the same test.
@@ -74,9 +79,7 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float 
     listed = list(pairs)
     names = _names(one for pair in listed for one in pair)
     made = [
-        compare(
-            one, other, MODEL, name=names[one.test], margin=margin, family=frozenset((_player(one), _player(other)))
-        )
+        compare(one, other, MODEL, name=names[one.test], margin=margin, family=_has_embedded(one, other))
         for one, other in listed
     ]
     found = iter(with_tests([one for one in made if one is not None]))
@@ -166,6 +169,10 @@ def _sides_matched(
         for one in some
     ]
     return pairs, left
+
+
+def _has_embedded(one: ItemScores, other: ItemScores) -> bool:
+    return is_embedded(one.model) or is_embedded(other.model)
 
 
 def _settings(scores: ItemScores) -> str:

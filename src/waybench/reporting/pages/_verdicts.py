@@ -84,7 +84,7 @@ def sentences(comparison: Comparison) -> list[str]:
     verdict, *rest = comparison_lines(comparison, settings=False)
     lines = [verdict[0].upper() + verdict[1:], *rest]
     if comparison.family_size > 1:
-        adjusted = f"After Holm's procedure over the {comparison.family_size} tasks that both ran: p "
+        adjusted = f"After Holm's procedure over the {comparison.family_size} comparisons of this report: p "
         lines.insert(1, f"{adjusted}{comparison_cells(comparison).p}.")
     return lines
 

@@ -75,8 +75,8 @@ def model_table(
     items = presentation.items
     caption = (
         f"{env.title}: mean score of a single attempt at the {items} that both were given. A − B with its paired 95 "
-        f"% interval; p is adjusted by Holm's procedure over the tasks that both ran, and a difference is "
-        f"significant below 0.05. Tied: the 90 % interval is within 5 % of the range. Not shown: neither a "
+        f"% interval; p is adjusted by Holm's procedure over all comparisons of models in this report (those with "
+        f"reference players are adjusted by themselves), and a difference is significant below 0.05. Tied: the 90 % interval is within 5 % of the range. Not shown: neither a "
         f"difference nor a tie. Too few: with so few independent {items} no difference can be significant."
     )
     if most is not None:
