@@ -33,6 +33,10 @@ class Verdict(StrEnum):
     TIED = "tied"
     NOT_SHOWN = "not_shown"
     TOO_FEW = "too_few"
+    DEPENDS = "depends"
+
+
+_SWAPPED = {Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,8 @@ class Comparison:
         test: The test of whether there is a difference; p is 1 before it is made (`with_tests`).
         adjusted: The p value after Holm's procedure over the family.
         family_size: Number of comparisons in the family.
+        bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
+            score for the first group and the best for the second, and the other way round. Empty without lost items.
     """
 
     varies: str
@@ -72,6 +78,7 @@ class Comparison:
     test: PairedTest = _UNTESTED
     adjusted: float = 1.0
     family_size: int = 1
+    bounds: tuple[Verdict, ...] = ()
 
     @property
     def common(self) -> set[ItemKey]:
@@ -101,7 +108,14 @@ class Comparison:
 
     @property
     def verdict(self) -> Verdict:
-        """The conclusion.
+        """The conclusion; "depends" if it is another one under one of the bounds on lost items."""
+        found = self.verdict_of_scores
+        shown = {each for each in (found, *self.bounds) if each not in (Verdict.NOT_SHOWN, Verdict.TOO_FEW)}
+        return Verdict.DEPENDS if shown and any(bound != found for bound in self.bounds) else found
+
+    @property
+    def verdict_of_scores(self) -> Verdict:
+        """The conclusion from the items at which both have a score.
 
         A difference is shown if the adjusted p value is below 5 %. If it is not, a tie is shown if the difference's
         90 % interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
@@ -149,6 +163,7 @@ class Comparison:
             first_mean=self.second_mean,
             second_mean=self.first_mean,
             difference=replace(mean, value=-mean.value, low=low, high=high),
+            bounds=tuple(_SWAPPED.get(bound, bound) for bound in reversed(self.bounds)),
         )
 
     def failures(self, side: ItemScores) -> tuple[Counter[FailureKind], int]:
@@ -159,6 +174,34 @@ class Comparison:
     def run_test(self) -> PairedTest:
         """Test whether there is a difference."""
         return self.method(*self._values[:3])
+
+    def under_bounds(self) -> tuple[Verdict, ...]:
+        """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
+
+        The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
+        the least and the greatest score of either group stand for them.
+        """
+        common = self.common
+        lost = (self.first.missing & common, self.second.missing & common)
+        if not any(lost):
+            return ()
+        scores = [side.values[key] for side in (self.first, self.second) for key in self.keys]
+        low = min(scores) if self.metric.low is None else self.metric.low
+        high = max(scores) if self.metric.high is None else self.metric.high
+        worst, best = (high, low) if self.metric.better == "lower" else (low, high)
+        factor = max(1.0, self.adjusted / self.test.p) if self.test.p > 0 else 1.0
+        found: list[Verdict] = []
+        for values in ((worst, best), (best, worst)):
+            sides = [
+                replace(side, values={**side.values, **dict.fromkeys(keys, value)})
+                for side, keys, value in zip((self.first, self.second), lost, values, strict=True)
+            ]
+            made = compare(sides[0], sides[1], self.varies, metric=self.metric, method=self.method)
+            if made is not None:
+                test = made.run_test()
+                bounded_test = replace(made, margin=self.margin, test=test, adjusted=min(1.0, test.p * factor))
+                found.append(bounded_test.verdict_of_scores)
+        return tuple(found)
 
     @property
     def _values(self) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
@@ -230,7 +273,8 @@ def with_tests(comparisons: Iterable[Comparison]) -> list[Comparison]:
     for indices in grouped(range(len(found)), lambda index: found[index].family).values():
         tests = [found[index].run_test() for index in indices]
         for index, test, p in zip(indices, tests, holm([test.p for test in tests]), strict=True):
-            found[index] = replace(found[index], test=test, adjusted=p, family_size=len(indices))
+            tested = replace(found[index], test=test, adjusted=p, family_size=len(indices))
+            found[index] = replace(tested, bounds=tested.under_bounds())
     return found
 
 

@@ -19,6 +19,8 @@ _LEGEND = {
     Verdict.TIED: "tied: the 90 % interval is within ±{margin:g} of the range (two one-sided tests at 5 %)",
     Verdict.NOT_SHOWN: "not shown: no significant difference, but not a tie either: any value in the interval is "
     "possible",
+    Verdict.DEPENDS: "depends: another verdict if the items lost to infrastructure errors had the worst or the best "
+    "scores; run the same command again to repeat them",
     Verdict.TOO_FEW: "too few: with fewer than 6 independent items (or maps), no difference can be significant at 5 %",
 }
 _SHORT = {
@@ -27,6 +29,7 @@ _SHORT = {
     Verdict.TIED: "tied",
     Verdict.NOT_SHOWN: "not shown",
     Verdict.TOO_FEW: "too few",
+    Verdict.DEPENDS: "depends",
 }
 
 
@@ -156,6 +159,9 @@ def _merit(one: Comparison) -> str:
 def verdict_sentence(one: Comparison) -> str:
     """Return a verdict with its meaning: "no difference shown (could be −3.0 to +1.2)"."""
     metric, found, margin = one.metric, one.difference, one.margin
+    if one.verdict is Verdict.DEPENDS:
+        bounds = " or ".join(dict.fromkeys(_SHORT[bound].format(merit=_merit(one)) for bound in one.bounds))
+        return f"depends on what infrastructure errors lost: {bounds}, by the worst and best scores of the lost items"
     if one.verdict in (Verdict.FIRST, Verdict.SECOND):
         side = "A" if one.verdict is Verdict.FIRST else "B"
         ends = _between(one.difference, one.metric)

@@ -76,8 +76,10 @@ def model_table(
     caption = (
         f"{env.title}: mean score of a single attempt at the {items} that both were given. A − B with its paired 95 "
         f"% interval; p is adjusted by Holm's procedure over all comparisons of models in this report (those with "
-        f"reference players are adjusted by themselves), and a difference is significant below 0.05. Tied: the 90 % interval is within 5 % of the range. Not shown: neither a "
-        f"difference nor a tie. Too few: with so few independent {items} no difference can be significant."
+        f"reference players are adjusted by themselves), and a difference is significant below 0.05. "
+        f"Tied: the 90 % interval is within 5 % of the range. Not shown: neither a "
+        f"difference nor a tie. Too few: with so few independent {items} no difference can be significant. "
+        f"Depends: another verdict if {items} lost to infrastructure errors had the worst or the best scores."
     )
     if most is not None:
         caption += f" With more than {most} models, each is compared with the best and with its neighbours in rank."
