@@ -133,9 +133,8 @@ def test_horizons_are_compared_by_their_ratio(command: Command, tmp_path: Path) 
     assert (ratio["axis"], ratio["share"]) == ("dimension", 0.5)
     # The oracle solves every maze, so its horizon is above dimension 17: nothing bounds the ratio from above.
     assert (ratio["ratio"], ratio["high"]) == (None, None)
-    line = command("compare", "oracle", "random", "--in", tmp_path).stdout.split("\n\nHorizons:\n  ")[1]
-    assert ", 50 % horizon by dimension: a horizon is outside the levels tested (" in line
-    assert (f"90 %: at least {ratio['low']:.2g}" if ratio["low"] else "not bounded") in line
+    assert ratio["low"] is None, "chance also solves most of these, at any level"
+    assert "Horizons:" not in command("compare", "oracle", "random", "--in", tmp_path).stdout
 
 
 def test_searches_are_compared_by_their_horizons_alone(command: Command, tmp_path: Path) -> None:
@@ -147,3 +146,6 @@ def test_searches_are_compared_by_their_horizons_alone(command: Command, tmp_pat
     assert ratio["low"] > 1
     assert ratio["verdict"] == "first"
     assert found["horizons_over_families"] is None
+    line = command("compare", "noisy-0.02", "noisy-0.2", "--in", tmp_path).stdout.split("Horizons:\n  ")[1]
+    assert line.startswith("horizon_maze, 50 % horizon by dimension: ")
+    assert line.rstrip().endswith(": A reaches further")

@@ -149,8 +149,8 @@ def compare(
             write(json.dumps(document, allow_nan=False))
     if out != "-":
         places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
-        texts = [one.text for one in ratios] + ([] if over_families is None else [over_families.text])
-        horizon_lines = "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if ratios else ""
+        texts = [one.text for one in ratios if one.is_bounded] + ([] if over_families is None else [over_families.text])
+        horizon_lines = "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else ""
         blocks = comparisons_text(found, left, margin, places), horizon_lines
         click.echo("\n\n".join(block for block in blocks if block))
 

@@ -51,7 +51,8 @@ class TaskProgress:
         args: The task's parameters.
         note: Receives a line that the user should read.
         spent: Is called after each request that was paid for.
-        why_stopped: Returns why the run is ending early, for the records of its open episodes.
+        why_stopped: Returns why the run is ending early, for the records of its open episodes; "" for no reason of its
+            own.
         clock: Returns the time in seconds.
     """
 
@@ -66,7 +67,7 @@ class TaskProgress:
         args: Mapping[str, object] | None = None,
         note: Callable[[str], None] = lambda line: None,
         spent: Callable[[], None] = lambda: None,
-        why_stopped: Callable[[], str] = lambda: INTERRUPTED,
+        why_stopped: Callable[[], str] = lambda: "",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.task, self.model, self.args = task, model, dict(args or {})
@@ -271,8 +272,8 @@ class EpisodeProgress:
 
     @property
     def why_stopped(self) -> str:
-        """Why the run is ending early, if it is."""
-        return INTERRUPTED if self._task is None else self._task.why_stopped()
+        """Why the run is ending early; "" if it is not, or if the user has interrupted it."""
+        return "" if self._task is None else self._task.why_stopped()
 
     def end(self) -> None:
         """Report how the episode stands now that it is left."""
@@ -292,7 +293,6 @@ def sample_name(sample: int | str, epoch: int) -> str:
     return f"{item}#{epoch}-{attempt}" if epoch > 1 else str(sample)
 
 
-INTERRUPTED = "the run was interrupted during this episode"
 SPENT = "the run stopped during this episode: its budget was spent"
 _LONGEST = 200  # characters of an error
 _SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
@@ -350,7 +350,7 @@ class RunProgress:
             args=args,
             note=self.notes.append,
             spent=self._check_budget,
-            why_stopped=lambda: SPENT if self.budget_is_spent else INTERRUPTED,
+            why_stopped=lambda: SPENT if self.budget_is_spent else "",
         )
         self.tasks.append(added)
         for each in self.tasks:

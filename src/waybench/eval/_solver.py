@@ -70,8 +70,8 @@ def play() -> Solver:
             episode.end(End.INFRASTRUCTURE, cause_text(error)[:2000])
             store_episode(state.store, episode)
             raise
-        except anyio.get_cancelled_exc_class():
-            if not episode.done:
+        except anyio.get_cancelled_exc_class():  # also by a limit on time, of which the log knows by itself
+            if watched.why_stopped and not episode.done:
                 episode.error = watched.why_stopped
                 store_episode(state.store, episode)
             raise

@@ -34,6 +34,11 @@ class HorizonComparison:
     ratio: HorizonRatio
 
     @property
+    def is_bounded(self) -> bool:
+        """Whether anything is known of the ratio."""
+        return self.ratio.low is not None or self.ratio.high is not None
+
+    @property
     def text(self) -> str:
         """The ratio and the verdict in a line: "A reaches 1.4 times as far as B (90 %: 1.1 to 1.8): ..."."""
         title = next(axis.title for axis in registry.load(self.first.env).axes if axis.name == self.axis).lower()
