@@ -2,6 +2,8 @@
 
 from types import SimpleNamespace
 
+from inspect_ai.model import GenerateConfig
+
 from waybench.analysis.logs import run_command
 from waybench.analysis.logs._settings import origin_of
 
@@ -20,8 +22,13 @@ def test_what_a_header_says_of_its_run() -> None:
         task_args_passed={"max_dimension": 13},
         packages={"waybench": "0.1.0"},
         model="vendor/m",
+        model_generate_config=GenerateConfig(temperature=0.5, max_retries=3),
     )
-    found = origin_of(SimpleNamespace(eval=spec))
+    plan = SimpleNamespace(config=GenerateConfig(max_tokens=500))
+    found = origin_of(SimpleNamespace(eval=spec, plan=plan))
     assert found.created == "2026-11-22 21:58 UTC"
     assert found.version == "0.1.0"
-    assert found.command == "waybench run alicia --model vendor/m -T max_dimension=13"  # defaults are left out
+    # Defaults are left out, and settings that only say how requests are sent.
+    assert (
+        found.command == "waybench run alicia --model vendor/m -T max_dimension=13 --temperature 0.5 --max-tokens 500"
+    )

@@ -10,6 +10,7 @@ import waybench
 from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import read, site
 from waybench.analysis import LoggedEpisode
+from waybench.analysis.logs import Origin
 from waybench.core import Episode, Reply, Usage, play_out, policy
 from waybench.reporting import write_report
 
@@ -93,7 +94,10 @@ def test_reasoning_is_folded_and_each_call_has_its_tokens_and_time(tmp_path: Pat
 
 
 def test_pages_lead_to_other_attempts_items_and_players(tmp_path: Path) -> None:
-    episodes = [*played("null", (5,), mazes=2, model="a/b"), *played("oracle", (5,), mazes=2, model="c/d")]
+    episodes = [
+        replace(each, origin=Origin("2026-01-31 12:00 UTC", "0.1.0", f"waybench run alicia --model {each.model}"))
+        for each in (*played("null", (5,), mazes=2, model="a/b"), *played("oracle", (5,), mazes=2, model="c/d"))
+    ]
     made = site(tmp_path, episodes)
     found: dict[tuple[str, int], list[str]] = {}
     for path in (tmp_path / "replays").iterdir():

@@ -5,22 +5,9 @@ from collections.abc import Iterable
 from pathlib import PurePosixPath
 
 from waybench.analysis import Row
-from waybench.analysis.results import Group, declared, model_settings
+from waybench.analysis.results import Group, declared
 from waybench.core import Json
 from waybench.envs import registry
-
-_FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
-
-
-def run_command(group: Group) -> str:
-    """Return the command that runs a group's task, with its model and those settings that are not the default."""
-    parts = ["waybench", "run", group.task, "--model", group.model]
-    for name, value in [*_changed(group).items(), *_key(group)]:
-        parts += ["-T", f"{name}={_text(value)}"]
-    for name, value in model_settings(group).items():
-        if name in _FLAGS and value is not None:
-            parts += [f"--{name.replace('_', '-')}", _text(value)]
-    return shlex.join(parts)
 
 
 def play_command(row: Row) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
+from types import MappingProxyType
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ _TRANSPORT = {
 }
 # Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
 SHOWN = ("prefix_tokens", "tokenizer")
+_FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
 # Limits that end an episode as a part of the test, unlike those on time.
 _LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -50,16 +52,25 @@ def settings_of(header: Any) -> dict[str, Json]:
     )
 
 
-def run_command(model: str, task: str, args: Mapping[str, Any]) -> str:
+def run_command(
+    model: str, task: str, args: Mapping[str, Any], generation: Mapping[str, Any] = MappingProxyType({})
+) -> str:
     """Return the command that runs a task with a model again.
 
     Args:
         model: The model.
         task: The task's name.
         args: The parameters that were given; what may be a secret is left out.
+        generation: Inspect's generation settings.
     """
     options = [part for name, value in _harmless(dict(args)).items() for part in ("-T", f"{name}={_typed(value)}")]
-    return shlex.join(["waybench", "run", task, "--model", model, *options])
+    flags = [
+        part
+        for name in _FLAGS
+        if generation.get(name) is not None
+        for part in (f"--{name.replace('_', '-')}", _typed(generation[name]))
+    ]
+    return shlex.join(["waybench", "run", task, "--model", model, *options, *flags])
 
 
 def _typed(value: Any) -> str:
@@ -75,7 +86,7 @@ def origin_of(header: Any) -> Origin:
     spec = header.eval
     created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
     given = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
-    command = run_command(str(spec.model), spec.task.removeprefix("waybench/"), given)
+    command = run_command(str(spec.model), spec.task.removeprefix("waybench/"), given, _generation(header))
     packages: Mapping[str, Any] = spec.packages or {}
     return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
 
@@ -89,11 +100,14 @@ def settings_of_any(header: Any) -> dict[str, Json]:
     return _plain({**_harmless(dict(header.eval.task_args)), **_asked_how(header)})
 
 
-def _asked_how(header: Any) -> dict[str, Any]:
-    spec = header.eval
+def _generation(header: Any) -> dict[str, Any]:
     # The first is how the model was made, the second what the run was given besides, which has the last word.
-    configs = (spec.model_generate_config, header.plan.config)
-    generation = {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
+    configs = (header.eval.model_generate_config, header.plan.config)
+    return {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
+
+
+def _asked_how(header: Any) -> dict[str, Any]:
+    spec, generation = header.eval, _generation(header)
     return {
         **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
         **_harmless({name: value for name, value in generation.items() if name not in _TRANSPORT}),

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from waybench.analysis.logs import is_human
 from waybench.core import End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
-from waybench.reporting._commands import play_command, run_command, view_command
+from waybench.reporting._commands import play_command, view_command
 from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
@@ -80,7 +80,7 @@ class EpisodeSource:
 def episode_source(played: Played) -> EpisodeSource:
     """Return where an episode comes from, and the commands that reproduce it."""
     row, episode = played.row, played.episode
-    commands = [] if is_human(row.group.model) else [("Run the task", run_command(row.group))]
+    commands = [] if row.origin is None else [("Run the task", row.origin.command)]
     commands.append(("Play this item", play_command(row)))
     view = view_command(row)
     commands += [("Open the logs in Inspect's viewer, in the folder above that of the logs", view)] if view else []
