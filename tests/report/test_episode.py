@@ -15,9 +15,9 @@ from tests.analysis.searches import answered as asked
 from tests.analysis.searches import items
 from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode
-from waybench.core import EpisodeRecord, Message, Reply, play_out, policy
+from waybench.core import Episode, EpisodeRecord, Message, Reply, play_out, policy
 from waybench.reporting import _format
-from waybench.reporting.pages._episode import split_repeated
+from waybench.reporting.pages._repeated import divide
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 
@@ -50,7 +50,8 @@ def test_all_that_was_said_in_its_order(tmp_path: Path) -> None:
         assert (turn.reason or "") in text
     heads = [text.splitlines()[0] for text in answers]
     assert heads == ["Environment", "Environment", "Environment (not sent, the attempt was over)"]
-    assert record.turns[0].message in answers[0]
+    shown = [line for line in record.turns[0].message.splitlines() if line.strip()]
+    assert [line for line in answers[0].splitlines() if line in shown] == shown
     places = [page.html.index(text) for text in ("Model, turn 1 ", "Model, turn 2 ", "Model, turn 3 ")]
     assert places == sorted(places)
 
@@ -105,7 +106,7 @@ def test_attempts_that_count_in_nothing_have_pages(tmp_path: Path, attempt: str)
     made = site(tmp_path, [logged(record) for record in records])
     page = made.replays[-1]
     assert len(made.replays) == len(records)
-    assert "Read as" not in page.text or attempt == "error"
+    assert "Action read from" not in page.text or attempt == "error"
     if attempt == "error":
         assert "Excluded from scores: Timeout <b>" in page.text
         assert "Ended: infrastructure error." in page.text
@@ -213,9 +214,38 @@ def test_a_history_that_prompts_repeat_is_divided_from_what_is_new() -> None:
     lines = [f"Step {number}: you see a tree and some grass in the east, and nothing else.\n" for number in range(8)]
     history = "".join(lines)
     new = "Now you see a cow."
-    assert split_repeated(history, history + new) == (history, new)
+    assert divide(history, history + new) == ("", history, new)
     # The oldest line has left the window.
-    assert split_repeated(history, "".join(lines[1:]) + new) == ("".join(lines[1:]), new)
-    assert split_repeated("".join(lines[:1]), lines[0] + new) == ("", lines[0] + new), "short ones are shown again"
-    assert split_repeated("something else", history + new) == ("", history + new)
-    assert split_repeated(history, history) == ("", history), "then nothing would be new"
+    assert divide(history, "".join(lines[1:]) + new) == ("", "".join(lines[1:]), new)
+    assert divide("".join(lines[:1]), lines[0] + new) == ("", "", lines[0] + new), "short ones are shown again"
+    assert divide("something else", history + new) == ("", "", history + new)
+    assert divide(history, history) == ("", "", history), "then nothing would be new"
+    # A message with paragraphs is divided between them, and what is before the repeated ones stays in sight.
+    step = "Step 3:\nYou took action Move North.\n\n"
+    seen = "You see:\n" + "- a ball in the east, and a robot in the west\n" * 6 + "\n"
+    assert divide(f"2 steps:\n\nold\n\n{step}{seen}now\n", f"3 steps:\n\n{step}{seen}then\n") == (
+        "3 steps:\n\n",
+        step + seen,
+        "then\n",
+    )
+
+
+def test_a_history_is_folded_though_requests_for_an_action_come_between(tmp_path: Path) -> None:
+    environment = waybench.load("messenger/roles")
+    play = play_out(environment, environment.source("level-2", 2).item(0), policy("oracle"), {"history": 6})
+    page = site(tmp_path, [LoggedEpisode("m", "messenger_l2", play.record())]).replays[0]
+    folded = [part.split("</details>")[0] for part in said_in(page, "answer") if "As in an earlier message" in part]
+    assert len(folded) >= 3
+    assert all("Player Observation Step" in part and "current step observation" not in part for part in folded[1:])
+    assert "Action read from the reply: <code>...</code>" not in page.html
+
+
+def test_a_reply_that_was_read_in_its_reasoning_says_so(tmp_path: Path) -> None:
+    environment = waybench.load("search/guessnum")
+    play: Episode[Any, Any, Any] = Episode(environment, environment.source().item(0))
+    play.step("<think>About 145 of them lie behind it.</think>4128")
+    play.step("512")
+    first, second = said_in(site(tmp_path, [LoggedEpisode("m", "guessnum", play.record())]).replays[0], "reply")
+    assert "Action read from the reply: <code>145</code>" in first
+    assert "This is in the reasoning" in first
+    assert "This is in the reasoning" not in second

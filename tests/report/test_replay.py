@@ -62,7 +62,7 @@ def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
     html = read(path).html
     assert "I play &lt;b&gt;<mark>Rock</mark>&lt;/b&gt; now" in html
     assert html.count("<mark>") == 1  # where it is the whole reply, or stands there twice, nothing is
-    told = re.findall(r"Read as: <code>([^<]*)</code>", html)
+    told = re.findall(r"Action read from the reply: <code>([^<]*)</code>", html)
     assert told == ["Rock"]
     assert html.count("No action was read; the environment took the action that the protocol sets") == 1
 

@@ -97,7 +97,10 @@ class NeighbourIndex:
     def _link(self, title: str, episode: tuple[int, Row]) -> Neighbour:
         number, row = episode
         measured = measure(registry.load(row.group.env), row.guided)
-        result = "infrastructure error" if row.error else value_text(measured.value(row), measured.metric)
+        value = measured.value(row)
+        result = "infrastructure error" if row.error else value_text(value, measured.metric)
+        if value is None and not row.error:
+            result = "excluded" if row.exclusion_reason else "no score"
         return Neighbour(title, result, self._replays.link(row.group, number))
 
 

@@ -24,7 +24,8 @@ class Said:
         reasoning: Of a reply, what the model reasoned before it.
         cost: Of a reply, its tokens and time, in words.
         note: What else there is to say of it.
-        repeated: Of an answer, its beginning that the message before it has already, which is folded.
+        repeated: Of an answer, the part that an earlier message has already, which is folded.
+        head: Of an answer, what is before that part; `text` is what comes after it.
     """
 
     who: str
@@ -38,6 +39,7 @@ class Said:
     cost: str = ""
     note: str = ""
     repeated: Excerpt | None = None
+    head: str = ""
 
     @property
     def is_plain(self) -> bool:

@@ -219,6 +219,8 @@ def test_drawing_shows_the_way_and_the_status() -> None:
     for name in unlocked:
         assert name.replace("_", " ") in told
     assert "Step 250" in told
+    ground = {"water", "grass", "sand", "lava", "coal", "table", "cow", "zombie"}
+    assert ground <= {element.text for element in parts(svg, "crafter-status")}, "a legend of colours and letters"
     bare = draw(Wilds(5))
     assert not parts(bare, "tiles-trail")
     assert parts(bare, "crafter-being")

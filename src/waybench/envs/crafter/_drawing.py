@@ -63,7 +63,10 @@ _COLOURS = {
 _LETTERS = {COAL: "c", IRON: "i", DIAMOND: "d", TABLE: "T", FURNACE: "F"}
 _BEINGS = {COW: "C", ZOMBIE: "Z", SKELETON: "S", ARROW: "-", PLANT: "P"}
 _ANGRY = (ZOMBIE, SKELETON, ARROW)
-_PANEL = 34  # cells to the right of the map
+_PANEL = 38  # cells to the right of the map
+_LEGEND = 10  # cells below it
+_IN_A_ROW = 6  # of the legend
+_TEXT = 1.8  # cells: still readable where the drawing is half a page wide
 _STRETCH = 100  # places of the way in one path; frames of a replay have all but the last in common
 
 
@@ -115,9 +118,9 @@ def _drawing(wilds: Wilds, walk: _Walk, board: str) -> str:
     steps = len(walk.way) - 1
     unlocked = f"{len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
     label = f"Crafter, world {wilds.seed}, {plural(steps, 'step')}, {unlocked}"
-    parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk)]
+    parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk), *_legend()]
     return (
-        f'<svg class="tiles maze-large" viewBox="0 0 {SIZE + _PANEL} {SIZE}" role="img" aria-label="{label}" '
+        f'<svg class="tiles maze-large" viewBox="0 0 {SIZE + _PANEL} {SIZE + _LEGEND}" role="img" aria-label="{label}" '
         f'font-family="sans-serif">{"".join(parts)}</svg>'
     )
 
@@ -163,8 +166,10 @@ def _ground(land: bytes) -> Iterator[str]:
             yield _letter(place // SIZE, place % SIZE, _LETTERS[kind], "#fff" if kind != DIAMOND else "#000")
 
 
-def _letter(x: int, y: int, letter: str, colour: str) -> str:
-    return f'<text font-size="0.8" text-anchor="middle" fill="{colour}" x="{x + 0.5}" y="{y + 0.78:g}">{letter}</text>'
+def _letter(x: float, y: float, letter: str, colour: str) -> str:
+    return (
+        f'<text font-size="0.8" text-anchor="middle" fill="{colour}" x="{x + 0.5:g}" y="{y + 0.78:g}">{letter}</text>'
+    )
 
 
 def _changed(walk: _Walk) -> Iterator[str]:
@@ -183,10 +188,10 @@ def _changed(walk: _Walk) -> Iterator[str]:
 def _beings(world: World) -> Iterator[str]:
     for row in beings_of(world)[1:]:
         x, y, kind = row[X], row[Y], row[KIND]
-        colour = "#d55e00" if kind in _ANGRY else "#009e73" if kind == PLANT else "#7a4b2a"
         yield (
-            f'<g class="crafter-being"><title>{NAMES[kind]}</title><circle fill="{colour}" cx="{x}.5" cy="{y}.5" '
-            f'r="0.5"/>{_letter(x, y, _BEINGS[kind], "#fff")}</g>'
+            f'<g class="crafter-being"><title>{NAMES[kind]}</title>'
+            f'<circle fill="{_being_colour(kind)}" cx="{x}.5" cy="{y}.5" r="0.5"/>'
+            f"{_letter(x, y, _BEINGS[kind], '#fff')}</g>"
         )
 
 
@@ -231,36 +236,59 @@ def _marks(walk: _Walk) -> Iterator[str]:
 
 
 def _panel(walk: _Walk) -> Iterator[str]:
-    """Yield what stands beside the map: clock, daylight, status, inventory, achievements and what the letters mean."""
+    """Yield what stands beside the map: clock, daylight, status, inventory and achievements."""
     body, left = body_of(walk.end), SIZE + 1.5
     light, dead = daylight(walk.end), body[HEALTH] <= 0
     mood = f", killed by {HARMS[body[HARM]] or 'something'}" if dead else ", asleep" if body[ASLEEP] else ""
     yield _line(left, 2, f"Step {len(walk.way) - 1} (clock {body[CLOCK]}){mood}", bold=True)
-    yield from _bar(left, 3.2, "daylight", light, f"{100 * light:.0f} %", "#e69f00")
+    yield from _bar(left, 3.4, "daylight", light, f"{100 * light:.0f} %", "#e69f00")
     for number, name in enumerate(ITEMS[:4]):
-        yield from _bar(left, 5 + 1.8 * number, name, body[number] / MOST, f"{body[number]}", "#009e73")
+        yield from _bar(left, 5.7 + 2.2 * number, name, body[number] / MOST, f"{body[number]}", "#009e73")
     owned = [f"{name.replace('_', ' ')} {count}" for name, count in zip(ITEMS[4:], body[4:MADE], strict=True) if count]
     rows = [", ".join(owned[start : start + 3]) for start in range(0, len(owned), 3)] or ["nothing in the inventory"]
     for number, row in enumerate(rows):
-        yield _line(left, 14 + 1.7 * number, row)
-    top = 15.5 + 1.7 * len(rows)
+        yield _line(left, 17 + 2.1 * number, row)
+    top = 18 + 2.1 * len(rows)
     yield _line(left, top, f"{len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements", bold=True)
+    apart = (SIZE + _LEGEND - 1 - top) / len(ACHIEVEMENTS)  # all of them have room
     for number, (name, step, _) in enumerate(walk.unlocked, 1):
-        yield _line(left, top + 1.6 * number, f"{number}. {name.replace('_', ' ')} (step {step})")
-    letters = {**_LETTERS, **{kind: letter for kind, letter in _BEINGS.items() if kind != ARROW}}
-    key = ", ".join(f"{letter} {NAMES[kind]}" for kind, letter in letters.items())
-    yield _line(left, SIZE - 0.6, key, size=0.9)
+        yield _line(left, top + min(apart, 2.2) * number, f"{number}. {name.replace('_', ' ')} (step {step})")
 
 
-def _line(x: float, y: float, text: str, *, bold: bool = False, size: float = 1.3) -> str:
+def _legend() -> Iterator[str]:
+    """Yield what colours and letters mean, below the map."""
+    creatures = [kind for kind in _BEINGS if kind != ARROW]
+    for number, kind in enumerate([*_COLOURS, *creatures]):
+        row, column = divmod(number, _IN_A_ROW)
+        x, y = 0.5 + column * SIZE / _IN_A_ROW, SIZE + 1 + row * 3
+        if kind in creatures:
+            yield (
+                f'<circle fill="{_being_colour(kind)}" cx="{x + 0.8:g}" cy="{y + 0.8:g}" r="0.8"/>'
+                f"{_letter(x + 0.3, y + 0.3, _BEINGS[kind], '#fff')}"
+            )
+        else:
+            yield (
+                f'<rect fill="{_COLOURS[kind]}" stroke="#8a8a8a" stroke-width="0.1" x="{x:g}" y="{y:g}" width="1.6" '
+                f'height="1.6"/>'
+            )
+            if kind in _LETTERS:
+                yield _letter(x + 0.3, y + 0.3, _LETTERS[kind], "#fff" if kind != DIAMOND else "#000")
+        yield _line(x + 2.1, y + 1.4, NAMES[kind], size=1.6)
+
+
+def _being_colour(kind: int) -> str:
+    return "#d55e00" if kind in _ANGRY else "#009e73" if kind == PLANT else "#7a4b2a"
+
+
+def _line(x: float, y: float, text: str, *, bold: bool = False, size: float = _TEXT) -> str:
     weight = ' font-weight="bold"' if bold else ""
     return f'<text class="crafter-status" font-size="{size}"{weight} x="{x:g}" y="{y:g}">{text}</text>'
 
 
 def _bar(x: float, y: float, name: str, share: float, label: str, colour: str) -> Iterator[str]:
-    yield _line(x, y + 1.1, name)
+    yield _line(x, y + 1.3, name)
     yield (
-        f'<rect fill="#ddd" x="{x + 7:g}" y="{y:g}" width="18" height="1.3"/>'
-        f'<rect fill="{colour}" x="{x + 7:g}" y="{y:g}" width="{18 * max(0.0, min(1.0, share)):.2f}" height="1.3"/>'
+        f'<rect fill="#ddd" x="{x + 8.5:g}" y="{y:g}" width="20" height="1.5"/>'
+        f'<rect fill="{colour}" x="{x + 8.5:g}" y="{y:g}" width="{20 * max(0.0, min(1.0, share)):.2f}" height="1.5"/>'
     )
-    yield _line(x + 26, y + 1.1, label)
+    yield _line(x + 29.3, y + 1.3, label)

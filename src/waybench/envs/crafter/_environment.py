@@ -43,7 +43,7 @@ PRESENTATION = Presentation(
     legend=(
         "The ring is the player's start and the line its path; the dot is its last position and direction, and the "
         "dashed box what it saw there. Numbers mark where achievements were unlocked; the list is beside the map. "
-        "Cells with an edge were changed; letters are creatures and rare materials."
+        "Cells with an edge were changed; colours and letters are named below the map."
     ),
 )
 

@@ -20,6 +20,7 @@ from waybench.reporting._format import (
     excerpt,
 )
 from waybench.reporting._shared_prefix import Said, SharedPrefix, prompted
+from waybench.reporting.pages._repeated import Divided, divide
 
 ENDS = {
     End.SOLVED: "solved",
@@ -28,6 +29,7 @@ ENDS = {
     End.INVALID_LIMIT: "too many invalid replies",
     End.INFRASTRUCTURE: "infrastructure error",
 }
+_IN_REASONING = "This is in the reasoning, which the protocol reads as a part of the reply."
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def ended(played: Played) -> str:
 def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
     record, read = played.episode.record, played.again.read
     longest = each_of(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
-    before = record.opening[-1].text if record.opening else ""
+    before = earlier = record.opening[-1].text if record.opening else ""  # the last message, and the last long one
     found: list[tuple[Said, Said]] = []
     for number, turn in enumerate(record.turns, start=1):
         reason = (turn.reason or "")[:LONGEST_UNSENT]
@@ -108,7 +110,7 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         said = excerpt(without_reasoning(turn.reply).strip() if inside else turn.reply, longest)
         beside = played.episode.reasoning.get(str(number - 1), "")
         reasoning = "\n\n".join(filter(None, (beside, inside)))
-        read_as, note = _read_as(turn, _at(read, number - 1))
+        read_as, note = _read_as(turn, _at(read, number - 1), said.text, inside)
         reply = Said(
             "reply",
             f"{who}, turn {number}",
@@ -123,43 +125,35 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         )
         last = number == len(record.turns) and not played.row.error
         same = turn.message == before and len(turn.message) > SHORT
-        repeated, message = ("", "(The same as before.)") if same else split_repeated(before, turn.message)
+        head, repeated, rest = Divided("", "", "(The same as before.)") if same else divide(earlier, turn.message)
         unsent = " (not sent, the attempt was over)" if last else ""
         longest_message = LONGEST_UNSENT if last else LONGEST_MESSAGE
         answer = Said(
             "answer",
             f"Environment{unsent}",
-            excerpt(message, longest_message),
+            excerpt(rest, longest_message),
+            head=head.strip("\n"),
             repeated=excerpt(repeated, longest_message) if repeated else None,
         )
         found.append((reply, answer))
         before = turn.message
+        earlier = before if len(before) > SHORT else earlier  # a request for an action alone has no history
     return found
 
 
-def split_repeated(before: str, message: str) -> tuple[str, str]:
-    """Divide a message into the lines at its beginning that the message before it has already, and the rest.
+def _read_as(turn: TurnRecord, read: str, reply: str, inside: str) -> tuple[str, str]:
+    """Return what a reply was read as, and a note.
 
-    A history that prompts repeat may have lost its oldest lines, so the repetition can begin anywhere in the message
-    before. It is divided only where more than `SHORT` characters repeat, and some line is new.
+    Args:
+        turn: The turn.
+        read: What it was read as, in the words of a reply; a mark without letters for no action.
+        reply: The reply as the page shows it, without its reasoning.
+        inside: The reasoning that was part of the reply.
     """
-    old, new = before.splitlines(keepends=True), message.splitlines(keepends=True)
-    most = 0
-    for start in range(len(old)):
-        count = 0
-        while start + count < len(old) and count < len(new) and old[start + count].rstrip() == new[count].rstrip():
-            count += 1
-        most = max(most, count)
-    repeated = "".join(new[:most])
-    if len(repeated) <= SHORT or most == len(new):
-        return "", message
-    return repeated, "".join(new[most:])
-
-
-def _read_as(turn: TurnRecord, read: str) -> tuple[str, str]:
-    """Return what a reply was read as and a note; a reply that names no action is read as a mark without letters."""
-    if turn.outcome is not Outcome.UNPARSED or any(map(str.isalnum, read)):
-        return read, ""
+    if any(map(str.isalnum, read)):
+        return read, _IN_REASONING if read in inside and read not in reply else ""
+    if turn.outcome is not Outcome.UNPARSED:
+        return "", ""  # a thought, which is taken as it is
     if turn.action is None:
         return "", "No action was read."
     return "", "No action was read; the environment took the action that the protocol sets for such a reply."
