@@ -220,6 +220,9 @@ def test_a_history_that_prompts_repeat_is_divided_from_what_is_new() -> None:
     assert divide("".join(lines[:1]), lines[0] + new) == ("", "", lines[0] + new), "short ones are shown again"
     assert divide("something else", history + new) == ("", "", history + new)
     assert divide(history, history) == ("", "", history), "then nothing would be new"
+    rows = [f"#{'.#' * 20}{number}#\n" for number in range(9)]
+    old, now = ("".join(("No.\n", *shown, "Go on.\n")) for shown in (rows, [rows[0].replace(".", "X"), *rows[1:]]))
+    assert divide(old, now) == ("", "", now), "a map is shown whole or not at all"
     # A message with paragraphs is divided between them, and what is before the repeated ones stays in sight.
     step = "Step 3:\nYou took action Move North.\n\n"
     seen = "You see:\n" + "- a ball in the east, and a robot in the west\n" * 6 + "\n"

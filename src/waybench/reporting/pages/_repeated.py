@@ -1,6 +1,7 @@
 """What a message repeats of an earlier one: prompts with a history or a map show most of it again each time."""
 
 import re
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -42,6 +43,13 @@ def divide(before: str, message: str) -> Divided:
     starts = [block.b for block in matcher.get_matching_blocks()]
     start, block = max(zip(starts, blocks, strict=True), key=lambda each: sum(map(len, each[1])))
     repeated = "".join(block)
-    if len(repeated) <= SHORT or len(block) == len(new):
+    if len(repeated) <= SHORT or len(block) == len(new) or _cuts_a_map(new, start, start + len(block)):
         return Divided("", "", message)
     return Divided("".join(new[:start]), repeated, "".join(new[start + len(block) :]))
+
+
+def _cuts_a_map(lines: Sequence[str], start: int, stop: int) -> bool:
+    """Return whether a run of lines that begins within a text ends or begins between two rows of a map."""
+    return start > 0 and any(
+        len(lines[row - 1].rstrip()) == len(lines[row].rstrip()) > 1 for row in (start, stop) if row < len(lines)
+    )
