@@ -258,3 +258,19 @@ def test_items_of_a_file_are_played_in_their_order(
     hashes = [each.item.instance.hash for each in served[0].items]
     assert hashes[:2] == [line["hash"] for line in lines]
     assert [each.environment.id for each in served[0].items[2:]] == ["rps/rounds"] * 2
+
+
+def test_an_item_that_a_set_repeats_is_taken_once(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Any] = []
+    monkeypatch.setattr("waybench.people.web.study_application", lambda study, port, token: served.append(study))
+    monkeypatch.setattr("waybench.view.serve_application", lambda app, listener: listener.close())
+    result = command(
+        *("play", "--web", "hanoi", "maze", "--items", 2, "--attempts", 3, "--record", tmp_path / "r", "--port", 0)
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "hanoi: 1 different item among the 2; each is taken once" in " ".join(result.stderr.split())
+    assert [each.environment.id for each in served[0].items] == ["hanoi/rods", "maze/alicia", "maze/alicia"]
+    assert served[0].rounds == 9
+    assert "3 items with 3 attempts each" in result.stdout

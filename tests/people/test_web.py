@@ -282,3 +282,25 @@ def test_a_board_is_left_out_where_people_read_the_messages_alone(new_study: Cal
 def test_the_same_item_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="twice"):
         Study([*items(), *items()], tmp_path / "people.jsonl")
+
+
+def test_several_attempts_at_each_item(new_study: Callable[..., Study], tmp_path: Path) -> None:
+    browser = started(new_study(attempts=2))
+    assert "item 1 of 2, attempt 1 of 2" in browser.page
+    browser.send("stop")
+    assert "Next attempt" in browser.page
+    browser.send("next")
+    assert "item 1 of 2, attempt 2 of 2" in browser.page and "Tower of Hanoi" in browser.page
+    # The first attempt's record has as many turns; a server that starts again does not take it for this one's.
+    browser = Browser(new_study(attempts=2))
+    browser.send("join", code="Ada")
+    assert browser.view == "play"
+    browser.send("stop")
+    assert "Next item" in browser.page
+    browser.send("next")
+    assert "item 2 of 2, attempt 1 of 2" in browser.page
+    assert [record["attempt"] for record in records(tmp_path)] == [1, 2]
+    logs = list(read_logs(tmp_path / "people.jsonl", on_problem=lambda problem: pytest.fail(str(problem))))
+    assert [each.attempt for each in logs] == [1, 2]
+    with pytest.raises(UsageError, match="belongs to other items"):
+        new_study()

@@ -100,7 +100,7 @@ def test_it_plays_to_the_end_and_stops(visit: Visits, site: Path, walk: tuple[st
     page.get_by_role("button", name="Play").wait_for()
     assert where(page) == "Turn 3 of 3"
     # From the end it begins again, here by the keyboard, and can be halted.
-    page.get_by_label("Speed").select_option("half")
+    page.get_by_label("Speed").select_option("0.5")
     page.locator("h1").click()
     page.keyboard.press("Space")
     page.get_by_role("button", name="Pause").click()

@@ -11,7 +11,7 @@ import click
 
 from waybench.cli._items import ItemChoice, ItemChoices
 from waybench.cli._output import to_stderr
-from waybench.core import UsageError
+from waybench.core import UsageError, plural
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,6 +33,9 @@ def study_parameters(command: F) -> F:
         click.option(
             "--items", type=click.IntRange(min=1), help="With --web: number of items of each ENV.  [default: 1]"
         ),
+        click.option(
+            "--attempts", type=click.IntRange(1, 100), help="With --web: attempts at each item, one after the other."
+        ),
         click.option("--web", is_flag=True, help="Play in the browser, on this machine alone; several people can."),
     ):
         command = add(command)
@@ -47,6 +50,7 @@ def serve_study(
     *,
     web: bool,
     items: int | None,
+    attempts: int | None,
     codes: Path | None,
     introduction: Path | None,
     text_only: bool,
@@ -62,6 +66,7 @@ def serve_study(
         record: The file of records.
         web: True.
         items: Number of items of each.
+        attempts: Number of attempts at each item.
         codes: A file of codes.
         introduction: A file with a text.
         text_only: Whether there is no board.
@@ -83,11 +88,13 @@ def serve_study(
         codes=None if codes is None else _codes(codes),
         introduction="" if introduction is None else _text(introduction),
         text_only=text_only,
+        attempts=attempts or 1,
     )
     listener, token = listen(port), new_token()
     url = address(listener, token)
     click.echo(f"play: {url} (press Ctrl-C to stop)")
-    click.echo(f"{len(chosen)} items; records go to {record}")
+    each = f" with {attempts} attempts each" if attempts and attempts > 1 else ""
+    click.echo(f"{plural(len(chosen), 'item')}{each}; records go to {record}")
     if open_browser:
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
     try:
@@ -102,7 +109,14 @@ def _items(env: str, choose: Callable[..., ItemChoices], index: int, count: int 
         count = source.space if count is None else count
     else:
         source = choose(env)
-    return [source.choose(number) for number in range(index, index + (count or 1))]
+    numbers = range(index, index + (count or 1))
+    # A set such as the three disks of SmartPlay repeats its one item for each trial; a study repeats with --attempts.
+    chosen: dict[str, ItemChoice] = {}
+    for item in map(source.choose, numbers):
+        chosen.setdefault(item.item.instance.hash, item)
+    if len(chosen) < len(numbers):
+        to_stderr(f"{env}: {plural(len(chosen), 'different item')} among the {len(numbers)}; each is taken once")
+    return list(chosen.values())
 
 
 def _environment_in(path: Path) -> str:

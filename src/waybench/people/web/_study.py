@@ -53,7 +53,7 @@ class Participant:
     Attributes:
         code: The name or code.
         has_begun: Whether the introduction is behind them.
-        number: Number of the present item, from 0.
+        number: Number of the present round (an attempt at an item), from 0.
         game: The episode that is going on, or has just ended; None before an item is begun and after the last.
         since: When the present turn was first shown, by a monotonic clock; None if it was not.
     """
@@ -79,6 +79,7 @@ class Study:
         codes: Who may take part; anybody by a name of their own if None.
         introduction: A text that everybody reads, and agrees to, before the first item; "" for none.
         text_only: Whether people see the messages alone, as models receive them, and no board.
+        attempts: How often each item is played before the next.
         clock: Seconds, never going back.
 
     Raises:
@@ -93,19 +94,27 @@ class Study:
         codes: Sequence[str] | None = None,
         introduction: str = "",
         text_only: bool = False,
+        attempts: int = 1,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         if not items:
             raise UsageError("there are no items to play: choose --items 1 or more")
         self.items, self.introduction, self.text_only = items, introduction, text_only
+        self.attempts, self.rounds = attempts, len(items) * attempts
         self.lock = RLock()
         self._record, self._journal = record, record.with_name(f"{record.name}.journal")
         self._codes = None if codes is None else frozenset(codes)
         self._people: dict[str, Participant] = {}
         self._clock = clock
         if len({json.dumps(part, sort_keys=True) for part in self._parts()}) < len(items):
-            raise UsageError("an item is there twice: name each environment once")
+            raise UsageError("an item is there twice: name each environment once, or repeat items with --attempts")
         self._resume()
+
+    def place(self, number: int) -> str:
+        """Return where a round is in the study: "item 2 of 5", with the attempt if there are several."""
+        item, attempt = divmod(number, self.attempts)
+        several = f", attempt {attempt + 1} of {self.attempts}" if self.attempts > 1 else ""
+        return f"item {item + 1} of {len(self.items)}{several}"
 
     @property
     def has_codes(self) -> bool:
@@ -129,7 +138,7 @@ class Study:
             self._apply(person, {"begin": True})
 
     def next_item(self, person: Participant) -> None:
-        """Go on to the next item, if the present one is over."""
+        """Go on to the next attempt or item, if the present one is over."""
         if person.is_closed:
             self._note(person, {"next": person.number + 1})
             self._apply(person, {"next": person.number + 1})
@@ -186,10 +195,10 @@ class Study:
 
     def _start(self, person: Participant) -> None:
         person.is_closed, person.game = False, None
-        if person.number < len(self.items):
-            chosen = self.items[person.number]
+        if person.number < self.rounds:
+            chosen, attempt = self.items[person.number // self.attempts], person.number % self.attempts + 1
             episode: Episode[Any, Any, Any] = Episode(
-                chosen.environment, chosen.item, chosen.options, player=player_name(person.code)
+                chosen.environment, chosen.item, chosen.options, attempt=attempt, player=player_name(person.code)
             )
             person.game = PlayedEpisode(episode, chosen.task, chosen.settings)
 
@@ -216,18 +225,26 @@ class Study:
             if game is None or person.is_closed:
                 continue
             record = game.episode.record()
-            if (record.player, record.instance_hash, len(record.turns)) in written:
+            if (record.player, record.instance_hash, record.attempt, len(record.turns)) in written:
                 self._note(person, {"close": True})
                 person.is_closed = True
             elif game.episode.done:
                 self._close(person)
 
-    def _written(self) -> set[tuple[str, str, int]]:
-        """Return player, instance and number of turns of the records that are written."""
+    def _written(self) -> set[tuple[str, str, int, int]]:
+        """Return player, instance, attempt and number of turns of the records that are written."""
         if not self._record.exists():
             return set()
         lines = _whole_lines(self._record)
-        return {(str(line.get("player")), str(line.get("instance_hash")), len(line.get("turns", ()))) for line in lines}
+        return {
+            (
+                str(line.get("player")),
+                str(line.get("instance_hash")),
+                line.get("attempt", 1),
+                len(line.get("turns", ())),
+            )
+            for line in lines
+        }
 
     def _parts(self) -> list[Json]:
         return [
@@ -236,7 +253,8 @@ class Study:
         ]
 
     def _identity(self) -> str:
-        return sha256(json.dumps(self._parts(), sort_keys=True).encode()).hexdigest()
+        parts = [*self._parts(), *([{"attempts": self.attempts}] if self.attempts > 1 else [])]
+        return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _append(path: Path, data: Mapping[str, Json]) -> None:
