@@ -180,3 +180,21 @@ def test_published_items_can_be_played(command: Command, data_dir: Any, tmp_path
 @pytest.mark.parametrize("name", ["x" * 61, "a\nb"])
 def test_a_name_is_one_that_a_table_can_show(command: Command, name: str) -> None:
     assert "--player" in command("play", "maze", "--player", name, stdin="").stderr
+
+
+def test_the_commands_that_report_a_study_work_as_they_are_documented(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "people.md").read_text(encoding="utf-8")
+    block = page.partition("## 5. Report it")[2].split("```")[1]
+    documented = [line.partition(" # ")[0] for line in block.splitlines() if line.startswith("waybench ")]
+    assert [line.split()[1] for line in documented] == ["run", "report", "compare"]
+    monkeypatch.chdir(tmp_path)
+    command("generate", "maze", "--level", LEVEL, "--count", 2, "--out", "items.jsonl")
+    for person in ("p01-kestrel", "p02-heron"):
+        game = ("play", "maze", "-T", "source=items.jsonl", "--record", "people.jsonl", "--player", person)
+        assert command(*game, stdin="u9\nu9\nu9\n").exit_code == 0
+    for line in documented:
+        result = command(*line.replace("openai/gpt-4o", "waybench/oracle").split()[1:])
+        assert result.exit_code == 0, f"{line}: {result.stderr}"
+    assert "over 1 item" in result.stdout
