@@ -27,7 +27,7 @@ def horizons() -> Iterator[Comparison]:
 
     def fit() -> None:
         for _ in range(TIMES):
-            fitted(Shape(), at, solved, apart).reach(0.5, 0.9)
+            fitted(Shape(), at, solved, apart).horizon(0.5, 0.9)
 
     def decide() -> None:
         for _ in range(TIMES):

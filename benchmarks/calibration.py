@@ -126,7 +126,7 @@ def saved(rates: Rates, rng: np.random.Generator, alike: bool) -> Saved:
     # Of attempts that are alike the first says all; independent ones are as good as attempts at other mazes.
     told = [episode for episode in climbed if not (alike and episode[1])]
     at, solved = (np.array([episode[k] for episode in told], dtype=np.float64) for k in (0, 2))
-    _, low, high = fitted(Shape(), at, solved, list(range(len(told)))).reach(0.5, 0.9)
+    _, low, high = fitted(Shape(), at, solved, list(range(len(told)))).horizon(0.5, 0.9)
     matched, _, _ = search(rates, StoppingRule(precision=(high - low) / (high + low), most=10_000), rng)
     return Saved(
         len(climbed), len(matched), sum(place**2 for place, *_ in climbed), sum(int(each.at) ** 2 for each in matched)
@@ -139,7 +139,7 @@ def player(kind: str, number: int, precision: float, compared: bool) -> Run:
     rates = PLAYERS[kind](math.exp(rng.uniform(math.log(8), math.log(50))))
     truth = horizon(rates, 0.5)
     trials, stop, seeker = search(rates, StoppingRule(precision=precision), rng)
-    reach = seeker.state(trials).reach
+    reach = seeker.state(trials).horizon
     apart, alike = (saved(rates, rng, alike) if compared else None for alike in (False, True))
     return Run(reach.low <= truth <= reach.high, len(trials), stop, apart, alike)
 
