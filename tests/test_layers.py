@@ -30,6 +30,7 @@ PLAYED = BOTTOM | {"spaces", "smartplay", "envs"}
 MAY_IMPORT: dict[str, set[str]] = {
     "_version": set(),
     "_compile": set(),
+    "_extras": {"core"},
     "_svg": set(),
     "_late": set(),
     "_package_data": set(),
@@ -53,6 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": PLAYED
     | {
         "_api",
+        "_extras",
         "data",
         "stats",
         "gym",
@@ -67,7 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "people",
     }
     | {"testing"},
-    "_api": PLAYED | {"data", "eval", "tasks", "analysis", "papers", "reporting"},
+    "_api": PLAYED | {"_extras", "data", "eval", "tasks", "analysis", "papers", "reporting"},
     "__main__": {"cli"},
     "": BOTTOM | {"_api"},  # waybench/__init__.py
 }

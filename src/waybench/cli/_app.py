@@ -144,8 +144,11 @@ def _format_warning(
 
 def _mendable(error: Exception) -> str:
     """Return the message of an error that the user can mend; any other one is a bug and keeps its traceback."""
+    from waybench._extras import missing_extra
     from waybench.core import WaybenchError
 
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(error, "this command")):
+        return str(missing)
     if isinstance(error, WaybenchError):
         return str(error)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
