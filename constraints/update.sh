@@ -5,6 +5,7 @@
 #   dev.txt    the same versions, the extra [gym] and the development tools
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
+#   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
 # allows, `--upgrade-package NAME` only that one.
 set -euo pipefail
@@ -38,8 +39,9 @@ compile run --extra eval --constraint "$work/dev.txt"
 compile base --constraint "$work/dev.txt"
 compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \
     --group docs --group workflows --constraint "$work/dev.txt"
+compile train --extra openenv --extra trl --group faces
 # The temporary folder's name stands in the comments that say why a package is here.
-for name in dev run base games; do
+for name in dev run base games train; do
     {
         echo "# Written by \`make lock\`: do not edit."
         sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-c $work/dev.txt, ?||" "$work/$name.txt"
@@ -49,4 +51,5 @@ mv "$work/dev.clean" constraints/dev.txt
 mv "$work/run.clean" constraints/run.txt
 mv "$work/base.clean" constraints/base.txt
 mv "$work/games.clean" constraints/games.txt
+mv "$work/train.clean" constraints/train.txt
 echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"

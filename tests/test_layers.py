@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": PLAYED,
     "papers": BOTTOM,
     "stats": BOTTOM,
-    "gym": PLAYED,
+    "rl": PLAYED | {"people"},
     "eval": PLAYED | {"stats"},
     "tasks": PLAYED | {"eval", "data", "stats"},
     "contrib": PLAYED | {"eval", "data"},
@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "_extras",
         "data",
         "stats",
-        "gym",
+        "rl",
         "eval",
         "tasks",
         "contrib",
@@ -77,7 +77,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Library -> the packages that may import it. `analysis` has one module for it, which asks for logs.
 ONLY_IMPORTED_BY = {
     "inspect_ai": {"eval", "tasks", "contrib", "analysis", "submission"},
-    "gymnasium": {"gym"},
+    "gymnasium": {"rl"},
     "jericho": {"contrib"},
     "anyio": {"eval", "view"},
     "starlette": {"people", "view"},

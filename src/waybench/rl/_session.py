@@ -59,6 +59,7 @@ class Session:
         environment: The environment.
         source: Where items come from.
         options: The options of play, with their values.
+        level: The level.
         episode: The present episode; None before the first one.
 
     Raises:
@@ -80,6 +81,7 @@ class Session:
         self.options = self.environment.resolve_options(options)
         source = self.environment.source(key, level, protocol=str(self.options["protocol"]), **(source_options or {}))
         self.source = source if split is None else SplitSource(source, split)
+        self.level = self.environment.smallest_level if level is None else level
         self.episode: Episode[Any, Any, Any] | None = None
         self._most_legal = legal_actions
 
