@@ -39,7 +39,7 @@ test-all: test test-slow ## Run the tests, then the slow ones too
 
 games: $(VENV)/.games
 
-faces: $(VENV)-train/.stamp
+faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp
 
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
@@ -86,7 +86,7 @@ lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
 	@PYTHON="$(PYTHON)" constraints/update.sh $(LOCK)
 
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) $(VENV)-train build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define require-python
@@ -115,10 +115,17 @@ $(VENV)/.games: constraints/games.txt $(VENV)/.pins
 	@$(PIP) install --require-hashes -r constraints/games.txt
 	@touch $@
 
-# The training programs that the faces are tested with: torch among them, some gigabytes, so in an environment of its own.
-$(VENV)-train/.stamp: constraints/train.txt $(VENV)/.pins
-	@echo "$(VENV)-train: installing the training programs that the slow tests need; this takes some minutes"
-	@$(BIN)/python -m venv --clear $(VENV)-train
-	@$(VENV)-train/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes \
-		-r constraints/train.txt
+# The training programs that the faces are tested with, in environments of their own: torch among them, some gigabytes.
+# verifiers needs other versions of some packages than the other two.
+define install-training
+	@echo "$(@D): installing training programs that the slow tests need; this takes some minutes"
+	@$(BIN)/python -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes -r $<
 	@touch $@
+endef
+
+$(VENV)-train/.stamp: constraints/train.txt | $(VENV)/.pins
+	$(install-training)
+
+$(VENV)-verifiers/.stamp: constraints/verifiers.txt | $(VENV)/.pins
+	$(install-training)

@@ -5,6 +5,7 @@
 #   dev.txt    the same versions, the extra [gym] and the development tools
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
+#   verifiers.txt  what the package for verifiers is tested with, likewise
 #   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
 # allows, `--upgrade-package NAME` only that one.
@@ -40,8 +41,9 @@ compile base --constraint "$work/dev.txt"
 compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \
     --group docs --group workflows --constraint "$work/dev.txt"
 compile train --extra openenv --extra trl --group faces
+compile verifiers --group verifiers
 # The temporary folder's name stands in the comments that say why a package is here.
-for name in dev run base games train; do
+for name in dev run base games train verifiers; do
     {
         echo "# Written by \`make lock\`: do not edit."
         sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-c $work/dev.txt, ?||" "$work/$name.txt"
@@ -52,4 +54,5 @@ mv "$work/run.clean" constraints/run.txt
 mv "$work/base.clean" constraints/base.txt
 mv "$work/games.clean" constraints/games.txt
 mv "$work/train.clean" constraints/train.txt
+mv "$work/verifiers.clean" constraints/verifiers.txt
 echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"

@@ -1,4 +1,4 @@
-"""Runs the tests in faces/ in the environment that has the training programs."""
+"""Runs the tests in faces/ in the environments that have the training programs."""
 
 import os
 import re
@@ -10,17 +10,20 @@ import pytest
 from tests.conftest import PATIENCE, ROOT, missing
 
 FACES = Path(__file__).parent / "faces"
-PYTHON = ROOT / ".venv-train" / "bin" / "python"
+# verifiers needs other versions of some packages than the other two.
+ENVIRONMENTS = {"test_verifiers": ROOT / ".venv-verifiers"}
+OTHERS = ROOT / ".venv-train"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("face", sorted(path.stem for path in FACES.glob("test_*.py")))
 def test_face(face: str, tmp_path: Path) -> None:
-    if not PYTHON.is_file():
-        missing(f"{PYTHON.relative_to(ROOT)} is not there: run `make faces`")
-    command = [PYTHON, "-m", "pytest", "-q", "-c", FACES / "pytest.ini", "--rootdir", FACES, "-p", "no:cacheprovider"]
+    python = ENVIRONMENTS.get(face, OTHERS) / "bin" / "python"
+    if not python.is_file():
+        missing(f"{python.relative_to(ROOT)} is not there: run `make faces`")
+    command = [python, "-m", "pytest", "-q", "-c", FACES / "pytest.ini", "--rootdir", FACES, "-p", "no:cacheprovider"]
     settings = {
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(FACES)]),
+        "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", ROOT / "integrations" / "verifiers", FACES, ROOT))),
         "WAYBENCH_CACHE": str(tmp_path),
         "HF_HUB_OFFLINE": "1",
         "OMP_NUM_THREADS": "1",

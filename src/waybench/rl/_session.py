@@ -4,7 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from waybench.core import End, Environment, Episode, EpisodeRecord, Json, Message, Reply, UsageError, evenly_chosen
+from waybench.core import (
+    End,
+    Environment,
+    Episode,
+    EpisodeRecord,
+    Json,
+    Message,
+    Reply,
+    Source,
+    UsageError,
+    evenly_chosen,
+)
 from waybench.envs import registry
 from waybench.rl._splits import TRAINING_KEY, SplitSource
 
@@ -52,6 +63,8 @@ class Session:
         level: The level; the smallest by default.
         split: "train", "validation" or "test": only items of this split (`SplitSource`); all items if None.
         source_options: How items are drawn.
+        source: Where items come from in place of key, level and source options, such as `waybench.core.ItemList` of
+            items of one's own.
         legal_actions: Most replies in `info["legal_actions"]`; 0 for none, which saves their time.
         **options: Options of play.
 
@@ -74,12 +87,15 @@ class Session:
         level: int | None = None,
         split: str | None = None,
         source_options: Mapping[str, Json] | None = None,
+        source: Source[Any] | None = None,
         legal_actions: int = 16,
         **options: Json,
     ) -> None:
         self.environment = registry.load(env) if isinstance(env, str) else env
         self.options = self.environment.resolve_options(options)
-        source = self.environment.source(key, level, protocol=str(self.options["protocol"]), **(source_options or {}))
+        if source is None:
+            protocol = str(self.options["protocol"])
+            source = self.environment.source(key, level, protocol=protocol, **(source_options or {}))
         self.source = source if split is None else SplitSource(source, split)
         self.level = self.environment.smallest_level if level is None else level
         self.episode: Episode[Any, Any, Any] | None = None

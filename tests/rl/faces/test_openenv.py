@@ -24,6 +24,7 @@ import waybench
 from waybench.core import UsageError
 from waybench.rl import openenv as face
 from waybench.rl import split_of
+from waybench.rl.openenv._server import _Limited
 
 PATIENCE = 300
 
@@ -189,7 +190,7 @@ def test_a_body_without_a_length_is_read_to_the_limit_only() -> None:
             await receive()
 
     with pytest.raises(HTTPException) as refused:
-        asyncio.run(face._Limited(reader)({"type": "http", "headers": []}, endless, endless))
+        asyncio.run(_Limited(reader)({"type": "http", "headers": []}, endless, endless))
     assert refused.value.status_code == 413
     assert read == face.LARGEST_BODY // 65536 + 1
 

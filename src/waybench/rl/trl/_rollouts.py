@@ -1,18 +1,4 @@
-"""The TRL face: episodes as rollouts for `trl.GRPOTrainer`. Needs the extra `trl`.
-
-    session = {"env": "search/guessnum", "level": 8}
-    trainer = GRPOTrainer(
-        model=...,
-        reward_funcs=episode_reward,
-        train_dataset=prompts(**session, count=1000),
-        rollout_func=rollouts(**session),
-        args=GRPOConfig(...),
-    )
-
-An episode is one sequence of tokens: the prompt, and then the model's replies and the environment's answers in turn.
-`env_mask` keeps the answers out of the loss. So the prompt for a reply has to be the conversation so far: environments
-that write a new prompt for each turn are refused.
-"""
+"""Episodes as rollouts: one sequence of tokens each."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,8 +7,6 @@ from datasets import Dataset
 
 from waybench.core import Reply, UsageError
 from waybench.rl._session import Session, Turn
-
-__all__ = ["episode_reward", "prompts", "rollouts"]
 
 _ITEM = "item"  # the field of a prompt's last message that says which item it is of
 

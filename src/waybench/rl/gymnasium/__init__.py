@@ -1,6 +1,6 @@
 """The Gymnasium face: `gymnasium.make("waybench/maze-alicia-v1", level=7)`.
 
-Importing this module registers every environment of the catalogue. Needs the extra `gym`.
+Importing this package registers every environment of the catalogue. Needs the extra `gym`.
 """
 
 from typing import Any
@@ -8,8 +8,8 @@ from typing import Any
 import gymnasium
 
 from waybench.envs import registry
-from waybench.rl._gymnasium import LONGEST_SHARED, TextEnv, Texts, TextVectorEnv
 from waybench.rl._splits import TRAINING_KEY
+from waybench.rl.gymnasium._text_env import LONGEST_SHARED, TextEnv, Texts, TextVectorEnv
 
 __all__ = ["LONGEST_SHARED", "TRAINING_KEY", "TextEnv", "TextVectorEnv", "Texts", "gym_id", "register_all"]
 

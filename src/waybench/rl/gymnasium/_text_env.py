@@ -9,13 +9,14 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import create_shared_memory, read_from_shared_memory, write_to_shared_memory
+from gymnasium.vector import utils as _utils
 
 from waybench.core import Episode, Json, UsageError
 from waybench.people import board_text
 from waybench.rl._session import ATTEMPTS, Session, Turn
 from waybench.rl._splits import TRAINING_KEY
 
+_UTILS: Any = _utils  # the types of its functions know its own spaces alone
 _ENDLESS = 2**31
 LONGEST_SHARED = 1 << 20  # bytes of a text in the memory that the processes of `make_vec` share
 _WIDTH = 120  # characters of a drawing
@@ -48,13 +49,13 @@ class Texts(spaces.Space[str]):
         return "Texts()"
 
 
-@create_shared_memory.register(Texts)
+@_UTILS.create_shared_memory.register(Texts)
 def _create(space: Texts, n: int = 1, ctx: Any = sharedctypes) -> list[Any]:
     # Each text has its length in bytes before it. Pages of memory that no text has reached cost nothing.
     return [ctx.Array("c", LONGEST_SHARED) for _ in range(n)]
 
 
-@write_to_shared_memory.register(Texts)
+@_UTILS.write_to_shared_memory.register(Texts)
 def _write(space: Texts, index: int, value: str, shared_memory: list[Any]) -> None:
     data = value.encode("utf-8", "surrogatepass")
     if len(data) + 8 > LONGEST_SHARED:
@@ -84,7 +85,7 @@ class _SharedTexts(Sequence[str]):
         return tuple(self)
 
 
-@read_from_shared_memory.register(Texts)
+@_UTILS.read_from_shared_memory.register(Texts)
 def _read(space: Texts, shared_memory: list[Any], n: int = 1) -> _SharedTexts:
     return _SharedTexts(shared_memory)
 
