@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.analysis.episodes import MAZE, item, logged, played
+from tests.analysis.episodes import MAZE, detour, item, logged, played
 from tests.analysis.test_frames import group, row
 from waybench.analysis import LoggedEpisode, Row, rows
+from waybench.analysis.estimates import item_difficulties
 from waybench.analysis.horizons import (
     Horizon,
     difficulty_text,
@@ -16,6 +18,7 @@ from waybench.analysis.horizons import (
     horizon_text,
     horizons,
     leading,
+    searches,
     success_curves,
 )
 from waybench.analysis.horizons._horizon import ALTERNATIVES
@@ -288,8 +291,11 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
-    first, rule, *lines, solved = table.splitlines()
-    assert solved == "Solved, regardless of the score: the exit is reached, by any path."
+    first, rule, *lines, success = table.splitlines()
+    assert success == (
+        "Success, regardless of the score: the exit is reached within"
+        " one and a half times the steps of a shortest path."
+    )
     assert first.split("  ")[0] == "Mazes (AliciaBench): horizons, by dimension"
     assert first.split()[-4:] == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}
@@ -332,3 +338,31 @@ def test_every_axis_comes_with_what_counts_as_solved() -> None:
     for entry in registry.entries:
         environment = registry.load(entry.id)
         assert bool(environment.axes) == bool(environment.success), environment.id
+
+
+def test_a_detour_solves_a_maze_and_is_no_success() -> None:
+    maze = item(9)
+    minimum = maze.proof["minimum"]
+    assert minimum % 4 == 0, "so that one and a half times the minimum is an even number of steps too many"
+    made = rows(logged(detour(maze, extra)) for extra in (0, minimum // 2, minimum // 2 + 2))
+    assert [each.end for each in made] == ["solved"] * 3
+    assert [each.succeeded for each in made] == [True, True, False]
+
+
+def test_horizons_searches_and_difficulties_count_successes_alone() -> None:
+    """Solved by a long way, every maze of every dimension: no horizon, wherever success is looked at."""
+    levels = (5, 9, 13, 17)
+    plan = {"axis": "dimension", "share": 0.5, "precision": 0.3, "most": 60, "budget": None, "batch": 4}
+    wandered = [
+        replace(logged(detour(maze, 2 * maze.proof["minimum"])), search={**plan, "lowest": 5.0, "highest": 17.0})
+        for level in levels
+        for maze in MAZE.source(level=level).head(6)
+    ]
+    made = rows(wandered)
+    assert all(each.end == "solved" for each in made)
+    assert {each.side for each in horizons(made) if each.axis == "dimension"} == {"below"}
+    (found,) = searches(wandered, made)
+    assert found.stop == "below"
+    straight = rows(logged(detour(maze, 0), "b") for level in levels for maze in MAZE.source(level=level).head(6))
+    (index,) = item_difficulties([*made, *straight])
+    assert index.gain is None, "no player's success falls with the level"

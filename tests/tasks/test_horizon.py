@@ -1,6 +1,7 @@
 """The tasks that look for a horizon, of every family, without the engine."""
 
 import asyncio
+import json
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -184,3 +185,28 @@ def test_a_model_that_costs_nothing_has_no_budget_in_dollars(tmp_path: Path) -> 
         PrerequisiteError, match="no price for oracle"
     ):  # found out after the first round, at the latest
         play(search(plan), "oracle")
+
+
+def test_a_search_goes_by_success_and_not_by_solutions() -> None:
+    """Two players that solve every maze: the one by the shortest path, the other by a way that is too long."""
+    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=24, precision=0.05))
+
+    def levels(wanders: bool) -> list[int]:
+        source, found = search(plan), list[int]()
+        waiting = source.initial_samples()
+        while waiting:
+            ended = finished(waiting.pop(0), "oracle")
+            if wanders:
+                progress = ended.store["waybench"]
+                turn = json.loads(progress["turns"][0])
+                turn["events"]["moved"] *= 2
+                progress["turns"] = [json.dumps(turn)]
+            assert ended.store["waybench"]["end"] == End.SOLVED
+            found.append(ended.metadata["level"])
+            waiting += followed(source, ended)
+        return found
+
+    straight, wandering = levels(wanders=False), levels(wanders=True)
+    assert max(straight) == 21
+    assert straight[:4] == wandering[:4], "the first round is the same for all"
+    assert set(wandering[-8:]) == {5}

@@ -99,8 +99,11 @@ class Environment(Generic[I, S, A]):
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
-        success: What it takes to solve an item, as it follows "solved if", for readers of horizons: these are of
-            attempts that end as solved, whatever their score. Every environment with axes has it.
+        success: What counts as success for horizons, as it follows "success if", for their readers. Every environment
+            with axes has it.
+        competent: EpisodeRecord of a solved episode -> whether it is such a success, where not every solved one is: a
+            random walk that meets the goal some time shows no competence. It does not depend on the options of play,
+            such as a greater limit on steps. None if every solved episode is a success.
         series: What is measured at every step of an episode.
         aggregates: Measures of a set of episodes in addition to the means of the metrics.
         failures: The kinds of failure that `failure` adds to the general ones. One with a general kind's name
@@ -162,6 +165,7 @@ class Environment(Generic[I, S, A]):
     metrics: tuple[Metric, ...]
     axes: tuple[Axis, ...] = ()
     success: str = ""
+    competent: Callable[[EpisodeRecord], bool] | None = None
     series: tuple[Series, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     failures: tuple[FailureKind, ...] = ()
@@ -205,6 +209,10 @@ class Environment(Generic[I, S, A]):
         declared = {kind.name: kind for kind in self.failures}
         general = [declared.pop(kind.name, kind) for kind in GENERAL_FAILURES]
         return (*general, *declared.values())
+
+    def succeeded(self, record: EpisodeRecord) -> bool:
+        """Return whether an episode is a success for horizons: solved, and competently so (`competent`)."""
+        return record.end is End.SOLVED and (self.competent is None or self.competent(record))
 
     def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
         """Return the main cause of an episode's failure.

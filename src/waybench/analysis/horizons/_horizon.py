@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
-from waybench.core import Axis, End, Json
+from waybench.core import Axis, Json
 from waybench.envs import registry
 from waybench.stats import HORIZON_CONFIDENCE, Array, Fit, Shape, fitted
 
@@ -30,7 +30,7 @@ ALTERNATIVES: Mapping[str, Shape] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:
-    """The difficulty at which a player solves a share of the items.
+    """The difficulty at which a player succeeds at a share of the items.
 
     Attributes:
         group: Model, task and settings.
@@ -146,10 +146,11 @@ class SuccessCurve:
 def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     """Return the horizons of every model, task and settings on every axis of its environment, for `SHARES`.
 
-    A horizon is of single attempts, and each item is a trial: whether it was solved, or the share of its attempts that
-    solved it. Where attempts end with a perfect one, items at which a player is good have fewer of them, and all
-    attempts as trials would find too small a horizon: a player to whom mazes of one dimension are more or less hard
-    would have it in 42 to 90 % of its 90 % intervals. So an item counts as `single_attempt` says.
+    A horizon is of single attempts, and each item is a trial: whether it was a success as the environment declares it
+    (`Environment.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
+    which a player is good have fewer of them, and all attempts as trials would find too small a horizon: a player to
+    whom mazes of one dimension are more or less hard would have it in 42 to 90 % of its 90 % intervals. So an item
+    counts as `single_attempt` says.
 
     Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
     fewer than two difficulties were tried.
@@ -295,7 +296,7 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
                 at = some[0].axes.get(axis.name)
                 if at is not None and at > 0:
                     counted = telling(some, perfections(some, env.metrics[0]))
-                    solved = sum(row.end == End.SOLVED for row in counted) / len(counted)
+                    solved = sum(row.succeeded for row in counted) / len(counted)
                     items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
                 yield Tried(group, axis, items, {} if number else ALTERNATIVES)

@@ -45,8 +45,8 @@ def horizon_table(found: Iterable[Horizon]) -> str:
 
 
 def success_text(env: Environment[Any, Any, Any]) -> str:
-    """Return in a sentence when an environment's items count as solved; "" if it does not declare it."""
-    return f"Solved, regardless of the score: {env.success}." if env.success else ""
+    """Return in a sentence what counts as success for an environment's horizons; "" if it does not declare it."""
+    return f"Success, regardless of the score: {env.success}." if env.success else ""
 
 
 def horizon_text(horizon: Horizon) -> str:

@@ -8,7 +8,7 @@ from waybench.analysis.estimates import whole
 from waybench.analysis.horizons._horizon_text import difficulty_text
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
-from waybench.core import End, plural
+from waybench.core import plural
 from waybench.envs import registry
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
@@ -107,7 +107,7 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
     assert goal is not None
     axis, lowest, highest = str(plan["axis"]), float(plan["lowest"]), float(plan["highest"])
     counted = [row for _, row in own if row.is_included and row.axes.get(axis) is not None]
-    trials = [Trial(row.axes[axis] or 0.0, row.end == End.SOLVED, None, 1.0) for row in counted]
+    trials = [Trial(row.axes[axis] or 0.0, row.succeeded, None, 1.0) for row in counted]
     known = Seeker(goal, lowest, highest).state(trials)
     stop = known.stop(lowest, highest)
     if not stop and not unfinished:
