@@ -164,8 +164,6 @@ class Session:
             return self._turn(turn.message, turn.reward, info)
         ended = self.episode.end_reason in (End.SOLVED, End.FAILED)
         added = shaping_reward(self._potential, before, self.episode.state, ended, self._discount)
-        smallest, largest = self.episode.play.game.facts.reward
-        added *= largest - smallest  # on the scale of the environment's own rewards
         return self._turn(turn.message, turn.reward + added, {**info, "game_reward": turn.reward})
 
     def record(self) -> EpisodeRecord:

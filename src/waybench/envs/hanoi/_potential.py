@@ -12,4 +12,4 @@ def _gained(state: AgentState[Towers, Puzzle]) -> float:
     return 1 - distance(position_of(state.world.rods), goal) / distance(start, goal)
 
 
-POTENTIALS = (Potential("distance", "Share of the moves of a shortest solution that is gained.", _gained),)
+POTENTIALS = (Potential("distance", "Share of the moves of a shortest solution that is gained.", _gained, 100.0),)
