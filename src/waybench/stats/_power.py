@@ -13,7 +13,7 @@ import numpy as np
 from scipy import optimize, stats
 
 from waybench.stats._paired import ALPHA
-from waybench.stats._statsmodels import t_power, z_power
+from waybench.stats._statsmodels import z_power
 
 K = TypeVar("K")
 
@@ -168,8 +168,8 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
 
     For items that are solved or not, in clusters of one item, it is the unconditional power of McNemar's exact test:
     the test's power given the number of items on which the models disagree (a binomial test of 1/2), averaged over
-    that number, which is binomial too. Otherwise it is that of a t test of the clusters' mean differences, and 0 for
-    fewer than six clusters: so few cannot show a difference at 5 %.
+    that number, which is binomial too. Otherwise it is that of the t test of graded values (`Pairs`), with the two
+    pairs that it adds; and 0 for fewer than six clusters: so few cannot show a difference at 5 %.
 
     Args:
         assumptions: What is assumed.
@@ -185,8 +185,31 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
         return 0.0
     if assumptions.disagree and assumptions.size == 1:
         return _mcnemar_power(assumptions.disagree(delta), delta, math.floor(items), alpha)
-    error = math.sqrt(max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size)
-    return t_power(delta / error, clusters, alpha) if error > 1e-9 else 1.0
+    variance = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
+    return _t_power(delta, variance, clusters, min(assumptions.effect, assumptions.size) / assumptions.size, alpha)
+
+
+def _t_power(delta: float, variance: float, clusters: float, added: float, alpha: float) -> float:
+    """Return the power of the t test of `Pairs`, for clusters of one size.
+
+    Args:
+        delta: The mean difference.
+        variance: The variance of a cluster's mean difference.
+        clusters: Number of clusters.
+        added: The weight of each of the two added pairs, whose differences are 1 and -1, a cluster's being 1.
+        alpha: The level of the two-sided test.
+    """
+    whole = clusters + 2 * added
+    mean = delta * clusters / whole
+    own = (clusters - 1) * variance + clusters * (delta - mean) ** 2
+    pairs = 2 * added**2 * (1 + mean**2)
+    error = math.sqrt(own / (1 - 1 / whole) + pairs / (1 - added / whole)) / whole
+    # The added pairs are constant: the mean varies by less than its error says.
+    true_error = math.sqrt(clusters * variance) / whole
+    quantile = float(stats.t.isf(alpha / 2, clusters - 1))
+    if true_error < 1e-6 * error:
+        return float(mean / error > quantile)
+    return float(stats.nct.sf(quantile * error / true_error, clusters - 1, mean / true_error))
 
 
 def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> float:
