@@ -13,15 +13,18 @@ from waybench.analysis import LoggedEpisode, Row, rows
 from waybench.analysis.estimates import item_difficulties
 from waybench.analysis.horizons import (
     Horizon,
+    ReferenceHorizon,
     difficulty_text,
     horizon_table,
     horizon_text,
     horizons,
     leading,
+    reference_text,
     searches,
     success_curves,
 )
 from waybench.analysis.horizons._horizon import ALTERNATIVES
+from waybench.analysis.horizons._references import reference_mark
 from waybench.analysis.results import Cluster
 from waybench.core import play_out, policy
 from waybench.envs import registry
@@ -291,7 +294,7 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
-    first, rule, *lines, success = table.splitlines()
+    first, rule, *lines, chance, constant, success = table.splitlines()
     assert success == (
         "Success, regardless of the score: the exit is reached within"
         " one and a half times the steps of a shortest path."
@@ -301,6 +304,8 @@ def test_the_table_of_horizons() -> None:
     assert set(rule) == {"-"}
     assert [line.split()[0] for line in lines] == ["a", "waybench/oracle"]
     assert "above 7" in lines[1]
+    assert chance.split() == ["random", "player", "below", "5", "below", "5"]
+    assert constant.split() == ["best", "constant", "reply", "below", "5", "below", "5"]
 
 
 @pytest.mark.parametrize("levels", [(5, 7), (5, 9), (5, 7, 9, 13), (5, 101)])
@@ -366,3 +371,37 @@ def test_horizons_searches_and_difficulties_count_successes_alone() -> None:
     straight = rows(logged(detour(maze, 0), "b") for level in levels for maze in MAZE.source(level=level).head(6))
     (index,) = item_difficulties([*made, *straight])
     assert index.gain is None, "no player's success falls with the level"
+
+
+def test_a_horizon_that_a_random_player_has_is_marked() -> None:
+    chance = of(horizons(rows(climbed("random", (5, 7, 9, 13), mazes=10))), "dimension")
+    assert chance.above_references is False
+    assert horizon_text(chance).endswith("; not above a random player's")
+    far = of(horizons(rows(climbed("noisy-0.02", (5, 9, 17, 33), mazes=12))), "dimension")
+    assert (far.above_references, far.mark) == (True, "")
+    assert [(each.player, each.side, each.easiest) for each in far.references] == [
+        ("random", "below", 5.0),
+        ("constant", "below", 5.0),
+    ]
+    # Two mazes: whatever the estimate, the interval holds a random player's horizon.
+    few = of(horizons([tried(level, 0, 1, solved=level == 5, perfect=False) for level in (5, 9)]), "dimension")
+    assert few.above_references is None, "the rows are of a version that was not measured"
+    other = few.group
+    now = replace(other, version=MAZE.version, options=(("protocol", "paper"),))
+    made = [replace(tried(level, 0, 1, solved=level == 5, perfect=False), group=now) for level in (5, 9)]
+    few = of(horizons(made), "dimension")
+    assert few.mark == "not clearly above a random player's"
+    assert few.under("axis: linear").mark == ""
+
+
+def test_references_in_words() -> None:
+    random, constant = (ReferenceHorizon(player, None, "below", 5.0, 9.0) for player in ("random", "constant"))
+    assert reference_text([random, constant]) == "a random player and the best constant reply: below 5"
+    better = replace(constant, value=6.25, side="")
+    assert reference_text([random, better]) == "a random player: below 5, the best constant reply: 6.25"
+    assert reference_text([]) == ""
+    assert (random.bound, better.bound, replace(random, side="beyond").bound) == (5.0, 6.25, math.inf)
+    assert reference_mark(6.0, 5.5, [random, better]) == "not above the best constant reply's"
+    assert reference_mark(7.0, 5.5, [random, better]) == "not clearly above the best constant reply's"
+    assert reference_mark(7.0, 6.5, [random, better]) == ""
+    assert reference_mark(7.0, 0.0, []) == ""

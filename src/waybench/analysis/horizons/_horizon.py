@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from waybench.analysis.horizons._references import ReferenceHorizon, is_above, reference_horizons, reference_mark
 from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
 from waybench.core import Axis, Json
 from waybench.envs import registry
@@ -50,6 +52,9 @@ class Horizon:
             what was tried. Of an environment's first axis alone.
         sides: The sides of these values, likewise.
         known: Whether the interval leaves out some of what was tried. If it does not, there were too few items.
+        references: The horizons of players that know nothing of the items, where they are known.
+        above_references: Whether the interval is above all of these; None where there are none.
+        mark: That it is not: "not above a random player's"; "" otherwise.
     """
 
     group: Group
@@ -67,6 +72,9 @@ class Horizon:
     sensitivity: Mapping[str, float | None]
     sides: Mapping[str, str]
     known: bool = True
+    references: tuple[ReferenceHorizon, ...] = ()
+    above_references: bool | None = None
+    mark: str = ""
 
     def under(self, assumption: str) -> "Horizon":
         """Return the horizon under another assumption, of which no interval is known."""
@@ -78,6 +86,9 @@ class Horizon:
             high=None,
             sensitivity={},
             sides={},
+            references=(),
+            above_references=None,
+            mark="",
         )
 
     @property
@@ -97,7 +108,7 @@ class DifficultyBin(NamedTuple):
 
     Attributes:
         at: The difficulty.
-        solved: Share of its items that a single attempt solves, from 0 to 1.
+        solved: Share of its items at which a single attempt succeeds, from 0 to 1.
         items: Number of its items.
         trials: Number of attempts at them.
     """
@@ -229,7 +240,7 @@ class Tried:
     def horizons(self) -> Iterator[Horizon]:
         others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
         for share in SHARES:
-            yield self._horizon(share, {name: self._bounded(other, share)[0] for name, other in others.items()})
+            yield self.horizon(share, {name: self._bounded(other, share)[0] for name, other in others.items()})
 
     def _bounded(self, fit: Fit, share: float) -> tuple[float, float, float]:
         """Return a horizon and the ends of its interval, infinite where no attempt or every attempt succeeded.
@@ -244,7 +255,8 @@ class Tried:
             return inf, low, inf
         return (-inf, -inf, high) if solved == {0.0} else (value, low, high)
 
-    def _horizon(self, share: float, others: Mapping[str, float]) -> Horizon:
+    def horizon(self, share: float, others: Mapping[str, float] = MappingProxyType({})) -> Horizon:
+        """Return the horizon at a share, with its values under other assumptions."""
         easiest, hardest = float(self.at.min()), float(self.at.max())
 
         def within(value: float) -> float | None:
@@ -254,6 +266,7 @@ class Tried:
             return "" if within(value) is not None else "beyond" if value > hardest else "below"
 
         value, low, high = self._bounded(self.plain, share)
+        references = reference_horizons(self.group, self.axis.name, share)
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -270,6 +283,9 @@ class Tried:
             sensitivity={name: within(other) for name, other in others.items()},
             sides={name: side(other) for name, other in others.items()},
             known=low >= easiest or high <= hardest,
+            references=references,
+            above_references=is_above(low, references),
+            mark=reference_mark(value, low, references),
         )
 
     def bins(self) -> Iterator[DifficultyBin]:
