@@ -42,7 +42,16 @@ from waybench.core._metrics import (
     outcome_metric,
 )
 from waybench.core._options import WORDING, Option, resolve
-from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._policies import (
+    EMBEDDED,
+    LOCAL_MODELS,
+    NoisyPolicy,
+    NullPolicy,
+    Policy,
+    ScriptedPolicy,
+    play_out,
+    policy,
+)
 from waybench.core._potential import Potential, shaping_reward
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
@@ -72,6 +81,7 @@ __all__ = [
     "HIDDEN",
     "ILLEGAL",
     "LABEL",
+    "LOCAL_MODELS",
     "LOCK_FILE",
     "LOST",
     "NOTHING",
