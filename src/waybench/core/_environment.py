@@ -15,6 +15,7 @@ from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import WORDING, Option, resolve
+from waybench.core._potential import Potential
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
@@ -138,6 +139,7 @@ class Environment(Generic[I, S, A]):
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
             none.
+        potentials: How far a state is on the way to the goal, for shaped rewards in training; none by default.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
             item, and a file of items of one can be played in the other. "" if there is none.
@@ -191,6 +193,7 @@ class Environment(Generic[I, S, A]):
     typed_actions: Callable[[S], Sequence[TypedAction]] | None = None
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
+    potentials: tuple[Potential[S], ...] = ()
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None

@@ -11,10 +11,13 @@ from waybench.core import (
     EpisodeRecord,
     Json,
     Message,
+    Potential,
     Reply,
     Source,
     UsageError,
     evenly_chosen,
+    shaping_reward,
+    unknown,
 )
 from waybench.envs import registry
 from waybench.rl._splits import TRAINING_KEY, SplitSource
@@ -34,8 +37,8 @@ class Turn:
         terminated: Whether the game has ended.
         truncated: Whether a limit has ended the episode.
         info: "item", "level" and "key"; "legal_actions", replies that the environment would carry out, all of them or
-            some, evenly chosen; after a reply its "outcome" and the "reason" why it was not carried out; at the end
-            "end" and the "metrics".
+            some, evenly chosen; after a reply its "outcome" and the "reason" why it was not carried out, with shaped
+            rewards also the "game_reward"; at the end "end" and the "metrics".
     """
 
     text: str
@@ -65,6 +68,9 @@ class Session:
         source_options: How items are drawn.
         source: Where items come from in place of key, level and source options, such as `waybench.core.ItemList` of
             items of one's own.
+        shaping: The name of one of the environment's potentials (`Environment.potentials`) that shapes the rewards; ""
+            for the environment's own rewards.
+        discount: The discount factor of the training, for shaped rewards.
         legal_actions: Most replies in `info["legal_actions"]`; 0 for none, which saves their time.
         **options: Options of play.
 
@@ -88,6 +94,8 @@ class Session:
         split: str | None = None,
         source_options: Mapping[str, Json] | None = None,
         source: Source[Any] | None = None,
+        shaping: str = "",
+        discount: float = 1.0,
         legal_actions: int = 16,
         **options: Json,
     ) -> None:
@@ -100,6 +108,13 @@ class Session:
         self.level = self.environment.smallest_level if level is None else level
         self.episode: Episode[Any, Any, Any] | None = None
         self._most_legal = legal_actions
+        self._discount = discount
+        self._potential: Potential[Any] | None = None
+        if shaping:
+            known = {potential.name: potential for potential in self.environment.potentials}
+            if shaping not in known:
+                raise UsageError(unknown(f"potential of {self.environment.id}", shaping, known))
+            self._potential = known[shaping]
 
     @property
     def grows(self) -> bool:
@@ -142,8 +157,14 @@ class Session:
             )
         if not isinstance(reply, str | Reply):  # pyright: ignore[reportUnnecessaryIsInstance]  a trainer's value
             raise UsageError(f"the reply is of type {type(reply).__name__}: give a text")
+        before = self.episode.state
         turn = self.episode.step(reply)
-        return self._turn(turn.message, turn.reward, {"outcome": str(turn.outcome), "reason": turn.reason})
+        info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": turn.reason}
+        if self._potential is None:
+            return self._turn(turn.message, turn.reward, info)
+        ended = self.episode.end_reason in (End.SOLVED, End.FAILED)
+        added = shaping_reward(self._potential, before, self.episode.state, ended, self._discount)
+        return self._turn(turn.message, turn.reward + added, {**info, "game_reward": turn.reward})
 
     def record(self) -> EpisodeRecord:
         """Return the record of the present episode, as of any other player's.

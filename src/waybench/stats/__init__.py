@@ -21,6 +21,7 @@ from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
     from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
+    from waybench.stats._clusters import RobustMean, clustered_error
     from waybench.stats._difficulty import FEWEST_CLUSTERS, DifficultyIndex, IndexGain, index_gain, logistic
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed, t_interval
     from waybench.stats._paired import ALPHA, PairedTest, Pairs, paired_difference, paired_test
@@ -64,6 +65,7 @@ __all__ = [
     "PairedTest",
     "Pairs",
     "PowerAssumptions",
+    "RobustMean",
     "Seeker",
     "Shape",
     "State",
@@ -73,6 +75,7 @@ __all__ = [
     "VarianceComponents",
     "achieved_power",
     "assume_shares",
+    "clustered_error",
     "clustered_mean",
     "detectable_difference",
     "fitted",
@@ -101,6 +104,7 @@ __getattr__ = late_names(
     __name__,
     {
         "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
+        "_clusters": ("RobustMean", "clustered_error"),
         "_difficulty": ("FEWEST_CLUSTERS", "DifficultyIndex", "IndexGain", "index_gain", "logistic"),
         "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed", "t_interval"),
         "_paired": ("ALPHA", "PairedTest", "Pairs", "paired_difference", "paired_test"),

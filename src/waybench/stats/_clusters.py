@@ -63,6 +63,17 @@ def robust_mean(totals: Numbers, sizes: Numbers) -> RobustMean | None:
     return RobustMean(value, error, satterthwaite_freedom(sizes))
 
 
+def clustered_error(values: Sequence[float], clusters: Sequence[Hashable]) -> RobustMean | None:
+    """Return the mean of clustered values with its standard error; see `robust_mean`.
+
+    Args:
+        values: The values.
+        clusters: The cluster of each.
+    """
+    where, _ = numbered(clusters)
+    return robust_mean(cluster_totals(where, values), cluster_totals(where, None)) if len(values) else None
+
+
 def satterthwaite_freedom(sizes: Numbers) -> float:
     """Return the degrees of freedom of the CR2 error of a mean over clusters of some sizes; see `robust_mean`."""
     shares = sizes / sizes.sum()

@@ -49,11 +49,12 @@ def clustered_mean(
     `robust_mean`, which hold where few clusters, or one of them, have most of the values.
 
     Where values have two bounds, the interval is Wilson's (J. Am. Stat. Assoc. 22, 1927) for as many independent trials
-    as would have this error, with Student's t of these degrees of freedom in place of the normal quantile (Kott and Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998).
-    It is for all values between the bounds, since their error shrinks towards a bound as that of a share does. Where
-    each cluster is wholly at one bound, and either all at the same one or all of one size, clusters are a binomial
-    sample: it is then Wilson's for their number, with the normal quantile; so that ten mazes all solved say 72 to
-    100 %, not a certain 100 %. Elsewhere it is Student's t around the mean, cut at the bound that there is.
+    as would have this error, with Student's t of these degrees of freedom in place of the normal quantile (Kott and
+    Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998). It is for all values between
+    the bounds, since their error shrinks towards a bound as that of a share does. Where each cluster is wholly at one
+    bound, and either all at the same one or all of one size, clusters are a binomial sample: it is then Wilson's for
+    their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Elsewhere
+    it is Student's t around the mean, cut at the bound that there is.
 
     One cluster gives no interval, and neither do clusters that are all alike between the bounds, which do not show
     how others would differ.

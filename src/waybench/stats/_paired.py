@@ -1,5 +1,6 @@
 """Paired values: the mean difference, its interval, and a test of whether there is one."""
 
+import math
 from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -19,7 +20,7 @@ class PairedTest(NamedTuple):
 
     Attributes:
         p: The two-sided p value.
-        method: "mcnemar" or "t".
+        method: "mcnemar", or "t" for the test that belongs to the interval.
         exact: Whether the p value is exact.
     """
 
@@ -33,21 +34,22 @@ class Pairs:
 
     An interval contains 0 where, and only where, the test does not reject at its level.
 
-    **Solved or not** (all values are at their bounds, and each pair was drawn by itself): McNemar's test in its exact
-    form (Psychometrika 12, 1947), and the interval of Bonett and Price (J. Educational and Behavioral Statistics 37,
-    2012, 479-488): Wald's, after one pair of each kind that differs was added. The interval is extended to 0 where the
-    exact test, which is the stricter one, does not reject.
+    **Values between two bounds.** The interval is that of Bonett and Price (J. Educational and Behavioral Statistics
+    37, 2012, 479-488): Wald's, after two pairs were added, one with the greatest possible difference and one with the
+    least. They have it for values at the bounds, such as solved or not. For graded values, the added pairs stand for
+    rare great differences that have not occurred yet: against a player that always scores 0.1, one that scores 1 at
+    every tenth item and otherwise 0 has nothing but differences of -0.1 at ten items in 35 % of samples. No test can
+    exclude that such a difference occurs in 3 / n of all items, n being their number.
 
-    **Graded values between two bounds**: Student's t of the mean difference, likewise after one pair was added whose
-    difference is the greatest possible one, and one with the least. Without them a rare great difference that has not
-    occurred yet is not taken into account: against a player that always scores 0.1, one that scores 1 at every tenth
-    item and otherwise 0 has ten differences of -0.1 in 35 % of samples. No test can exclude that such a difference
-    occurs in 3 / n of all items, n being their number, and this one does not either. Bonett and Price have the
-    same, with the normal quantile. Pairs in clusters have the error of `robust_mean`, and the two pairs weigh as much
-    as a cluster's items divided by the number of independent items that they stand for: the design effect (Kish, Survey
-    Sampling, 1965), at least one item, and a whole cluster where all differences are the same.
+    Where all values are at the bounds and each pair was drawn by itself, the test is McNemar's in its exact form
+    (Psychometrika 12, 1947), and the interval is extended to 0 where this stricter test does not reject. Otherwise it
+    is the test that belongs to the interval.
 
-    **Values without two bounds**: Student's t alone.
+    Pairs in clusters have the error and the degrees of freedom of `robust_mean`. Each added pair weighs as many items
+    as one independent item stands for, the design effect (Kish, Survey Sampling, 1965): at least one item, and a whole
+    cluster where all differences are the same.
+
+    **Values without two bounds.** Student's t of the differences, over clusters.
 
     No p value is below 2 ^ (1 - G), the least of a sign test of G clusters: fewer than six show no difference at 5 %.
 
@@ -88,9 +90,9 @@ class Pairs:
         if self._groups < 2:
             return PairedTest(1.0, "t", False)
         least = 2.0 ** (1 - self._groups)
-        if self._student is None:  # differences without bounds that are all the same
+        if self._mean is None:  # differences without bounds, or in clusters, that are all the same
             return PairedTest(least if np.any(self._apart) else 1.0, "t", False)
-        value, error, freedom = self._student
+        value, error, freedom = self._mean
         return PairedTest(max(least, float(2 * stats.t.sf(abs(value) / error, freedom))), "t", False)
 
     def difference(self, confidence: float = CONFIDENCE) -> Mean | None:
@@ -116,35 +118,32 @@ class Pairs:
         return Mean(value, low, high, len(self._apart), self._groups)
 
     def _ends(self, confidence: float) -> tuple[float, float] | None:
-        if self._groups < 2:
+        if self._groups < 2 or self._mean is None:
             return None
-        if self._all_or_nothing and self._range:
-            added = np.concatenate([self._apart, [self._range, -self._range]])
-            low, high = stats.norm.interval(confidence, added.mean(), added.std() / np.sqrt(len(added)))
-            return float(low), float(high)
-        if self._student is None:
-            return None
-        value, error, freedom = self._student
-        low, high = stats.t.interval(confidence, freedom, value, error)
-        return float(low), float(high)
+        value, error, freedom = self._mean
+        reach = float(stats.t.isf((1 - confidence) / 2, freedom)) * error
+        return value - reach, value + reach
 
     @cached_property
-    def _student(self) -> RobustMean | None:
+    def _mean(self) -> RobustMean | None:
         """The mean difference with its error, after the two pairs were added if there are bounds."""
         totals, sizes = cluster_totals(self._where, self._apart), cluster_totals(self._where, None)
-        plain = robust_mean(totals, sizes)
         if self._range is None:
-            return plain
-        weight = float(sizes.mean())
-        spread = float(self._apart.var(ddof=1))
-        if plain is not None and spread > (1e-9 * self._range) ** 2:
-            weight = float(np.clip(plain.error**2 / (spread / len(self._apart)), 1.0, sizes.max()))
+            return robust_mean(totals, sizes)
+        weight = 1.0 if self._groups == len(self._apart) else self._items_per_independent_item(totals, sizes)
         added = np.array([weight, -weight]) * self._range
-        found = robust_mean(np.concatenate([totals, added]), np.concatenate([sizes, [weight, weight]]))
-        if found is None or sizes.max() > (1 - 1e-9) * sizes.sum():
-            return None
+        totals, all_sizes = np.concatenate([totals, added]), np.concatenate([sizes, [weight, weight]])
+        if self._groups == len(self._apart):
+            return RobustMean(float(totals.mean()), float(totals.std()) / len(totals) ** 0.5, math.inf)
+        found = robust_mean(totals, all_sizes)
         # The added pairs are no evidence, and add no degrees of freedom.
-        return found._replace(freedom=satterthwaite_freedom(sizes))
+        return found and found._replace(freedom=satterthwaite_freedom(sizes))
+
+    def _items_per_independent_item(self, totals: Numbers, sizes: Numbers) -> float:
+        plain, spread = robust_mean(totals, sizes), float(self._apart.var(ddof=1))
+        if plain is None or spread <= (1e-9 * (self._range or 1.0)) ** 2:
+            return float(sizes.mean())
+        return float(np.clip(plain.error**2 / (spread / len(self._apart)), 1.0, sizes.max()))
 
 
 def paired_difference(

@@ -168,8 +168,8 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
 
     For items that are solved or not, in clusters of one item, it is the unconditional power of McNemar's exact test:
     the test's power given the number of items on which the models disagree (a binomial test of 1/2), averaged over
-    that number, which is binomial too. Otherwise it is that of the t test of graded values (`Pairs`), with the two
-    pairs that it adds; and 0 for fewer than six clusters: so few cannot show a difference at 5 %.
+    that number, which is binomial too. Otherwise it is that of the test of graded values (`Pairs`), with the two pairs
+    that it adds; and 0 for fewer than six clusters: so few cannot show a difference at 5 %.
 
     Args:
         assumptions: What is assumed.
@@ -203,12 +203,13 @@ def _t_power(delta: float, variance: float, clusters: float, added: float, alpha
     mean = delta * clusters / whole
     own = (clusters - 1) * variance + clusters * (delta - mean) ** 2
     pairs = 2 * added**2 * (1 + mean**2)
-    error = math.sqrt(own / (1 - 1 / whole) + pairs / (1 - added / whole)) / whole
+    single = added == 1  # items by themselves, of which the test has no correction for few clusters
+    error = math.sqrt(own + pairs if single else own / (1 - 1 / whole) + pairs / (1 - added / whole)) / whole
     # The added pairs are constant: the mean varies by less than its error says.
     true_error = math.sqrt(clusters * variance) / whole
-    quantile = float(stats.t.isf(alpha / 2, clusters - 1))
-    if true_error < 1e-6 * error:
-        return float(mean / error > quantile)
+    quantile = float(stats.t.isf(alpha / 2, math.inf if single else clusters - 1))
+    if mean > 20 * true_error:  # far out, where the noncentral t cannot be computed and is nearly normal
+        return float(stats.norm.sf(quantile * error - mean, scale=max(true_error, 1e-12)))
     return float(stats.nct.sf(quantile * error / true_error, clusters - 1, mean / true_error))
 
 

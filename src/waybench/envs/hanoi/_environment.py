@@ -11,6 +11,7 @@ from waybench.envs.hanoi._instance import decode
 from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, is_competent, most_steps, sample, setting
 from waybench.envs.hanoi._people import board
 from waybench.envs.hanoi._players import PLAYERS
+from waybench.envs.hanoi._potential import POTENTIALS
 from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
 from waybench.envs.hanoi._variables import MINIMUM, VARIABLES
 from waybench.smartplay import agent_environment
@@ -83,6 +84,7 @@ RODS = agent_environment(
     own_failure=own_failure,
     axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
     explanatory_variables=VARIABLES,
+    potentials=POTENTIALS,
     success="all disks are on their goal rods after at most 30 steps, or twice the minimum if that is more",
     competent=is_competent,
     series=SERIES,

@@ -20,6 +20,7 @@ from waybench.core import (
     Option,
     Play,
     Player,
+    Potential,
     Presentation,
     Source,
     TypedAction,
@@ -27,7 +28,7 @@ from waybench.core import (
     Wording,
     level_axis,
 )
-from waybench.envs.search import _failures, _game_number, _game_walk, _texts
+from waybench.envs.search import _failures, _game_number, _game_walk, _potential, _texts
 from waybench.envs.search import _metrics as _scores
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
@@ -72,6 +73,7 @@ class _Kind:
     failure: Callable[[EpisodeRecord], FailureKind]
     axis: Axis
     variables: ExplanatoryVariables
+    potentials: tuple[Potential[Any], ...]
     success: str
     competent: Callable[[EpisodeRecord], bool]
     source_options: tuple[Option, ...]
@@ -163,6 +165,7 @@ _KINDS = {
         failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections needed to find any number of the range."),
         variables=NUMBER_VARIABLES,
+        potentials=_potential.NUMBER,
         success="the number is found in at most one and a half times as many guesses as the range has bits",
         competent=number_is_competent,
         source_options=NUMBER_OPTIONS,
@@ -186,6 +189,7 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
+        potentials=_potential.WALK,
         success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
         competent=depth_is_competent,
         source_options=WALK_OPTIONS,
@@ -210,6 +214,7 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
+        potentials=_potential.WALK,
         success="every node is visited in at most one and a half times the steps of a breadth-first search",
         competent=breadth_is_competent,
         source_options=WALK_OPTIONS,
@@ -362,6 +367,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         failure=kind.failure,
         axes=(kind.axis, MINIMUM),
         explanatory_variables=kind.variables,
+        potentials=kind.potentials,
         success=kind.success,
         competent=kind.competent,
         series=_scores.series(kind.scores),

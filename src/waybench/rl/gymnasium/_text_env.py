@@ -106,8 +106,7 @@ class TextEnv(gymnasium.Env[str, str]):
         split: "train", "validation" or "test": only items of this split; all items if None.
         source_options: How items are drawn.
         render_mode: "ansi", the board as text, or the last observation where the environment has no board; or None.
-        legal_actions: Most replies in `info["legal_actions"]`; 0 for none, which saves their time.
-        **options: Options of play.
+        **settings: `shaping`, `discount` and `legal_actions` of `waybench.rl.Session`, and options of play.
 
     Raises:
         UsageError: For an unknown environment, a wrong option or level.
@@ -125,8 +124,7 @@ class TextEnv(gymnasium.Env[str, str]):
         split: str | None = None,
         source_options: Mapping[str, Json] | None = None,
         render_mode: str | None = None,
-        legal_actions: int = 16,
-        **options: Json,
+        **settings: Json,
     ) -> None:
         self.session = Session(
             env_id,
@@ -134,8 +132,7 @@ class TextEnv(gymnasium.Env[str, str]):
             level=level,
             split=split,
             source_options=source_options,
-            legal_actions=legal_actions,
-            **options,
+            **settings,
         )
         self.items = _ENDLESS if items is None else items
         self.render_mode = render_mode
