@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # Writes the pinned sets from pyproject.toml, for every platform and for Python 3.11 and later:
-#   run.txt    what waybench needs to run
+#   base.txt   what environments need
+#   run.txt    the same versions, and what evaluations and reports need: the extra [eval]
 #   dev.txt    the same versions, the extra [gym] and the development tools
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
+#   verifiers.txt  what the package for verifiers is tested with, likewise
+#   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
 # allows, `--upgrade-package NAME` only that one.
 set -euo pipefail
@@ -32,12 +35,15 @@ compile() {
     fi
 }
 
-compile dev --group dev --extra gym "$@"
-compile run --constraint "$work/dev.txt"
-compile games --extra jericho --extra textworld --group crafter --group browser \
+compile dev --group dev --extra eval --extra gym "$@"
+compile run --extra eval --constraint "$work/dev.txt"
+compile base --constraint "$work/dev.txt"
+compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \
     --group docs --group workflows --constraint "$work/dev.txt"
+compile train --extra openenv --extra trl --group faces
+compile verifiers --group verifiers
 # The temporary folder's name stands in the comments that say why a package is here.
-for name in dev run games; do
+for name in dev run base games train verifiers; do
     {
         echo "# Written by \`make lock\`: do not edit."
         sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-c $work/dev.txt, ?||" "$work/$name.txt"
@@ -45,5 +51,8 @@ for name in dev run games; do
 done
 mv "$work/dev.clean" constraints/dev.txt
 mv "$work/run.clean" constraints/run.txt
+mv "$work/base.clean" constraints/base.txt
 mv "$work/games.clean" constraints/games.txt
+mv "$work/train.clean" constraints/train.txt
+mv "$work/verifiers.clean" constraints/verifiers.txt
 echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"

@@ -27,6 +27,7 @@ def row(of: Group, **more: Any) -> Row:
         **{"input_tokens": None, "output_tokens": None, "cached_tokens": None, "reasoning_tokens": None},
         "seconds": None,
     }
+    given["succeeded"] = {**given, **more}["end"] == "solved"
     return Row(group=of, **{**given, **more})
 
 

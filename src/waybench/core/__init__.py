@@ -44,6 +44,7 @@ from waybench.core._metrics import (
 )
 from waybench.core._options import WORDING, Option, resolve
 from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._potential import Potential, shaping_reward
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
@@ -129,6 +130,7 @@ __all__ = [
     "Play",
     "Player",
     "Policy",
+    "Potential",
     "Presentation",
     "Price",
     "Program",
@@ -190,6 +192,7 @@ __all__ = [
     "resolve",
     "secrets_in",
     "set_hash",
+    "shaping_reward",
     "short_count",
     "shortened",
     "shown",

@@ -61,7 +61,7 @@ class Binned(NamedTuple):
 
     Attributes:
         at: The difficulty, or the mean of the items'.
-        solved: Share of the items that a single attempt solves.
+        solved: Share of the items at which a single attempt succeeds.
         items: Number of items.
         least: The least of the difficulties.
         greatest: The greatest.
