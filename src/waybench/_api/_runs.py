@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from waybench._extras import says_missing_extra
 from waybench.core import Json, UsageError, read_prices, resolve
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Results:
         )
 
 
+@says_missing_extra
 def evaluate(
     tasks: str | Iterable[str],
     models: str | Iterable[str],
@@ -66,7 +68,7 @@ def evaluate(
         The results of all runs in the folder.
 
     Raises:
-        waybench.core.UsageError: For an unknown task, model or parameter.
+        waybench.core.UsageError: For an unknown task, model or parameter; if `waybench[eval]` is not installed.
     """
     from waybench.eval import evaluate as run  # these import the evaluation engine, which takes seconds
     from waybench.tasks import find_task, load_task
@@ -88,6 +90,7 @@ def evaluate(
     return read_logs(out)
 
 
+@says_missing_extra
 def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     """Read the logs of some folders. Every episode is simulated again, as for a report.
 
@@ -100,7 +103,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
         The results as tables.
 
     Raises:
-        waybench.core.UsageError: If a folder does not exist, or has no episodes.
+        waybench.core.UsageError: If a folder does not exist, or has no episodes; if `waybench[eval]` is not installed.
     """
     from waybench.analysis import by_level, episode_frame, horizon_frame, overall, score_frame
     from waybench.analysis import read_logs as read
@@ -120,6 +123,7 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     )
 
 
+@says_missing_extra
 def report(
     *folders: Paths,
     out: Paths | None = None,
@@ -142,7 +146,7 @@ def report(
         The path of the first page.
 
     Raises:
-        waybench.core.UsageError: If a folder does not exist, or has no episodes.
+        waybench.core.UsageError: If a folder does not exist, or has no episodes; if `waybench[eval]` is not installed.
     """
     from waybench.analysis import read_logs as read
     from waybench.analysis.logs import Skipped

@@ -37,6 +37,7 @@ COMMANDS = {
     "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
     "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
+    "serve": ("waybench.cli._serve:serve", "Serve environments to training programs, by their protocols."),
     "demo": (
         "waybench.cli._demo:demo",
         "Run the embedded players on some tasks and write the report; no API key needed.",
@@ -144,8 +145,11 @@ def _format_warning(
 
 def _mendable(error: Exception) -> str:
     """Return the message of an error that the user can mend; any other one is a bug and keeps its traceback."""
+    from waybench._extras import missing_extra
     from waybench.core import WaybenchError
 
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(error, "this command")):
+        return str(missing)
     if isinstance(error, WaybenchError):
         return str(error)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:

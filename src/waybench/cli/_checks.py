@@ -11,19 +11,19 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waybench._extras import extras
 from waybench.core import DataError, UsageError, plural
 from waybench.data import cache_dir, downloads, folder
 from waybench.envs import registry
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
-_LIBRARIES = ("inspect-ai", "numpy", "numba", "scipy", "pyarrow", "openai")
+_LIBRARIES = ("click", "numpy", "numba")
 _LITTLE, _NOTHING = 2e9, 2e8  # bytes of free disk: a run with long prompts writes some hundred megabytes
-_EXTRA = re.compile(r"""([\w.-]+).*;.*extra\s*==\s*['"]([\w-]+)['"]""")
 
 
 class Provider(NamedTuple):
@@ -154,15 +154,11 @@ def _importable(module: str) -> bool:
 
 def _extras() -> Iterator[Check]:
     """Report the extras that pyproject.toml declares."""
-    packages: dict[str, list[str]] = {}
-    with suppress(PackageNotFoundError):
-        for requirement in requires("waybench") or ():
-            if found := _EXTRA.match(requirement):
-                packages.setdefault(found[2], []).append(found[1])
-    for extra, names in sorted(packages.items()):
+    for extra, names in extras().items():
         missing = [name for name in names if _version(name) is None]
         if missing:
-            install = f"if you need it: pip install 'waybench[{extra}]'"
+            needed = "to evaluate models and to write reports" if extra == "eval" else "if you need it"
+            install = f"{needed}: pip install 'waybench[{extra}]'"
             yield Check("", extra, NOTE, f"not installed: {', '.join(missing)}", install)
         else:
             yield Check("", extra, OK, ", ".join(f"{name} {_version(name)}" for name in names))
@@ -233,7 +229,10 @@ def _terminal() -> Iterator[Check]:
         yield Check("", "characters", OK, encoding)
     except (UnicodeEncodeError, LookupError):
         yield Check("", "characters", NOTE, f"{encoding} has no blocks and arrows", "set PYTHONUTF8=1")
-    console: Callable[[], Any] = import_module("rich.console").Console
+    try:
+        console: Callable[[], Any] = import_module("rich.console").Console
+    except ModuleNotFoundError:  # it is of the extra [eval], whose check says so
+        return
     colour = console().color_system
     size = shutil.get_terminal_size()
     if not sys.stdout.isatty():

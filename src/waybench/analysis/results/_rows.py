@@ -94,12 +94,14 @@ class Anchors(NamedTuple):
         nothing: The score of empty replies; None if that is not defined.
         constants: The score of the same reply in every turn, for some replies.
         ceiling: The oracle's score, likewise; None also where that is not known to be the best possible.
+        chance: Whether `nothing` is the expected score of a player that chooses at random instead.
         item: A name of the item with the options of play.
     """
 
     nothing: float | None
     constants: Mapping[str, float]
     ceiling: float | None
+    chance: bool = False
     item: str = ""
 
 
@@ -120,6 +122,7 @@ class Row:
         error: Whether that was an infrastructure error, or no end at all ("unfinished"). Such a row is in no
             denominator.
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
+        succeeded: Whether the episode is a success for horizons (`Environment.succeeded`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
@@ -163,6 +166,7 @@ class Row:
     end: str
     error: bool
     exclusion_reason: str = ""
+    succeeded: bool = False
     metrics: Mapping[str, float | None]
     series: Mapping[str, tuple[float, ...]]
     guided: bool
@@ -316,6 +320,7 @@ def row(
             attempt=episode.attempt or record.attempt,
             end=str(record.end or ""),
             error=error,
+            succeeded=not unmeasured and environment.succeeded(record),
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
             axes={} if unmeasured else {axis.name: axis.of(record) for axis in environment.axes},
             variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},
@@ -338,7 +343,7 @@ def row(
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,
-            anchors=anchors if anchors is not None or unmeasured else _measured_before(environment, record),
+            anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
             not_simulated=not_simulated,
             adaptive=bool(episode.search),
             log=episode.log,
@@ -349,7 +354,8 @@ def row(
         raise DataError(_unmeasurable(record, problem)) from None
 
 
-def _measured_before(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+    """Return the floor and the ceiling of a record's item that its environment knows without playing it."""
     known = environment.reference_scores(record) if environment.reference_scores is not None else None
     return None if known is None else Anchors(*known)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from waybench.analysis.estimates import SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
 from waybench.analysis.formatting import NOTHING
-from waybench.analysis.horizons import Horizon, success_text
+from waybench.analysis.horizons import Horizon, horizon_context
 from waybench.analysis.results import Family, Group, grouped
 from waybench.envs import registry
 from waybench.reporting.tables._horizon_tables import horizon_cell
@@ -61,8 +61,8 @@ def matrix_table(
             ]
             * ranked
         ),
-        "“–”: there is no normalised score, because floor and ceiling are not known or do not differ "
-        "significantly; the family’s page has the score itself.",
+        "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
+        "few items it is not certain that floor and ceiling differ.",
         "Items that a search for a horizon chose are not in this table.",
     ]
     columns = [
@@ -122,12 +122,12 @@ def _family(cell: FamilyScore | None, pages: Mapping[Group, str]) -> Cell:
     if cell is None:
         return _NOT_RUN
     link = f"results/{pages[cell.groups[0]]}" if len(cell.groups) == 1 else ""
-    return _cell(cell.score, cell.notes, link)
+    return _cell(cell.score, cell.notes, link, cell.why_none)
 
 
-def _cell(score: Score | None, said: Iterable[str], link: str = "") -> Cell:
+def _cell(score: Score | None, said: Iterable[str], link: str = "", why_none: str = "") -> Cell:
     if score is None:
-        return Cell(text=NOTHING, kind="score", link=link)
+        return Cell(text=NOTHING, kind="score", link=link, notes=notes([why_none], "why") if why_none else ())
     ends = "" if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
     return Cell(
         text=number(score.value),
@@ -176,18 +176,19 @@ def horizon_matrix(
         RowGroup([row for _, row in some], *_KINDS[kind]) for kind, some in grouped(rows, lambda pair: pair[0]).items()
     ]
     help_ = [
-        Note(f"{registry.load(env).title}: {success_text(registry.load(env))}")
+        Note(f"{registry.load(env).title}: {context}")
         for env in envs
-        if registry.load(env).success
+        for context in dict.fromkeys(horizon_context(each) for each in leading.values() if each.group.env == env)
+        if context
     ]
     return Table(
         id="horizons",
         title="50 % horizons",
         caption=(
             Note(
-                "The difficulty at which a single attempt solves half of the items, in the unit below each title; this "
-                "is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that were "
-                "tried."
+                "The difficulty at which a single attempt succeeds at half of the items, in the unit below each title; "
+                "this is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that "
+                "were tried."
             ),
         ),
         help=help_,

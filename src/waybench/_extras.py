@@ -1,0 +1,64 @@
+"""The extras of the installation, and what to say when the packages of one are missing."""
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from importlib.metadata import PackageNotFoundError, requires
+from typing import ParamSpec, TypeVar
+
+from waybench.core import UsageError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_REQUIREMENT = re.compile(r"""([\w.-]+).*;.*extra\s*==\s*['"]([\w-]+)['"]""")
+# Modules whose name is not that of their package.
+_PACKAGES = {"vl_convert": "vl-convert-python"}
+
+
+def extras() -> dict[str, list[str]]:
+    """Return the extras that this installation declares.
+
+    Returns:
+        Extra -> the names of its packages, in alphabetical order of the extras; empty where waybench is not installed.
+    """
+    found: dict[str, list[str]] = {}
+    try:
+        declared = requires("waybench") or []
+    except PackageNotFoundError:
+        declared = []
+    for requirement in declared:
+        if parts := _REQUIREMENT.match(requirement):
+            found.setdefault(parts[2], []).append(parts[1])
+    return dict(sorted(found.items()))
+
+
+def missing_extra(error: ModuleNotFoundError, what: str = "this") -> UsageError | None:
+    """Return what to tell the user of a module that could not be imported.
+
+    Args:
+        error: Why the import failed.
+        what: What needs the module, as the subject of a sentence.
+
+    Returns:
+        The error that names the extra to install; None if the module is in no extra.
+    """
+    module = (error.name or "").partition(".")[0]
+    package = _PACKAGES.get(module, module).replace("_", "-").lower()
+    named = next((extra for extra, packages in extras().items() if package in packages), None)
+    if named is None:
+        return None
+    return UsageError(f"{what} needs the package {package}, which is not installed: pip install 'waybench[{named}]'")
+
+
+def says_missing_extra(function: Callable[P, R]) -> Callable[P, R]:
+    """Make a function raise `UsageError` with the extra to install where a package of an extra is missing."""
+
+    @wraps(function)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except ModuleNotFoundError as error:
+            raise missing_extra(error, f"{function.__name__}()") or error from None
+
+    return checked
