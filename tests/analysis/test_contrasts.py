@@ -143,6 +143,11 @@ def test_adjusted_over_all_comparisons() -> None:
     found, _ = compare_sides([made(first, "a", test=t) for t in tests], [made(second, "b", test=t) for t in tests])
     assert [each.adjusted for each in found] == pytest.approx([4 * 22 / 1024] * 4)
     assert {each.verdict for each in found} == {Verdict.NOT_SHOWN}
+    # The interval is that of one comparison alone: it does not contain 0, and says why that is not enough.
+    low, high = found[0].difference.low, found[0].difference.high
+    assert low is not None and high is not None and low > 0
+    wanted = f"no difference shown (alone +{low:.3f} to +{high:.3f}, but this is one of 4 comparisons)"
+    assert verdict_sentence(found[0]) == wanted
 
 
 def test_two_values_that_are_not_the_bounds_are_graded() -> None:
