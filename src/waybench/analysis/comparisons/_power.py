@@ -24,8 +24,8 @@ def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[Power
         values, size = _scaled(some)
         if not size:
             problems.append(
-                f"{name}: its values are unbounded, or far from their bounds, so a difference cannot be given as a share of their "
-                f"range; give another --metric, for example solved"
+                f"{name}: its values are unbounded, or far from their bounds, so a difference cannot be given as a "
+                f"share of their range; give another --metric, for example solved"
             )
         elif max(map(len, values)) < FEWEST_ITEMS:
             problems.append(f"{name}: too few items (at least {FEWEST_ITEMS} are needed)")
