@@ -139,6 +139,8 @@ class Environment(Generic[I, S, A]):
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
             none.
+        reasoning: State -> how the oracle comes to its next action, step by step, in the terms of the prompts, for data
+            to train on; None if nobody has written it down.
         potentials: How far a state is on the way to the goal, for shaped rewards in training; none by default.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
@@ -194,6 +196,7 @@ class Environment(Generic[I, S, A]):
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
     potentials: tuple[Potential[S], ...] = ()
+    reasoning: Callable[[S], str] | None = None
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
