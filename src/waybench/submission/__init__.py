@@ -1,6 +1,7 @@
 """Submissions: the records of a model's runs as one file, and their verification without a model."""
 
 from waybench.submission._archive import NotASubmission
+from waybench.submission._commitments import with_commitments
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import Packed, pack
 from waybench.submission._page import verdict_page
@@ -22,4 +23,5 @@ __all__ = [
     "verdict_page",
     "verify",
     "verify_logs",
+    "with_commitments",
 ]
