@@ -2,6 +2,7 @@
 
 from waybench.submission._archive import NotASubmission
 from waybench.submission._commitments import with_commitments
+from waybench.submission._episodes import episodes
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import Packed, pack
 from waybench.submission._page import verdict_page
@@ -18,6 +19,7 @@ __all__ = [
     "Signed",
     "Verdict",
     "check_signature",
+    "episodes",
     "pack",
     "sign_verdict",
     "verdict_page",
