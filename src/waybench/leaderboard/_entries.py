@@ -162,10 +162,14 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
 
 def _is_unchecked(verdict: Verdict) -> bool:
     """Return whether every problem of a verdict is that a check was not possible here."""
-    kinds = {kind for run in verdict.runs for kind in run.counts}
+    for run in verdict.runs:
+        # The items of an earlier version are not made again here, so that those of its records differ.
+        versions = run.counts.get("version", 0)
+        if run.counts.keys() - _NOT_CHECKED - ({"item"} if run.counts.get("item", 0) <= versions else set[str]()):
+            return False
     # Scores of records of another version are not computed here, so that they differ from those of the submission.
-    whole = {"results"} if "version" in kinds else set[str]()
-    return bool(verdict.runs) and kinds <= _NOT_CHECKED and verdict.counts.keys() <= whole
+    whole = {"results"} if any("version" in run.counts for run in verdict.runs) else set[str]()
+    return bool(verdict.runs) and verdict.counts.keys() <= whole
 
 
 def _name(entries: Sequence[Entry]) -> None:

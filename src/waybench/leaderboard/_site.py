@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from waybench.analysis.logs import LoggedEpisode, Skipped
+from waybench.envs import registry
 from waybench.leaderboard._entries import Entry, Refused
 from waybench.leaderboard._feed import feed, feed_schema
 from waybench.leaderboard._parts import COMMUNITY, CONFIRMED, Part, page_stem
@@ -16,8 +17,8 @@ from waybench.reporting import Replays, model_page, remove_report, report_matrix
 from waybench.submission import episodes, verdict_page
 
 _ABOUT = (
-    "Models that find their way: mazes, text maps, graphs, tile worlds and small games. The scores are computed from "
-    "the records of each submission, which are simulated again."
+    "How well models find their way. The scores are computed from the records of each submission, which are simulated "
+    "again."
 )
 
 
@@ -98,9 +99,13 @@ def _report(
 def _episodes(entries: Sequence[Entry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
     for entry in entries:
         assert entry.verdict is not None
-        yield from episodes(
+        found = episodes(
             entry.path, entry.verdict.sha256, run=entry.id, name=entry.names.__getitem__, on_problem=skipped.append
         )
+        for episode in found:
+            # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
+            if episode.record.env_version == registry.load(episode.record.env).version:
+                yield episode
 
 
 def _verdict_page(entry: Entry, parts: Sequence[Part]) -> str:

@@ -62,7 +62,8 @@ def _scores(part: Part, entries: Sequence[Entry]) -> BoardSection:
         return replace(row, head=replace(row.head, notes=(*row.head.notes, status)))
 
     groups = [replace(group, rows=[marked(row) for row in group.rows]) for group in part.table.groups]
-    table = replace(part.table, id=f"matrix-{part.folder}", groups=groups)
+    title = part.table.title if is_confirmed else f"{part.table.title}, not verified"
+    table = replace(part.table, id=f"matrix-{part.folder}", title=title, groups=groups)
     return BoardSection(
         "Ranking" if is_confirmed else "Community",
         _LEADS[is_confirmed],
