@@ -70,6 +70,11 @@ def folder(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(own / "good.zip", own / "a\nb<b>.zip")
     (own / "link.zip").symlink_to("good.zip")
     (own / "no-archive.zip").write_bytes(b"no archive")
+    manifest, records = read(own / "poor.zip")
+    for lines in records.values():
+        for line in lines:
+            line["record"]["end"] = "infrastructure"
+    write(own / "invented.zip", manifest, records)
     for name, files in {
         "leaves.zip": {"../../evil.html": b"x", MANIFEST: b"{}"},
         "bomb.zip": {MANIFEST: b" " * (65 << 20)},
@@ -91,6 +96,7 @@ REFUSED = {
     "submissions/bomb.zip",
     "submissions/deep.zip",
     "submissions/good.zip",  # its copy comes first
+    "submissions/invented.zip",
     "submissions/leaves.zip",
     "submissions/link.zip",
     "submissions/no-archive.zip",

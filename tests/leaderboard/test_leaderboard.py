@@ -35,8 +35,8 @@ def test_rows_are_told_apart_by_status(site: Path) -> None:
     }
     ranked = {row["model"]: row["rank"] for row in feed["rows"] if row["status"] != "community"}
     assert ranked.keys() == {
-        "lab/good (submissions/copy-of-good)",
-        "lab/good (submissions/same-name)",
+        "lab/good (copy-of-good)",
+        "lab/good (same-name)",
         "lab/poor",
     }
     assert all(ranked.values())

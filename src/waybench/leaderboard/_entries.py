@@ -68,6 +68,11 @@ class Entry:
     names: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
+    def label(self) -> str:
+        """Its id without the usual folder."""
+        return self.id.removeprefix("submissions/")
+
+    @property
     def is_confirmed(self) -> bool:
         """Whether its scores are ranked."""
         return self.status in (Status.RUN_AGAIN, Status.VERIFIED)
@@ -144,6 +149,8 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
     verdict = verify(path, keys=keys, data_dir=data_dir)
     if said.sha256 and said.sha256 != verdict.sha256:
         raise UsageError(f"{own.name} is about another file: the SHA-256 differs")
+    if not any(run.confirmed or run.counts.get("version") for run in verdict.runs):
+        raise UsageError("no record in it agrees with a new simulation")
     signed = signed_verdict(path, settings.signers) if settings.signers else None
     stands = not verdict.is_verified and signed is not None and signed.is_verified and _is_unchecked(verdict)
     status = Status.VERIFIED if verdict.is_verified or stands else Status.COMMUNITY
@@ -180,7 +187,7 @@ def _name(entries: Sequence[Entry]) -> None:
     for entry, model in shown:
         name = model
         if models.count(model) > 1:
-            name = f"{model} ({entry.id})"
+            name = f"{model} ({entry.label})"
             while name in taken:
                 name += "'"
             taken.add(name)

@@ -16,6 +16,7 @@ from waybench.leaderboard._tables import sections
 from waybench.reporting import Replays, model_page, remove_report, report_matrix, write_board, write_report
 from waybench.submission import episodes, verdict_page
 
+_MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
 _ABOUT = (
     "How well models find their way. The scores are computed from the records of each submission, which are simulated "
     "again."
@@ -27,7 +28,7 @@ class Board(NamedTuple):
 
     Attributes:
         index: Its first page.
-        skipped: Records that cannot be read, and are in no number.
+        skipped: Records that cannot be read, and are in no number; the first thousand of them.
     """
 
     index: Path
@@ -97,11 +98,13 @@ def _report(
 
 
 def _episodes(entries: Sequence[Entry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
+    def keep(problem: Skipped) -> None:
+        if len(skipped) < _MOST_SKIPPED:
+            skipped.append(problem)
+
     for entry in entries:
         assert entry.verdict is not None
-        found = episodes(
-            entry.path, entry.verdict.sha256, run=entry.id, name=entry.names.__getitem__, on_problem=skipped.append
-        )
+        found = episodes(entry.path, entry.verdict.sha256, run=entry.id, name=entry.names.__getitem__, on_problem=keep)
         for episode in found:
             # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
             if episode.record.env_version == registry.load(episode.record.env).version:

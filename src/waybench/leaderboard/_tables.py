@@ -12,13 +12,17 @@ from waybench.leaderboard._settings import Settings
 from waybench.reporting import BoardSection, BoardTable, model_page
 from waybench.reporting.tables import Cell, Column, Note, RowGroup, Table, TableRow, name_of, rows_of
 
-_MEANING = {
-    Status.RUN_AGAIN: "Run again: verified, and the maintainers ran the model themselves.",
-    Status.VERIFIED: "Verified: every item was made again and every record simulated again, without the model. This "
-    "does not prove which model gave the replies.",
-    Status.COMMUNITY: "Community: not verified. The verdict says why.",
+_TITLES = {
+    Status.RUN_AGAIN: "Run again",
+    Status.VERIFIED: "Verified",
+    Status.COMMUNITY: "Community: not verified",
     Status.WITHDRAWN: "Withdrawn",
 }
+_MEANING = (
+    "Verified: every item was made again and every record simulated again, without the model. This does not prove "
+    "which model gave the replies. Run again: the maintainers also ran the model themselves. Community: not verified; "
+    "the verdict says why. Refused: no submission of this leaderboard."
+)
 _LEADS = {
     True: "Only submissions that are verified or run again are ranked.",
     False: "These submissions are not verified: records may be missing or wrong. Their scores have no rank among the "
@@ -125,7 +129,7 @@ def _earlier(entries: Sequence[Entry]) -> Iterator[BoardSection]:
 
 def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]) -> BoardSection:
     groups = [
-        RowGroup([_row(entry, parts) for entry in own], _MEANING[status], "references")
+        RowGroup([_row(entry, parts) for entry in own], _TITLES[status], "references")
         for status in Status
         if (own := [entry for entry in entries if entry.status is status])
     ]
@@ -136,10 +140,11 @@ def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Se
             )
             for each in refused
         ]
-        groups.append(RowGroup(rows, "Refused: these files are no submissions of this leaderboard.", "references"))
+        groups.append(RowGroup(rows, "Refused", "references"))
     table = Table(
         id="submissions",
         title=plural(len(entries), "submission"),
+        caption=(Note(_MEANING),),
         columns=[
             Column(heading="File"),
             *(
@@ -157,7 +162,7 @@ def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Se
 
 def _row(entry: Entry, parts: Sequence[Part]) -> TableRow:
     verdict = entry.verdict
-    head = Cell(text=one_line(entry.id, 120), link=_verdict(entry) if verdict else "")
+    head = Cell(text=one_line(entry.label, 120), link=_verdict(entry) if verdict else "")
     note = one_line(entry.note, 300)
     if verdict is None:
         return TableRow(head, [Cell(text=note or "–", kind="words", columns=4)])
