@@ -23,6 +23,7 @@ def feed_of(site: Path) -> dict[str, Any]:
     return json.loads((site / "data" / "feed.json").read_text())
 
 
+@pytest.mark.slow
 def test_rows_are_told_apart_by_status(site: Path) -> None:
     feed = feed_of(site)
     jsonschema.validate(feed, json.loads((site / "data" / "feed.schema.json").read_text()))
@@ -46,6 +47,7 @@ def test_rows_are_told_apart_by_status(site: Path) -> None:
     assert "lab/old" not in json.dumps(feed["rows"])
 
 
+@pytest.mark.slow
 def test_each_row_leads_to_its_verdict_and_its_replays(site: Path) -> None:
     feed = feed_of(site)
     page = (site / "index.html").read_text()
@@ -63,6 +65,7 @@ def test_each_row_leads_to_its_verdict_and_its_replays(site: Path) -> None:
         assert all("replays/" in path.read_text() for path in results)
 
 
+@pytest.mark.slow
 def test_hostile_files_are_refused_and_the_rest_is_not_affected(site: Path, folder: Path) -> None:
     assert {each["file"] for each in feed_of(site)["refused"]} == REFUSED
     lines = (site.parent / f"{site.name}.txt").read_text().splitlines()
@@ -77,6 +80,7 @@ def test_hostile_files_are_refused_and_the_rest_is_not_affected(site: Path, fold
         assert "\x1b" not in page
 
 
+@pytest.mark.slow
 def test_what_is_refused_later_leaves_the_site(honest: Path, tmp_path: Path) -> None:
     board, out = tmp_path / "board", tmp_path / "site"
     board.mkdir()
@@ -99,6 +103,7 @@ def entries_of(board: Path, settings: Settings | None = None, **options: Any) ->
     }
 
 
+@pytest.mark.slow
 def test_the_status_of_the_maintainers(honest: Path, tmp_path: Path) -> None:
     shutil.copy(honest / "good.zip", tmp_path / "x.zip")
     sha256 = read_board(tmp_path, Settings())[0][0].verdict.sha256  # pyright: ignore[reportOptionalMemberAccess]
@@ -123,6 +128,7 @@ def test_the_status_of_the_maintainers(honest: Path, tmp_path: Path) -> None:
     assert entries_of(tmp_path)["x.zip"][0] == "refused"
 
 
+@pytest.mark.slow
 def test_run_again_does_not_hide_that_a_submission_is_not_verified(folder: Path, tmp_path: Path) -> None:
     shutil.copy(folder / "submissions" / "selected.zip", tmp_path / "x.zip")
     sha256 = read_board(tmp_path, Settings())[0][0].verdict.sha256  # pyright: ignore[reportOptionalMemberAccess]
@@ -189,6 +195,7 @@ def test_a_signed_verdict_stands_for_what_cannot_be_checked_here(private: Path, 
     assert entries_of(private) == {"x": ("verified", "keeper")}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
 def test_versions_of_an_environment_are_never_mixed(
     honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -63,7 +63,7 @@ def leaderboard(
     for entry in entries:
         counts[entry.status] = counts.get(entry.status, 0) + 1
     listed = "".join(f", {count} {status}" for status, count in sorted(counts.items()))
-    click.echo(f"leaderboard: {board.index} ({plural(len(entries), 'submission')}{listed}, {len(refused)} refused)")
+    click.echo(f"leaderboard: {board.page} ({plural(len(entries), 'submission')}{listed}, {len(refused)} refused)")
 
 
 def _shown(what: str) -> Callable[[str], None] | None:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from waybench.core import UsageError, commitment, is_object, key_label, read_commitment
 
@@ -125,7 +125,7 @@ def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
             raise UsageError(f"{path.name}: a link, or more than {_MOST_BYTES >> 20} MiB")
-        data = cast("dict[str, Any]", tomllib.loads(path.read_text(encoding="utf-8")))
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path.name} cannot be read: {str(error)[:100]}") from None
     for name, value in data.items():

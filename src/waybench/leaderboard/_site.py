@@ -27,11 +27,11 @@ class Board(NamedTuple):
     """A leaderboard that was written.
 
     Attributes:
-        index: Its first page.
+        page: Its first page.
         skipped: Records that cannot be read, and are in no number; the first thousand of them.
     """
 
-    index: Path
+    page: Path
     skipped: Sequence[Skipped]
 
 
@@ -77,10 +77,10 @@ def write_leaderboard(
         if entry.verdict is not None:
             files[f"verdicts/{page_stem(entry)}.html"] = _verdict_page(entry, parts)
             files[f"verdicts/{page_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
-    index = write_board(
+    page = write_board(
         out, settings.title, settings.about or _ABOUT, sections(settings, entries, refused, parts), files
     )
-    return Board(index, skipped)
+    return Board(page, skipped)
 
 
 def _report(
