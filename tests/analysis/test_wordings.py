@@ -49,8 +49,8 @@ def test_three_wordings_by_hand() -> None:
     assert found.spread == pytest.approx(13.75)
     assert found.worst_of_items.value == pytest.approx((80 + 70 + 40 + 30 + 0 + 0 + 20 + 10) / 8)
     assert found.worst_of_items.value < min(one.mean.value for one in found.wordings)
-    # The differences sum to -110 and their squares to 2500, to which two pairs with +-100 add 20,000.
-    error = math.sqrt((22_500 / 10 - 11**2) / 10)
+    # The differences sum to -110 and their squares to 2,700, to which two pairs with +-100 add 20,000.
+    error = math.sqrt((22_700 / 10 - 11**2) / 10)
     _, ascii_, prose = (one.comparison for one in found.wordings)
     assert ascii_ and prose
     assert ascii_.test.p == pytest.approx(2 * stats.norm.sf(11 / error))

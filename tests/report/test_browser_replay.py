@@ -9,8 +9,11 @@ from tests.analysis.episodes import MAZE
 from tests.browser import Visits
 from tests.report import sites
 from tests.report.pages import Page
-from waybench.core import EpisodeRecord
+from waybench import load
+from waybench.analysis import LoggedEpisode
+from waybench.core import EpisodeRecord, play_out, policy
 from waybench.envs.maze._drawing import draw
+from waybench.reporting import write_report
 
 pytestmark = pytest.mark.slow
 GUESS = "search/guessnum"
@@ -154,3 +157,21 @@ def test_an_attempt_that_the_infrastructure_ended(visit: Visits, site: Path) -> 
     page.keyboard.press("End")
     assert where(page) == f"Turn {len(record.turns)} of {len(record.turns)}"
     assert page.locator(".turn").count() == len(record.turns) > 0
+
+
+def test_crafter_s_map_takes_the_width_of_a_phone(visit: Visits, tmp_path: Path) -> None:
+    environment = load("crafter/survival")
+    record = play_out(environment, environment.source().item(0), policy("oracle"), {"steps": 40}).record()
+    write_report([LoggedEpisode("m", "crafter", record)], tmp_path)
+    (path,) = (tmp_path / "replays").iterdir()
+    page = visit(tmp_path, f"replays/{path.name}", phone=True)
+    board, ground, panel = (
+        page.evaluate("name => document.querySelector(name).getBoundingClientRect().toJSON()", name)
+        for name in ("#board", "#board .crafter-map > g", "#board .crafter-panel")
+    )
+    assert ground["width"] == pytest.approx(board["width"], rel=0.03)
+    assert panel["top"] > ground["bottom"]
+    assert panel["left"] >= board["left"] and panel["right"] <= board["right"]
+    legend = page.locator("#board ~ .note").first.bounding_box()
+    assert legend["y"] >= panel["bottom"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

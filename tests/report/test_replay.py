@@ -64,7 +64,7 @@ def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
     assert html.count("<mark>") == 1  # where it is the whole reply, or stands there twice, nothing is
     told = re.findall(r"Action read from the reply: <code>([^<]*)</code>", html)
     assert told == ["Rock"]
-    assert html.count("No action was read; the environment took the action that the protocol sets") == 1
+    assert html.count("No action was read; the environment took “Rock”, which the protocol sets") == 1
 
 
 def test_plans_are_walked_move_by_move(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import csv
 import json
 from datetime import date
+from itertools import combinations
+from math import log
 from pathlib import Path
 
 import pytest
@@ -117,3 +119,41 @@ def test_without_the_file_nothing_is_added(tmp_path: Path) -> None:
     assert report.unlisted == ()
     assert not list((tmp_path / "site" / "charts").glob("*-by-size-*"))
     assert "model_size" not in (tmp_path / "site" / "data" / "scores.csv").read_text(encoding="utf-8")
+
+
+def test_labels_cover_neither_each_other_nor_a_point(tmp_path: Path) -> None:
+    # Twelve models of two series, whose scores are all 1: in one line, some of them at nearly the same size.
+    sizes = ("7B", "7.1B", "7.2B", "8B", "8.2B", "13B", "14B", "30B", "32B", "34B", "70B", "72B")
+    facts = "".join(
+        f'["lab/model-{number}"]\nsize = "{size}"\nseries = "S{number % 2}"\n' for number, size in enumerate(sizes)
+    )
+    episodes = [
+        each
+        for number in range(len(sizes))
+        for each in searched("oracle", "dfs", count=4, model=f"lab/model-{number}", level=5)
+    ]
+    write_report(episodes, tmp_path / "site", models=read_models(written(tmp_path / "models.toml", facts)))
+    (path,) = (tmp_path / "site" / "charts").glob("*-by-size-*.json")
+    spec = json.loads(path.read_text(encoding="utf-8"))
+    values = spec["data"]["values"]
+    low, high = min(each["at"] for each in values), max(each["at"] for each in values)
+    texts = {
+        layer["transform"][0]["filter"]: layer["mark"] for layer in spec["layer"] if layer["mark"]["type"] == "text"
+    }
+    boxes: list[tuple[float, float, float, float]] = []
+    named = 0
+    for each in values:
+        x = 24 + (spec["width"] - 48) * log(each["at"] / low) / log(high / low)
+        boxes.append((x - 3, -3, x + 3, 3))
+        mark = texts.get(f"datum.position === {each['position']}")
+        if mark is None:
+            continue
+        named += 1
+        wide = 6 * len(each["label"])
+        left = x + mark["dx"] - {"left": 0, "center": wide / 2, "right": wide}[mark["align"]]
+        boxes.append((left, mark["dy"] - 6, left + wide, mark["dy"] + 6))
+    assert named >= 9
+    for one, other in combinations(boxes, 2):
+        is_label = max(one[2] - one[0], other[2] - other[0]) > 6.1
+        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
+        assert apart or not is_label, (one, other)

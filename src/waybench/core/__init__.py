@@ -38,12 +38,22 @@ from waybench.core._metrics import (
     Bounded,
     Metric,
     Range,
+    SampleSize,
     Series,
     outcome_count,
     outcome_metric,
 )
 from waybench.core._options import WORDING, Option, resolve
-from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._policies import (
+    EMBEDDED,
+    LOCAL_MODELS,
+    NoisyPolicy,
+    NullPolicy,
+    Policy,
+    ScriptedPolicy,
+    play_out,
+    policy,
+)
 from waybench.core._potential import Potential, shaping_reward
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
@@ -73,6 +83,7 @@ __all__ = [
     "HIDDEN",
     "ILLEGAL",
     "LABEL",
+    "LOCAL_MODELS",
     "LOCK_FILE",
     "LOST",
     "NOTHING",
@@ -140,6 +151,7 @@ __all__ = [
     "Registry",
     "ReplayError",
     "Reply",
+    "SampleSize",
     "ScriptedPolicy",
     "Series",
     "Source",

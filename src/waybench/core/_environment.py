@@ -62,12 +62,15 @@ class ReferenceScores(NamedTuple):
     Attributes:
         nothing: The score of saying nothing; None if that is not defined.
         constants: The score of the same reply in every turn, for some replies.
-        ceiling: The oracle's score, likewise.
+        ceiling: The oracle's score, likewise; None where the best possible score is not known.
+        chance: Whether `nothing` is the expected score of a player that chooses at random, which is the floor where
+            each action is as likely to be the right one as another.
     """
 
     nothing: float | None
     constants: Mapping[str, float]
     ceiling: float | None
+    chance: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +129,8 @@ class Environment(Generic[I, S, A]):
             again:", such as for a live world, or an engine that is not installed; "" if it can. Where it cannot, the
             recorded values count. None if every record can.
         reference_scores: EpisodeRecord -> scores of players without a model at its item with the same options,
-            where that was measured beforehand; None where it was not. For items that take too long to be played again.
+            where they are known without playing: computed, or measured beforehand for items that take too long to be
+            played again; None where they are not.
         check_options: Options of play with which checks play whole episodes, where episodes with the defaults would
             take too long: fewer steps of a long game.
         parse_typed: (what a person types, state) -> the action that it stands for, where whole replies are
@@ -139,6 +143,8 @@ class Environment(Generic[I, S, A]):
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
             none.
+        reasoning: State -> how the oracle comes to its next action, step by step, in the terms of the prompts, for data
+            to train on; None if nobody has written it down.
         potentials: How far a state is on the way to the goal, for shaped rewards in training; none by default.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
@@ -194,6 +200,7 @@ class Environment(Generic[I, S, A]):
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
     potentials: tuple[Potential[S], ...] = ()
+    reasoning: Callable[[S], str] | None = None
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None

@@ -28,9 +28,9 @@ class Potential(Generic[S]):
 def shaping_reward(potential: Potential[S], before: S, after: S, ended: bool, discount: float = 1.0) -> float:
     """Return what potential-based shaping adds to the reward of a step.
 
-    This is reward * (discount * potential(after) - potential(before)), where the potential of a state in which the game has ended
-    is 0. It leaves the best policies of a discounted task the same (A. Y. Ng, D. Harada and S. Russell, "Policy
-    invariance under reward transformations", ICML 1999).
+    This is reward * (discount * potential(after) - potential(before)), where the potential of a state in which the game
+    has ended is 0. It leaves the best policies of a discounted task the same (A. Y. Ng, D. Harada and S. Russell,
+    "Policy invariance under reward transformations", ICML 1999).
 
     Args:
         potential: The potential.

@@ -168,3 +168,7 @@ class Wording(ABC, Generic[I, S, A]):
     @abstractmethod
     def render(self, action: A, state: S) -> str:
         """Return a reply that `parse` reads as this action."""
+
+    def action_name(self, action: A, state: S) -> str:
+        """Return what an action is called, for people who read a record; by default as `render` words it."""
+        return self.render(action, state)

@@ -20,7 +20,7 @@ from waybench.smartplay._environment import agent_environment
 from waybench.smartplay._game import THOUGHT, AgentGame, AgentState, Choice
 from waybench.smartplay._history import history_entry, history_text, manual_text
 from waybench.smartplay._humans import HUMANS, Baseline, human_metric, scaled_metric
-from waybench.smartplay._learning import Learning, best_of, learning_metrics, symmetric_reward
+from waybench.smartplay._learning import Learning, best_of, chance_scores, learning_metrics, symmetric_reward
 from waybench.smartplay._match import published_match, sound_match
 from waybench.smartplay._metrics import action_turns, agent_metrics, final_score, steps_of
 from waybench.smartplay._rules import Rules, Step
@@ -53,6 +53,7 @@ __all__ = [
     "best_of",
     "capability_scores",
     "capability_weights",
+    "chance_scores",
     "degrees",
     "final_score",
     "history_entry",

@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import fsum
 from typing import NamedTuple
 
-from waybench.core import EpisodeRecord, Metric, Range, Series
+from waybench.core import EpisodeRecord, Metric, Range, ReferenceScores, Series
 from waybench.smartplay._humans import human_metric, scaled_metric
 from waybench.smartplay._metrics import action_turns, agent_metrics, final_score
 
@@ -33,6 +33,23 @@ def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None],
         return -most, most
 
     return bounds
+
+
+def chance_scores(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeRecord], ReferenceScores]:
+    """Return the function from a record to the expected scores of random choices and of the best ones.
+
+    With k actions a random choice is the best one in 1/k of the steps. A constant reply is no better: before anything
+    is learned each action is as likely to be the best one.
+
+    Args:
+        actions: EpisodeRecord -> number of actions.
+    """
+
+    def scores(record: EpisodeRecord) -> ReferenceScores:
+        steps = float(record.options["steps"])
+        return ReferenceScores(steps / actions(record), {}, steps, chance=True)
+
+    return scores
 
 
 class Learning(NamedTuple):
@@ -88,8 +105,9 @@ def learning_metrics(
     )
 
     def expected(record: EpisodeRecord) -> tuple[float, float]:
-        most = float(steps(record))
-        return most / actions(record), most
+        found = chance_scores(actions)(record)
+        assert found.nothing is not None and found.ceiling is not None
+        return found.nothing, found.ceiling
 
     metrics = agent_metrics(
         score,

@@ -182,6 +182,10 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         actions = self._rules.actions(state.instance)
         return actions[action.action] if action.named else "?"
 
+    def action_name(self, action: Choice, state: AgentState[I, W]) -> str:
+        """Return an action's name, also where the reply did not name it."""
+        return "a thought" if action.action is None else self._rules.actions(state.instance)[action.action]
+
 
 def _mistake(last: Transition[Any] | Invalid | None) -> str:
     return last.reason if isinstance(last, Invalid) else ""

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 Numbers = NDArray[np.float64]
 
@@ -72,6 +73,14 @@ def clustered_error(values: Sequence[float], clusters: Sequence[Hashable]) -> Ro
     """
     where, _ = numbered(clusters)
     return robust_mean(cluster_totals(where, values), cluster_totals(where, None)) if len(values) else None
+
+
+def variance_at_most(count: int) -> float:
+    """Return by what a variance of so many values is multiplied for the upper end of its one-sided 80 % interval.
+
+    For estimates that must not be too small (Browne, Statistics in Medicine 14, 1995, 1933).
+    """
+    return (count - 1) / float(stats.chi2.isf(0.8, count - 1)) if count > 1 else 1.0
 
 
 def satterthwaite_freedom(sizes: Numbers) -> float:

@@ -8,7 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from waybench.stats._clusters import Numbers, RobustMean, cluster_totals, numbered, robust_mean, satterthwaite_freedom
+from waybench.stats._clusters import (
+    Numbers,
+    RobustMean,
+    cluster_totals,
+    numbered,
+    robust_mean,
+    satterthwaite_freedom,
+    variance_at_most,
+)
 from waybench.stats._intervals import CONFIDENCE, Mean
 from waybench.stats._statsmodels import mcnemar
 
@@ -46,8 +54,8 @@ class Pairs:
     is the test that belongs to the interval.
 
     Pairs in clusters have the error and the degrees of freedom of `robust_mean`. Each added pair weighs as many items
-    as one independent item stands for, the design effect (Kish, Survey Sampling, 1965): at least one item, and a whole
-    cluster where all differences are the same.
+    as one independent item stands for, the design effect (Kish, Survey Sampling, 1965), at the upper end of its
+    one-sided 80 % interval: at least one item, and a whole cluster where all differences are the same.
 
     **Values without two bounds.** Student's t of the differences, over clusters.
 
@@ -143,7 +151,8 @@ class Pairs:
         plain, spread = robust_mean(totals, sizes), float(self._apart.var(ddof=1))
         if plain is None or spread <= (1e-9 * (self._range or 1.0)) ** 2:
             return float(sizes.mean())
-        return float(np.clip(plain.error**2 / (spread / len(self._apart)), 1.0, sizes.max()))
+        effect = plain.error**2 / (spread / len(self._apart)) * variance_at_most(self._groups)
+        return float(np.clip(effect, 1.0, sizes.max()))
 
 
 def paired_difference(

@@ -12,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 from scipy import optimize, stats
 
+from waybench.stats._clusters import variance_at_most
 from waybench.stats._paired import ALPHA
 from waybench.stats._statsmodels import z_power
 
@@ -186,11 +187,14 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
     if assumptions.disagree and assumptions.size == 1:
         return _mcnemar_power(assumptions.disagree(delta), delta, math.floor(items), alpha)
     variance = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
-    return _t_power(delta, variance, clusters, min(assumptions.effect, assumptions.size) / assumptions.size, alpha)
+    if assumptions.size == 1:
+        return _graded_power(delta, variance, clusters, 1.0, alpha, single=True)
+    added = min(assumptions.effect * variance_at_most(round(clusters)), assumptions.size) / assumptions.size
+    return _graded_power(delta, variance, clusters, added, alpha, single=False)
 
 
-def _t_power(delta: float, variance: float, clusters: float, added: float, alpha: float) -> float:
-    """Return the power of the t test of `Pairs`, for clusters of one size.
+def _graded_power(delta: float, variance: float, clusters: float, added: float, alpha: float, *, single: bool) -> float:
+    """Return the power of the test of graded values (`Pairs`), for clusters of one size.
 
     Args:
         delta: The mean difference.
@@ -198,12 +202,12 @@ def _t_power(delta: float, variance: float, clusters: float, added: float, alpha
         clusters: Number of clusters.
         added: The weight of each of the two added pairs, whose differences are 1 and -1, a cluster's being 1.
         alpha: The level of the two-sided test.
+        single: Whether each item is a cluster: then the test corrects nothing for a small number of them.
     """
     whole = clusters + 2 * added
     mean = delta * clusters / whole
     own = (clusters - 1) * variance + clusters * (delta - mean) ** 2
     pairs = 2 * added**2 * (1 + mean**2)
-    single = added == 1  # items by themselves, of which the test has no correction for few clusters
     error = math.sqrt(own + pairs if single else own / (1 - 1 / whole) + pairs / (1 - added / whole)) / whole
     # The added pairs are constant: the mean varies by less than its error says.
     true_error = math.sqrt(clusters * variance) / whole
@@ -320,7 +324,7 @@ def pilot_assumptions(
         single: Whether there is at most one attempt at each item.
     """
     spreads = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
-    spread = fmean(_at_most(*each) for each in spreads)
+    spread = fmean(own * variance_at_most(count) for own, count in spreads)
     two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
     pairs = [
         [(cluster(key), first[key] - second[key]) for key in first if key in second]
@@ -339,7 +343,7 @@ def pilot_assumptions(
     items = round(fmean(map(len, pairs or values)))
     # Models that solve other items than each other: a negative correlation. `variance` has the factor n / (n - 1).
     negative = variance * (items - 1) / items > 2 * fmean(each for each, _ in spreads) + 1e-9
-    variance = _at_most(variance, round(items / size))
+    variance *= variance_at_most(round(items / size))
     disagree = _share_at_most(disagree, round(items / size))
 
     def spread_of_difference(delta: float) -> float:
@@ -362,11 +366,6 @@ def pilot_assumptions(
         effect=effect,
         description=f"{description}, {items:,} items{differing}{clusters}{guess}",
     )
-
-
-def _at_most(spread: float, count: int) -> float:
-    """Return the upper end of a variance's one-sided 80 % interval."""
-    return spread * (count - 1) / float(stats.chi2.isf(0.8, count - 1)) if count > 1 else spread
 
 
 def _share_at_most(share: float, count: int) -> float:

@@ -26,7 +26,8 @@ def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], op
         episode: AnyEpisode = Episode(environment, item, options)
         play = episode.play
         actions = islice(play.game.legal(episode.state), _ACTIONS)
-        counts.update({play.wording.render(action, episode.state) for action in actions})
+        # In the order of the actions, which decides between equally frequent ones; that of a set differs by process.
+        counts.update(dict.fromkeys(play.wording.render(action, episode.state) for action in actions).keys())
     found = [text for text, _ in counts.most_common() if len(text) <= _LONGEST][:MOST_REPLIES]
     return [SayingPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(found)]
 

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 import waybench
+from waybench.analysis import LoggedEpisode, overall
+from waybench.analysis.results import Anchoring, row
 from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
 from waybench.envs.bandit import SETTINGS, BanditRules
 from waybench.envs.bandit._game import Machines
@@ -277,3 +279,19 @@ def test_a_person_can_type_a_number() -> None:
     assert ENVIRONMENT.parse_typed(" 5 ", episode.state).action == 4
     assert ENVIRONMENT.parse_typed("6", episode.state) is None
     assert ENVIRONMENT.parse_typed("0", episode.state) is None
+
+
+@pytest.mark.parametrize("protocol", ["paper", "sound"])
+def test_the_floor_is_chance_and_the_ceiling_the_best_machine(protocol: str) -> None:
+    # Of five machines random choices pull the best one in a fifth of 50 steps: 10. The best one always: 50.
+    known = Anchoring()
+    for player, score in (("oracle", 1.0), ("random", 0.0)):
+        episodes = [
+            LoggedEpisode("m", "t", play_out(ENVIRONMENT, one, policy(player), {"protocol": protocol}).record())
+            for one in ENVIRONMENT.source(level=5).head(30)
+        ]
+        (found,) = overall(row(each, anchors=known.of(each.record)) for each in episodes)
+        assert found.rescaled is not None
+        assert (found.rescaled.floor, found.rescaled.ceiling) == (10.0, 50.0)
+        assert found.rescaled.floor_player == "a random player, on average,"
+        assert found.rescaled.mean.value == pytest.approx(score, abs=0.08)

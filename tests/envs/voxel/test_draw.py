@@ -49,6 +49,33 @@ def test_the_map_is_the_world() -> None:
     assert squares * 16 == wide * high
 
 
+def test_one_line_is_around_the_goal_biomes() -> None:
+    item = FIND.source("draw", 2).item(0)
+    turns = play_out(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns
+    svg = draw(item.instance, turns)
+    goal, squares = set[tuple[int, int]](), set[tuple[int, int]]()
+    for path in parts(svg, "voxel-biome"):
+        for x, z, length, side in re.findall(r"M(-?\d+) (-?\d+)h(\d+)v(\d+)", path.get("d")):
+            run = {(column, int(z)) for column in range(int(x), int(x) + int(length), int(side))}
+            squares |= run
+            goal |= run if path[0].text in item.instance.goals else set()
+    assert goal and goal < squares
+    edges = {
+        ((x + step, z), (x + step, z + step)) if right else ((x, z + step), (x + step, z + step))
+        for step in (int(side),)
+        for x, z in squares
+        for right in (True, False)
+        if (other := (x + step, z) if right else (x, z + step)) in squares and ((x, z) in goal) != (other in goal)
+    }
+    (line,) = parts(svg, "voxel-goals")
+    drawn = {
+        ((int(x), int(z)), (int(x) + int(length), int(z)) if way == "h" else (int(x), int(z) + int(length)))
+        for x, z, way, length in re.findall(r"M(-?\d+) (-?\d+)([hv])(\d+)", line.get("d"))
+    }
+    assert drawn == edges
+    assert not any(path.get("stroke") for path in parts(svg, "voxel-biome"))
+
+
 def test_frames_have_the_map_of_the_whole_way() -> None:
     item = FIND.source("draw", 2).item(0)
     turns = play_out(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns

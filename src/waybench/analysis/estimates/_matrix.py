@@ -1,14 +1,14 @@
 """The matrix of models by families: normalised scores on one scale, with their mean and its interval of ranks."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from scipy import stats
 
 from waybench.analysis.estimates._estimates import Estimate, by_level, overall
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Family, Group, Row, family_of, fixed, grouped
+from waybench.analysis.results import Family, Group, Row, at_items, family_of, fixed, grouped, why_not_rescaled
 from waybench.core import Json
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE
@@ -47,6 +47,7 @@ class FamilyScore:
         most: Number of the family's tasks that some model ran.
         items: Number of items.
         notes: What limits the comparison with other models, in words.
+        why_none: Why there is no score, in a few words; "" if there is one.
     """
 
     score: Score | None
@@ -55,6 +56,7 @@ class FamilyScore:
     most: int
     items: int
     notes: tuple[str, ...] = ()
+    why_none: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,7 @@ def matrix(rows: Iterable[Row]) -> Matrix:
     cells: dict[Group, list[Estimate]] = grouped(by_level(listed), lambda each: each.group)
     for group, some in cells.items():
         levels.setdefault((group.env, group.apart), set()).update(each.level for each in some if each.level is not None)
+    by_group = grouped(listed, lambda row: row.group)
     by_family = grouped(totals, lambda group: family_of(group.env))
     families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
     made: dict[str, dict[Family, FamilyScore]] = {}
@@ -148,7 +151,9 @@ def matrix(rows: Iterable[Row]) -> Matrix:
         tasks = {(group.env, group.apart) for group in by_family[family]}
         for model, own in grouped(by_family[family], lambda group: group.model).items():
             made.setdefault(model, {})[family] = _family_score(
-                [(totals[group], cells.get(group, []), levels[group.env, group.apart]) for group in own], len(tasks)
+                [(totals[group], cells.get(group, []), levels[group.env, group.apart]) for group in own],
+                len(tasks),
+                lambda group: why_not_rescaled(at_items(by_group[group])),
             )
     embedded = {group.model for group in totals if group.embedded}
     found = [
@@ -163,7 +168,9 @@ def _order(row: MatrixRow) -> tuple[bool, int, float, str]:
     return row.kind == "reference", -row.families, -(row.mean.value if row.mean else -math.inf), row.model
 
 
-def _family_score(own: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int) -> FamilyScore:
+def _family_score(
+    own: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int, why_none: Callable[[Group], str]
+) -> FamilyScore:
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
     for total, levels, run in own:
@@ -181,6 +188,7 @@ def _family_score(own: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], 
         most=most,
         items=sum(total.items for total, _, _ in own),
         notes=tuple(notes),
+        why_none="" if scores else next(iter({why_none(total.group): None for total, _, _ in own})),
     )
 
 

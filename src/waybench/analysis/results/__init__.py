@@ -1,6 +1,6 @@
 """Rows: one for each episode, and which of them are excluded."""
 
-from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled
+from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled, why_not_rescaled
 from waybench.analysis.results._ceilings import beaten_items, without_ceilings
 from waybench.analysis.results._exclusion import exclude, measurable, rows
 from waybench.analysis.results._items import (
@@ -99,6 +99,7 @@ __all__ = [
     "telling",
     "verified",
     "whole_items",
+    "why_not_rescaled",
     "with_outcomes",
     "without_ceilings",
 ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from waybench.analysis.results._items import ItemKey, Measured
-from waybench.analysis.results._rows import Anchors, Cluster, Row
+from waybench.analysis.results._rows import Anchors, Cluster, Row, known_anchors
 from waybench.core import (
     Environment,
     Episode,
@@ -28,9 +28,11 @@ from waybench.stats import Mean, clustered_mean
 MOST_TURNS = 500  # an episode that may last longer is not played again
 MOST_ITEMS = 5_000  # about ten seconds of playing for a summary in a terminal
 MOST_CONSTANTS = 16  # replies tried at an item
+_FEW = 5  # items of which it can be said that more may resolve the distance from floor to ceiling
 _STATES = 6  # on the oracle's way, in which replies to try are looked for
 _LONGEST = 200  # characters of such a reply
 _TINY = 1e-9
+_NAMED = 60  # characters of a constant reply in a sentence
 
 
 class ConstantPolicy(Policy):
@@ -60,7 +62,8 @@ class Anchoring:
         """Return the floor and the ceiling of an episode's headline metric.
 
         The item is played as it was: by nobody, with the same reply in every turn, and by the oracle; in a game of
-        chance each has the luck of the first attempt. The replies are legal actions of the first states on the oracle's
+        chance each has the luck of the first attempt. Where the environment knows these scores (`reference_scores`),
+        nothing is played. The replies are legal actions of the first states on the oracle's
         way, evenly chosen if there are many. No model takes part.
 
         Args:
@@ -100,6 +103,9 @@ def anchored(records: Iterable[EpisodeRecord], made: Iterable[Row], most: int = 
 
 def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
     environment = registry.load(record.env)
+    known = known_anchors(environment, record)
+    if known is not None:
+        return known._replace(item=item_name)
     if environment.check_options or (environment.not_replayable is not None and environment.not_replayable(record)):
         return None
     item, options = environment.item(record.instance), dict(record.options)
@@ -143,16 +149,26 @@ class Rescaled:
 
     Attributes:
         mean: The score; below 0 if it is worse than the floor.
-        floor: The better of the score of empty replies and that of the best constant reply.
+        floor: The better of the score of empty replies and that of the best constant reply; or the expected score of
+            random choices, where an environment declares that.
         ceiling: The oracle's score.
         constant: The constant reply that was taken at most items; "" where saying nothing is as good. At others it can
             be another one, for that of an item is chosen on others.
+        chance: Whether the floor is the expected score of random choices.
     """
 
     mean: Mean
     floor: float
     ceiling: float
     constant: str
+    chance: bool = False
+
+    @property
+    def floor_player(self) -> str:
+        """Who scores the floor: "an empty reply", "“Rock” in every turn"."""
+        if self.constant:
+            return f"“{self.constant[:_NAMED]}” in every turn"
+        return "a random player, on average," if self.chance else "an empty reply"
 
 
 class _Between(NamedTuple):
@@ -163,12 +179,14 @@ class _Between(NamedTuple):
         constants: The scores of constant replies.
         ceiling: The oracle's score.
         ends: The least and the greatest score possible; None if there is none.
+        chance: Whether `nothing` is that of random choices.
     """
 
     nothing: float
     constants: Mapping[str, float]
     ceiling: float
     ends: Range
+    chance: bool = False
 
 
 def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Rescaled | None:
@@ -210,7 +228,18 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
         return None
     # Of several that were taken as often, the first by its text: the order of the episodes is to make no difference.
     count, constant = len(each), min(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0]))[0]
-    return Rescaled(mean, sign * sum(floors) / count, sign * sum(one.ceiling for one in each) / count, constant)
+    ceiling, chance = sign * sum(one.ceiling for one in each) / count, any(one.chance for one in each)
+    return Rescaled(mean, sign * sum(floors) / count, ceiling, constant, chance)
+
+
+def why_not_rescaled(items: Mapping[ItemKey, Sequence[Row]]) -> str:
+    """Return in a few words why `rescaled` has no score of these items."""
+    anchors = [item[0].anchors for item in items.values()]
+    if any(one is None for one in anchors):
+        return "floor and ceiling not measured"
+    if any(one is not None and one.ceiling is None for one in anchors):
+        return "best possible score not known"
+    return "too few items" if len(items) < _FEW else "floor and ceiling do not differ"
 
 
 def _sign(head: Metric) -> int:
@@ -226,7 +255,7 @@ def _between(item: Sequence[Row], head: Metric) -> _Between | None:
         return None
     constants = {text: sign * value for text, value in found.constants.items()}
     ends = None if worst is None else sign * worst, None if best is None else sign * best
-    return _Between(sign * nothing, constants, sign * found.ceiling, ends)
+    return _Between(sign * nothing, constants, sign * found.ceiling, ends, found.chance)
 
 
 def _chosen(each: Sequence[_Between], clusters: Sequence[Cluster]) -> list[str]:

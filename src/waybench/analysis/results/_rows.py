@@ -94,12 +94,14 @@ class Anchors(NamedTuple):
         nothing: The score of empty replies; None if that is not defined.
         constants: The score of the same reply in every turn, for some replies.
         ceiling: The oracle's score, likewise; None also where that is not known to be the best possible.
+        chance: Whether `nothing` is the expected score of a player that chooses at random instead.
         item: A name of the item with the options of play.
     """
 
     nothing: float | None
     constants: Mapping[str, float]
     ceiling: float | None
+    chance: bool = False
     item: str = ""
 
 
@@ -341,7 +343,7 @@ def row(
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
             replies=_digest([turn.reply for turn in record.turns]),
             setting=published,
-            anchors=anchors if anchors is not None or unmeasured else _measured_before(environment, record),
+            anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
             not_simulated=not_simulated,
             adaptive=bool(episode.search),
             log=episode.log,
@@ -352,7 +354,8 @@ def row(
         raise DataError(_unmeasurable(record, problem)) from None
 
 
-def _measured_before(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+    """Return the floor and the ceiling of a record's item that its environment knows without playing it."""
     known = environment.reference_scores(record) if environment.reference_scores is not None else None
     return None if known is None else Anchors(*known)
 

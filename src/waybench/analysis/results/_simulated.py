@@ -20,6 +20,8 @@ class Simulated(NamedTuple):
         read: Of each turn the action that its reply was read as, in the words of a reply; "" if it was none.
         outcomes: Of each turn its outcome in the simulation, where an earlier version recorded others (see `replay`);
             empty where they are the recorded ones.
+        executed: Of each turn the name of the action that was carried out, where the reply did not name it: the
+            protocol's or a teacher's; "" elsewhere.
     """
 
     confirmed: bool
@@ -27,17 +29,22 @@ class Simulated(NamedTuple):
     skipped: str = ""
     read: tuple[str, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+    executed: tuple[str, ...] = ()
 
 
 def simulate(episode: LoggedEpisode) -> Simulated:
     """Simulate an episode again from its record."""
     record, env = episode.record, registry.load(episode.record.env)
     read: list[str] = []
+    executed: list[str] = []
 
     def reading(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
         play = again.play
         given = None if turn.action is None else play.game.decode(turn.action)
         read.append("" if given is None else play.wording.render(given, again.state)[:_LONGEST])
+        is_replaced = turn.executed is not None and turn.executed != turn.action
+        done = play.game.decode(turn.executed) if is_replaced else given if turn.outcome is Outcome.UNPARSED else None
+        executed.append("" if done is None else play.wording.action_name(done, again.state)[:_LONGEST])
 
     try:
         turns = replay(env, record, watch=reading).turns
@@ -48,7 +55,12 @@ def simulate(episode: LoggedEpisode) -> Simulated:
         return Simulated(confirmed=False, mismatch=message[:_LONGEST] or "it does not replay")
     outcomes = tuple(turn.outcome for turn in turns)
     recorded = tuple(turn.outcome for turn in record.turns)
-    return Simulated(confirmed=True, read=tuple(read), outcomes=outcomes if outcomes != recorded else ())
+    return Simulated(
+        confirmed=True,
+        read=tuple(read),
+        outcomes=outcomes if outcomes != recorded else (),
+        executed=tuple(executed) if any(executed) else (),
+    )
 
 
 def with_outcomes(episode: LoggedEpisode, again: Simulated) -> LoggedEpisode:

@@ -6,7 +6,7 @@ from waybench._package_data import read_text
 from waybench.core import Presentation
 from waybench.envs.bandit._game import BanditRules
 from waybench.envs.bandit._instance import LARGEST_PAYOFF, decode
-from waybench.envs.bandit._metrics import MEASURES, setting
+from waybench.envs.bandit._metrics import MEASURES, reference_scores, setting
 from waybench.envs.bandit._people import board
 from waybench.envs.bandit._players import PLAYERS
 from waybench.envs.bandit._source import FEWEST, OPTIONS, BanditSource, prove
@@ -68,6 +68,7 @@ ARMS = agent_environment(
     metrics=MEASURES.metrics,
     series=MEASURES.series,
     published_setting=setting,
+    reference_scores=reference_scores,
     presentation=PRESENTATION,
     players=PLAYERS,
 )

@@ -98,8 +98,8 @@ def draw(wilds: Wilds, turns: Sequence[TurnRecord] = (), *, board_id: str = "", 
         reuse: Whether the page holds a drawing with this id already, whose map is shown again.
 
     Returns:
-        An `<svg>` element. Classes: tiles, crafter-ground, tiles-start, tiles-trail, tiles-stop, and crafter-view,
-        crafter-changed, crafter-being, crafter-unlocked, crafter-status.
+        An `<svg>` element. Classes: tiles, tiles-start, tiles-trail, tiles-stop, crafter-map, crafter-ground,
+        crafter-panel, crafter-legend, crafter-view, crafter-changed, crafter-being, crafter-unlocked, crafter-status.
     """
     (walk,) = _walks(wilds, turns, [len(turns)])
     if reuse:
@@ -118,10 +118,15 @@ def _drawing(wilds: Wilds, walk: _Walk, board: str) -> str:
     steps = len(walk.way) - 1
     unlocked = f"{len(walk.unlocked)} of {len(ACHIEVEMENTS)} achievements"
     label = f"Crafter, world {wilds.seed}, {plural(steps, 'step')}, {unlocked}"
-    parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk), *_panel(walk), *_legend()]
+    parts = [board, *_changed(walk), *_beings(walk.end), *_way(walk), *_marks(walk)]
+    # Groups, so that the style sheet of a narrow page can put them below a map that is as wide as the page.
+    parts += [
+        f'<g class="crafter-panel">{"".join(_panel(walk))}</g>',
+        f'<g class="crafter-legend">{"".join(_legend())}</g>',
+    ]
     return (
-        f'<svg class="tiles maze-large" viewBox="0 0 {SIZE + _PANEL} {SIZE + _LEGEND}" role="img" aria-label="{label}" '
-        f'font-family="sans-serif">{"".join(parts)}</svg>'
+        f'<svg class="tiles maze-large crafter-map" viewBox="0 0 {SIZE + _PANEL} {SIZE + _LEGEND}" role="img" '
+        f'aria-label="{label}" font-family="sans-serif">{"".join(parts)}</svg>'
     )
 
 

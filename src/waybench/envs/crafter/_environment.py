@@ -8,7 +8,7 @@ from waybench.core import Presentation
 from waybench.envs.crafter._failures import FAILURES, own_failure
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._instance import decode
-from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, setting
+from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, reference_scores, setting
 from waybench.envs.crafter._people import KEYS, board
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
@@ -74,6 +74,7 @@ SURVIVAL = agent_environment(
     series=SERIES,
     aggregates=AGGREGATES,
     published_setting=setting,
+    reference_scores=reference_scores,
     presentation=PRESENTATION,
     players=PLAYERS,
     keys=KEYS,

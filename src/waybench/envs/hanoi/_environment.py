@@ -12,6 +12,7 @@ from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, is_competent, m
 from waybench.envs.hanoi._people import board
 from waybench.envs.hanoi._players import PLAYERS
 from waybench.envs.hanoi._potential import POTENTIALS
+from waybench.envs.hanoi._reasoning import reasoning
 from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
 from waybench.envs.hanoi._variables import MINIMUM, VARIABLES
 from waybench.smartplay import agent_environment
@@ -85,6 +86,7 @@ RODS = agent_environment(
     axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
     explanatory_variables=VARIABLES,
     potentials=POTENTIALS,
+    reasoning=reasoning,
     success="all disks are on their goal rods after at most 30 steps, or twice the minimum if that is more",
     competent=is_competent,
     series=SERIES,

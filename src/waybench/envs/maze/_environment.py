@@ -23,6 +23,7 @@ from waybench.envs.maze._metrics import METRICS, is_competent
 from waybench.envs.maze._people import board, typed_actions
 from waybench.envs.maze._players import PLAYERS, noisy_success
 from waybench.envs.maze._potential import POTENTIALS
+from waybench.envs.maze._reasoning import reasoning
 from waybench.envs.maze._source import OPTIONS, MazeSource
 from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
 from waybench.envs.maze._variables import JUNCTIONS, MINIMUM, VARIABLES
@@ -102,6 +103,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),
     explanatory_variables=VARIABLES,
     potentials=POTENTIALS,
+    reasoning=reasoning,
     success="the exit is reached within one and a half times the steps of a shortest path",
     competent=is_competent,
     best_of=True,

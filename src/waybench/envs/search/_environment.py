@@ -28,7 +28,7 @@ from waybench.core import (
     Wording,
     level_axis,
 )
-from waybench.envs.search import _failures, _game_number, _game_walk, _potential, _texts
+from waybench.envs.search import _failures, _game_number, _game_walk, _potential, _reasoning, _texts
 from waybench.envs.search import _metrics as _scores
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
@@ -74,6 +74,7 @@ class _Kind:
     axis: Axis
     variables: ExplanatoryVariables
     potentials: tuple[Potential[Any], ...]
+    reasoning: Callable[[Any], str]
     success: str
     competent: Callable[[EpisodeRecord], bool]
     source_options: tuple[Option, ...]
@@ -165,6 +166,7 @@ _KINDS = {
         failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections needed to find any number of the range."),
         variables=NUMBER_VARIABLES,
+        reasoning=_reasoning.bisection,
         potentials=_potential.NUMBER,
         success="the number is found in at most one and a half times as many guesses as the range has bits",
         competent=number_is_competent,
@@ -189,6 +191,7 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
+        reasoning=_reasoning.stack,
         potentials=_potential.WALK,
         success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
         competent=depth_is_competent,
@@ -214,6 +217,7 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
+        reasoning=_reasoning.queue,
         potentials=_potential.WALK,
         success="every node is visited in at most one and a half times the steps of a breadth-first search",
         competent=breadth_is_competent,
@@ -368,6 +372,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         axes=(kind.axis, MINIMUM),
         explanatory_variables=kind.variables,
         potentials=kind.potentials,
+        reasoning=kind.reasoning,
         success=kind.success,
         competent=kind.competent,
         series=_scores.series(kind.scores),

@@ -135,6 +135,7 @@ PRESENTATION = Presentation(
         "walked path (a straight line if creatures interfered), and a dot marks where a plan ended."
     ),
     reference="a shortest tour (dashed)",
+    panels={"Score and objectives": ("score", "top0")},
 )
 
 

@@ -1,6 +1,7 @@
 """A search as a drawing (SVG): the map from above, the way, its start and end, and the goal that was nearest."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from math import ceil, floor
 
 from waybench.core import TurnRecord, plural
@@ -26,7 +27,7 @@ def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
     Returns:
         An `<svg>` element, north at the top; only the way where the map is not known or its engine not installed.
         Classes: tiles, tiles-start, tiles-trail, tiles-stop, tiles-goal, and
-        voxel-map, voxel-biome, voxel-end. Biomes are named in titles.
+        voxel-map, voxel-biome, voxel-goals, voxel-end. Biomes are named in titles.
     """
     (drawing,) = _drawings(search, turns, [len(turns)], board_id if not reuse else "")
     return drawing
@@ -46,9 +47,10 @@ def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
     side, west, north, wide, high = _frame([*all_points, *([goal] if goal else [])])
     identity = f' id="{board_id}"' if board_id else ""
-    biomes = _biomes(search, side, west, north, wide, high) if has_map else {}
-    board = f"<g{identity}>{''.join(biomes.values())}</g>"
     unit = max(wide, high) * side / 100  # of line widths
+    rows = _squares(search, side, west, north, wide, high) if has_map else []
+    biomes = _biomes(search, rows, side, west, north)
+    board = f"<g{identity}>{''.join(biomes.values())}{_outline(search, rows, side, west, north, unit)}</g>"
     legend, depth = _legend(search, list(biomes), (west, north + high * side), wide * side, unit)
     board += legend
     for count in counts:
@@ -81,26 +83,47 @@ def _frame(places: Sequence[Point]) -> tuple[int, int, int, int, int]:
     return side, west, north, ceil((high[0] - west) / side), ceil((high[1] - north) / side)
 
 
-def _biomes(search: Search, side: int, west: int, north: int, wide: int, high: int) -> dict[str, str]:
+def _squares(search: Search, side: int, west: int, north: int, wide: int, high: int) -> list[list[str]]:
+    """Return the biomes of the map's squares, row by row."""
+    world, middle = chart(search.engine, search.seed), side // 2
+    return [
+        [world.biome(west + column * side + middle, north + row * side + middle) for column in range(wide)]
+        for row in range(high)
+    ]
+
+
+def _biomes(search: Search, rows: Sequence[Sequence[str]], side: int, west: int, north: int) -> dict[str, str]:
     """Return a path for each biome: its squares, those in a row joined."""
-    world, lines = chart(search.engine, search.seed), dict[str, list[str]]()
-    for row in range(high):
-        z = north + row * side
-        names = [world.biome(west + column * side + side // 2, z + side // 2) for column in range(wide)]
-        begin = 0
-        for column in range(1, wide + 1):
-            if column == wide or names[column] != names[begin]:
-                length = (column - begin) * side
-                lines.setdefault(names[begin], []).append(f"M{west + begin * side} {z}h{length}v{side}h-{length}z")
-                begin = column
-    colours, paths = ENGINES[search.engine].biomes, dict[str, str]()
-    for name in sorted(lines):
-        outline = ' stroke="#d55e00" stroke-opacity="0.5"' if name in search.goals else ""
-        paths[name] = (
-            f'<path class="voxel-biome" fill="{colours[name]}"{outline} d="{"".join(lines[name])}">'
-            f"<title>{name}</title></path>"
-        )
-    return paths
+    lines = dict[str, list[str]]()
+    for row, names in enumerate(rows):
+        column = 0
+        for name, squares in groupby(names):
+            length = len(list(squares))
+            corner = f"M{west + column * side} {north + row * side}"
+            lines.setdefault(name, []).append(f"{corner}h{length * side}v{side}h-{length * side}z")
+            column += length
+    colours = ENGINES[search.engine].biomes
+    return {
+        name: f'<path class="voxel-biome" fill="{colours[name]}" d="{"".join(runs)}"><title>{name}</title></path>'
+        for name, runs in sorted(lines.items())
+    }
+
+
+def _outline(search: Search, rows: Sequence[Sequence[str]], side: int, west: int, north: int, unit: float) -> str:
+    """Return a line around the goal biomes; it is open where they go on beyond the map."""
+    goal = [[name in search.goals for name in row] for row in rows]
+    lines = list[str]()
+    for row, cells in enumerate(goal):
+        for column, inside in enumerate(cells):
+            x, y = west + (column + 1) * side, north + (row + 1) * side
+            if column + 1 < len(cells) and inside != cells[column + 1]:
+                lines.append(f"M{x} {y - side}v{side}")
+            if row + 1 < len(goal) and inside != goal[row + 1][column]:
+                lines.append(f"M{x - side} {y}h{side}")
+    if not lines:
+        return ""
+    look = f'fill="none" stroke="#d55e00" stroke-width="{0.8 * unit:.2f}" stroke-linecap="square"'
+    return f'<path class="voxel-goals" {look} d="{"".join(lines)}"/>'
 
 
 def _legend(

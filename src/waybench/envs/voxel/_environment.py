@@ -65,6 +65,7 @@ PRESENTATION = Presentation(
         "square the goal nearest to it, the line the player's path, and the dot its last position, with a ring if the "
         "biome was found."
     ),
+    panels={"Success": ("score", "spl")},
     undefined="A dash: no biome was found, so there is no number of steps.",
 )
 

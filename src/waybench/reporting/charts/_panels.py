@@ -155,7 +155,8 @@ def bar_spec(
         beside = {"labelLimit": room, "minExtent": room, "ticks": False, "domain": False}
         named = number % layout.columns == 0
         y = nominal("player", sort=names, title=None, axis=beside if named else None)
-        domain = _domain(metric, [bar[each] for bar in values for each in ("value", "low", "high")])
+        # Bars begin at 0, also where a score has no lower bound.
+        domain = _domain(metric, [0.0, *(bar[each] for bar in values for each in ("value", "low", "high"))])
         across = {
             "title": None,
             "scale": {"domain": domain, "nice": False},

@@ -1,7 +1,9 @@
 """Charts of scores and horizons against models' sizes and dates (AQA-Bench, section 4.4)."""
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from typing import Any, NamedTuple
 
 from waybench.analysis import Estimate
@@ -19,6 +21,8 @@ from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, s
 from waybench.stats import CONFIDENCE
 
 _FONT = 12
+_HIGH = 300  # of the plot, in pixels
+_PADDING = 24  # left and right of the points
 _LETTERS = 28
 _MOST_LEVELS = 3  # with more, the score of all levels is drawn if it has one, and the horizon
 _SHARE = 0.5  # of the horizon that is drawn
@@ -57,7 +61,7 @@ _SIZE = _Quantity(
     _size,
     {
         "type": "quantitative",
-        "scale": {"type": "log", "nice": False, "padding": 24},
+        "scale": {"type": "log", "nice": False, "padding": _PADDING},
         "axis": {"grid": False, "tickCount": 6, "labelExpr": "replace(format(datum.value, '~s'), 'G', 'B')"},
     },
 )
@@ -67,7 +71,7 @@ _DATE = _Quantity(
     _date,
     {
         "type": "temporal",
-        "scale": {"type": "utc", "nice": False, "padding": 24},
+        "scale": {"type": "utc", "nice": False, "padding": _PADDING},
         "axis": {"grid": False, "tickCount": 6, "format": "%Y-%m"},
     },
 )
@@ -177,7 +181,10 @@ def _charts(
             continue
         against = "number of parameters, on a logarithmic axis" if quantity is _SIZE else "date of release"
         caption = f"{what}. Against the models' {against}; a line joins the models of one series."
-        wide, narrow = (scaling_spec(data, quantity.title, quantity.axis, up, width) for width in (640, 280))
+        wide, narrow = (
+            scaling_spec(_labelled(data, quantity, up, width), quantity.title, quantity.axis, up, width)
+            for width in (640, 280)
+        )
         found.append(
             Chart(
                 chart_name(env, whose, f"{name} by {quantity.name}"),
@@ -211,6 +218,93 @@ def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Q
     return sorted(data, key=lambda each: (each["number"], each["at"]))
 
 
+class _Position(NamedTuple):
+    """Where a label is, from its point, in pixels.
+
+    Attributes:
+        dx: To the right.
+        dy: Down.
+        align: Which of its ends is there.
+    """
+
+    dx: int
+    dy: int
+    align: str
+
+
+# In the order in which they are tried.
+_POSITIONS = (
+    _Position(0, -13, "center"),
+    _Position(0, 15, "center"),
+    _Position(9, 1, "left"),
+    _Position(-9, 1, "right"),
+    _Position(6, -13, "left"),
+    _Position(-6, -13, "right"),
+    _Position(6, 15, "left"),
+    _Position(-6, 15, "right"),
+    _Position(0, -28, "center"),
+    _Position(0, 30, "center"),
+)
+_LETTER = 0.56  # mean width of a letter, in font sizes
+_POINT = 5  # half the width of a point
+_Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _labelled(
+    data: Sequence[dict[str, Any]], quantity: _Quantity, up: Mapping[str, Any], width: int
+) -> list[dict[str, Any]]:
+    """Return the data with the position of each label ("position", a number in `_POSITIONS`).
+
+    A label has the first position at which it covers no point and no other label and is not cut off; where there is
+    none, it is left out (-1): the point's description and the tables name the model.
+
+    Args:
+        data: The models.
+        quantity: What the chart is drawn against.
+        up: Title and scale of the score.
+        width: Of the plot, in pixels.
+    """
+    across = [_along(quantity, each["at"]) for each in data]
+    ends = [end for each in data for end in (each["low"], each["score"], each["high"]) if end is not None]
+    low, high = up["scale"].get("domain") or (min(ends), max(ends))
+    points = [
+        (
+            _PADDING + (width - 2 * _PADDING) * (x - min(across)) / ((max(across) - min(across)) or 1),
+            _HIGH * (1 - (each["score"] - low) / ((high - low) or 1)),
+        )
+        for each, x in zip(data, across, strict=True)
+    ]
+    taken: list[_Box] = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
+    found: list[dict[str, Any]] = []
+    for each, (x, y), own in zip(data, points, tuple(taken), strict=True):
+        boxes = [_box(position, x, y, each["label"]) for position in _POSITIONS]
+        others = [box for box in taken if box != own]
+        free = (
+            number
+            for number, box in enumerate(boxes)
+            if box[0] >= 0 and box[2] <= width + _PADDING and not any(_overlap(box, other) for other in others)
+        )
+        position = next(free, -1)
+        if position >= 0:
+            taken.append(boxes[position])
+        found.append({**each, "position": position})
+    return found
+
+
+def _along(quantity: _Quantity, at: Any) -> float:
+    return math.log(at) if quantity is _SIZE else float(date.fromisoformat(at).toordinal())
+
+
+def _box(position: _Position, x: float, y: float, label: str) -> _Box:
+    wide = _LETTER * _FONT * len(label)
+    left = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
+    return left, y + position.dy - 0.6 * _FONT, left + wide, y + position.dy + 0.6 * _FONT
+
+
+def _overlap(one: _Box, other: _Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+
+
 def _without_model(group: Group) -> Group:
     return replace(group, model="", embedded=False)
 
@@ -221,7 +315,7 @@ def scaling_spec(
     """Return the chart as a Vega-Lite specification.
 
     Args:
-        data: The models: "series", "label", "at", "score", "low", "high", "interval", "text", "number".
+        data: The models: "series", "label", "at", "score", "low", "high", "interval", "text", "number", "position".
         title: What the axis across is.
         across: Type, scale and axis of "at".
         up: Title and scale of "score".
@@ -241,7 +335,6 @@ def scaling_spec(
     shape = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": shapes})
     y = quantitative("score", title=up["title"], scale=up["scale"], axis={"tickCount": 5})
     halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
-    name: Spec = {"type": "text", "dy": -13, "fontSize": _FONT}
     layers: list[Spec] = [
         {
             "transform": [{"filter": "datum.interval"}],
@@ -253,9 +346,17 @@ def scaling_spec(
             "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
             "encoding": {"y": y, "color": colour, "shape": shape, "description": nominal("text")},
         },
-        {"mark": {**name, **halo}, "encoding": {"y": y, "text": nominal("label")}},
-        {"mark": {**name, "color": "var(--soft)"}, "encoding": {"y": y, "text": nominal("label")}},
     ]
+    for look in (halo, {"color": "var(--soft)"}):
+        for number, position in enumerate(_POSITIONS):
+            if any(each["position"] == number for each in data):
+                layers.append(
+                    {
+                        "transform": [{"filter": f"datum.position === {number}"}],
+                        "mark": {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **look},
+                        "encoding": {"y": y, "text": nominal("label")},
+                    }
+                )
     for layer in layers:
         layer["encoding"] = {"x": x, **layer["encoding"]}
-    return specification(width, 300, data={"values": list(data)}, layer=layers, config=config)
+    return specification(width, _HIGH, data={"values": list(data)}, layer=layers, config=config)

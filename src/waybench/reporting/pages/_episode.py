@@ -98,19 +98,20 @@ def ended(played: Played) -> str:
 
 
 def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
-    record, read = played.episode.record, played.again.read
+    record, read, executed = played.episode.record, played.again.read, played.again.executed
     longest = each_of(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
     before = earlier = record.opening[-1].text if record.opening else ""  # the last message, and the last long one
     found: list[tuple[Said, Said]] = []
     for number, turn in enumerate(record.turns, start=1):
         reason = (turn.reason or "")[:LONGEST_UNSENT]
         other = turn.executed is not None and turn.executed != turn.action
-        instead = excerpt(str(turn.executed), LONGEST_UNSENT) if other else None
+        name = _at(executed, number - 1)
+        instead = excerpt(name or str(turn.executed), LONGEST_UNSENT) if other else None
         inside = reasoning_in(turn.reply)
         said = excerpt(without_reasoning(turn.reply).strip() if inside else turn.reply, longest)
         beside = played.episode.reasoning.get(str(number - 1), "")
         reasoning = "\n\n".join(filter(None, (beside, inside)))
-        read_as, note = _read_as(turn, _at(read, number - 1), said.text, inside)
+        read_as, note = _read_as(turn, _at(read, number - 1), said.text, inside, name)
         reply = Said(
             "reply",
             f"{who}, turn {number}",
@@ -141,7 +142,7 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
     return found
 
 
-def _read_as(turn: TurnRecord, read: str, reply: str, inside: str) -> tuple[str, str]:
+def _read_as(turn: TurnRecord, read: str, reply: str, inside: str, executed: str) -> tuple[str, str]:
     """Return what a reply was read as, and a note.
 
     Args:
@@ -149,6 +150,7 @@ def _read_as(turn: TurnRecord, read: str, reply: str, inside: str) -> tuple[str,
         read: What it was read as, in the words of a reply; a mark without letters for no action.
         reply: The reply as the page shows it, without its reasoning.
         inside: The reasoning that was part of the reply.
+        executed: The name of the action that was carried out in its place; "" if it is not known.
     """
     if any(map(str.isalnum, read)):
         return read, _IN_REASONING if read in inside and read not in reply else ""
@@ -156,7 +158,8 @@ def _read_as(turn: TurnRecord, read: str, reply: str, inside: str) -> tuple[str,
         return "", ""  # a thought, which is taken as it is
     if turn.action is None:
         return "", "No action was read."
-    return "", "No action was read; the environment took the action that the protocol sets for such a reply."
+    action = f"“{executed}”, which" if executed else "the action that"
+    return "", f"No action was read; the environment took {action} the protocol sets for such a reply."
 
 
 def _cost(usage: Usage | None) -> str:

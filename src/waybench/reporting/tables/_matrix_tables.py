@@ -61,8 +61,8 @@ def matrix_table(
             ]
             * ranked
         ),
-        "“–”: there is no normalised score, because floor and ceiling are not known or do not differ "
-        "significantly; the family’s page has the score itself.",
+        "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
+        "few items it is not certain that floor and ceiling differ.",
         "Items that a search for a horizon chose are not in this table.",
     ]
     columns = [
@@ -122,12 +122,12 @@ def _family(cell: FamilyScore | None, pages: Mapping[Group, str]) -> Cell:
     if cell is None:
         return _NOT_RUN
     link = f"results/{pages[cell.groups[0]]}" if len(cell.groups) == 1 else ""
-    return _cell(cell.score, cell.notes, link)
+    return _cell(cell.score, cell.notes, link, cell.why_none)
 
 
-def _cell(score: Score | None, said: Iterable[str], link: str = "") -> Cell:
+def _cell(score: Score | None, said: Iterable[str], link: str = "", why_none: str = "") -> Cell:
     if score is None:
-        return Cell(text=NOTHING, kind="score", link=link)
+        return Cell(text=NOTHING, kind="score", link=link, notes=notes([why_none], "why") if why_none else ())
     ends = "" if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
     return Cell(
         text=number(score.value),
