@@ -92,7 +92,7 @@ def test_the_time_left_of_a_ladder_follows_from_its_last_level() -> None:
     status = progress.status()
     # Six requests a level, 2 s each: four more at level 7, and twice six at 9 and 11.
     assert (status.seconds_left, status.last_level) == ((4 + 12) * 2, 11)
-    assert status.state_text == "32 s to level 11"
+    assert status.state_text == "up to level 11: 32 s"
     assert status.text.endswith("about 32 s left if it climbs to level 11")
 
 

@@ -73,13 +73,13 @@ class TaskStatus:
 
     @property
     def state_text(self) -> str:
-        """The time left of a running task: "3 min 20 s", "≤ 2 h", ""; otherwise its state."""
+        """The time left of a running task: "3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; otherwise its state."""
         if self.state != "running":
             return "done" if self.state == "finished" else self.state
         if self.seconds_left is None:
             return ""
-        up_to = "" if self.last_level is None else f" to level {self.last_level}"
-        return ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left) + up_to
+        up_to = "" if self.last_level is None else f"up to level {self.last_level}: "
+        return up_to + ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
 
     @property
     def use_text(self) -> str:
