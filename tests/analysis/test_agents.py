@@ -12,7 +12,7 @@ from waybench.analysis.estimates import Agent, agents
 from waybench.analysis.estimates._agents import HumanScore, _range
 from waybench.core import play_out, policy
 from waybench.smartplay import CAPABILITIES, RECORDED, capability_scores
-from waybench.stats import clustered_mean
+from waybench.stats import clustered_error, clustered_mean
 
 
 def played(who: str, model: str = "vendor/model", count: int = 4, **options: Any) -> list[LoggedEpisode]:
@@ -155,7 +155,7 @@ def test_the_interval_of_a_capped_capability() -> None:
     # Where all of the interval is beyond 1, nothing is left of it.
     mean = clustered_mean([20.0, 21.0, 25.0], ["a", "b", "c"])
     assert mean is not None
-    far = {"Crafter": HumanScore(mean, mean, (0, 82), mean)}
+    far = {"Crafter": HumanScore(mean, clustered_error([20.0, 21.0, 25.0], "abc"), (0, 82), mean)}
     (first, *_) = capability_scores({"Crafter": mean.value}, "paper_capped")
     assert (first.value, _range(first, far, "paper_capped")) == (1, (1, 1))
     own = only(played("thompson", count=5))

@@ -11,8 +11,9 @@ import pytest
 from scipy import stats
 
 import waybench
+from benchmarks.crafter_score import coverage
 from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows
-from waybench.analysis.estimates import text_table
+from waybench.analysis.estimates import summary_table, text_table
 from waybench.analysis.results import Cluster
 from waybench.core import End, play_out, policy
 from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
@@ -214,3 +215,33 @@ def test_as_json() -> None:
     told = only([world(0, ALL), world(1, HALF)]).to_json()["aggregates"]["crafter_score"]
     assert told["value"] == pytest.approx(crafter_score([1.0] * 11 + [0.5] * 11))
     assert told["n"] == 2
+
+
+SIZE = AGGREGATE.sample_size
+
+
+def test_too_few_worlds_are_said_beside_the_score_in_a_terminal_and_as_json() -> None:
+    assert SIZE is not None
+    some = [world(number, HALF if number % 3 else ALL) for number in range(10)]
+    (found,) = overall(some)
+    note = found.too_few["crafter_score"]
+    assert note.startswith("Crafter score: its interval takes 100 worlds, and there are 10. With 10 worlds, ")
+    assert found.to_json()["too_few"] == {"crafter_score": note}
+    lines = summary_table(some).splitlines()
+    score = found.aggregates["crafter_score"]
+    assert [line for line in lines if f"{score.value:.1f} [" in line and "]†" in line]
+    assert f"† {note}" in lines
+    assert note in text_table(by_level(some)).splitlines()
+    # Whatever the attempts at them are, a hundred worlds are enough.
+    many = [world(number, HALF if number % 3 else ALL) for number in range(SIZE.fewest)]
+    (enough,) = overall(many)
+    assert enough.too_few == {}
+    assert "†" not in summary_table(many)
+    assert "its interval takes" not in text_table(by_level(many))
+
+
+@pytest.mark.parametrize("name", ["all 10 %", "ten 80 %, twelve 3 %", "1 to 95 %, most of them rare"])
+def test_so_many_worlds_would_do(name: str) -> None:
+    assert SIZE is not None
+    assert coverage(name, 10, 200) < 0.91
+    assert coverage(name, SIZE.fewest, 150) >= 0.92 - 2 * (0.92 * 0.08 / 150) ** 0.5

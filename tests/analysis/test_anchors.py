@@ -55,12 +55,12 @@ def test_a_constant_reply_that_solves_some_mazes_is_the_floor() -> None:
 
 def test_the_best_constant_is_worth_nothing_more_than_0() -> None:
     # The bisected middle of 0 to 8 is right or near it: always saying so is a floor well below "nothing known".
-    found = anchored(at("search/coin", "oracle", 3)).rescaled
+    found = anchored(at("search/coin", "oracle", 3, 12)).rescaled
     assert found is not None
     assert found.constant
     assert 0 < found.floor < 1
     assert (found.ceiling, found.mean.value) == (0.0, pytest.approx(1))
-    nobody = anchored(at("search/coin", "null", 3)).rescaled
+    nobody = anchored(at("search/coin", "null", 3, 12)).rescaled
     assert nobody is not None
     assert nobody.mean.value < 0  # below what the constant reply is worth
 

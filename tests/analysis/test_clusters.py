@@ -45,15 +45,17 @@ def test_micro_and_macro_by_hand() -> None:
     assert micro.value == pytest.approx(18 / 48)
     assert macro.value == pytest.approx(mean([1, 6 / 12, 6 / 30]))
     assert (micro.n, micro.clusters, macro.n, macro.clusters) == (48, 3, 3, 3)
-    # Wilson's for as many trials as have the ratio's error: residuals of the maps' totals, linearised.
-    residuals = [6 - 18 / 48 * size for size in QUESTIONS]
-    assert (micro.low, micro.high) == pytest.approx(wilson(18 / 48, 3 / 2 * sum(one**2 for one in residuals) / 48**2))
-    assert (macro.low, macro.high) == pytest.approx(wilson(macro.value, variance([1, 0.5, 0.2]) / 3))
+    # Wilson's for as many trials as have the ratio's error: residuals of the maps' totals, linearised, each over one
+    # minus the map's share of the questions. Shares of 1/8, 1/4 and 5/8 have 1.465 degrees of freedom.
+    squares = [(6 - 18 / 48 * size) ** 2 / (1 - size / 48) for size in QUESTIONS]
+    assert QUESTIONS == [6, 12, 30]
+    assert (micro.low, micro.high) == pytest.approx(wilson(18 / 48, sum(squares) / 48**2, 1.4651163))
+    assert (macro.low, macro.high) == pytest.approx(wilson(macro.value, variance([1, 0.5, 0.2]) / 3, 2))
 
 
-def wilson(share: float, error: float) -> tuple[float, float]:
-    """Return the shares p at which (share - p)² is 4.30² of the error that is due at p."""
-    reach = stats.t.ppf(0.975, 2) ** 2 * error / (share * (1 - share))
+def wilson(share: float, error: float, freedom: float) -> tuple[float, float]:
+    """Return the shares p at which (share - p)² is t² of the error that is due at p."""
+    reach = stats.t.ppf(0.975, freedom) ** 2 * error / (share * (1 - share))
     low, high = sorted(np.roots([1 + reach, -(2 * share + reach), share**2]))
     return float(low), float(high)
 

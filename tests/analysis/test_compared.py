@@ -4,6 +4,7 @@ from dataclasses import replace
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import pytest
 
 import waybench
@@ -15,7 +16,6 @@ from waybench.analysis.estimates import ranked, set_spread, spread, text_table
 from waybench.analysis.formatting import change_text, mean_text
 from waybench.analysis.results import labels
 from waybench.core import Item
-from waybench.stats import clustered_mean
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.metrics[:2]
@@ -76,8 +76,12 @@ def test_changes_are_paired_by_item() -> None:
     size = bare[0].instance.high - bare[0].instance.low
     assert (change.items, change.level, change.group.examples) == (2, 6, 2)
     assert change.metrics["err_min"].value == pytest.approx(-(2 + 1) / 2 / size)
-    differences = [-2 / size, -1 / size]
-    assert change.metrics["err_min"] == clustered_mean(differences, [i.instance.hash for i in bare[1:3]], -1, 1)
+    # The interval of Bonett and Price, with a pair at each bound added; two items do not exclude 0.
+    added = np.array([-2 / size, -1 / size, 1, -1])
+    low = added.mean() - 1.959964 * added.std() / 2
+    found = change.metrics["err_min"]
+    assert (found.low, found.n, found.clusters) == (pytest.approx(low), 2, 2)
+    assert found.high == pytest.approx(added.mean() + 1.959964 * added.std() / 2)
     assert change.to_json()["group"]["options"]["examples"] == 2
 
 

@@ -11,16 +11,15 @@ from tests.analysis.test_frames import row
 from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
 from waybench.analysis.comparisons import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
 from waybench.analysis.comparisons._comparison import with_tests
-from waybench.stats import sign_flip_test
 
 SOURCE = Path(waybench.__file__).parent
 
 
 def test_p_values_are_adjusted_within_a_family_and_in_their_order() -> None:
-    # Of n items that all differ alike, a test of signs has p = 2 / 2^n.
+    # Of n items that all differ alike, McNemar's test has p = 2 / 2^n.
     counts = {"a": 6, "b": 8, "c": 7}
     found = [
-        compare(made([1.0] * count), made([0.0] * count, "b"), MODEL, family=family, method=sign_flip_test)
+        compare(made([1.0] * count), made([0.0] * count, "b"), MODEL, family=family)
         for family, some in (("one", "ab"), ("two", "c"))
         for count in (counts[name] for name in some)
     ]

@@ -27,6 +27,7 @@ def row(of: Group, **more: Any) -> Row:
         **{"input_tokens": None, "output_tokens": None, "cached_tokens": None, "reasoning_tokens": None},
         "seconds": None,
     }
+    given["succeeded"] = {**given, **more}["end"] == "solved"
     return Row(group=of, **{**given, **more})
 
 
@@ -66,7 +67,8 @@ def test_what_an_episode_says() -> None:
         **{"model": "vendor/model", "embedded": False, "task": "alicia", "env": "maze/alicia", "env_version": 3},
         **{"headline": "score", "key": "k1", "setting": "Easy", "level": 7, "item": "702", "index": 1},
         **{"instance": "ab" * 32, "cluster": "hall", "cluster_key": "k1", "cluster_level": 7, "attempt": 2},
-        **{"run": "r1", "log": "run.eval", "end": "failed", "counts": True, "infrastructure_error": False},
+        **{"run": "r1", "log": "run.eval", "end": "failed", "succeeded": False, "counts": True},
+        "infrastructure_error": False,
         **{
             "set_aside": None,
             "not_simulated": None,

@@ -2,23 +2,29 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.analysis.episodes import MAZE, item, logged, played
+from tests.analysis.episodes import MAZE, detour, item, logged, played
 from tests.analysis.test_frames import group, row
 from waybench.analysis import LoggedEpisode, Row, rows
+from waybench.analysis.estimates import item_difficulties
 from waybench.analysis.horizons import (
     Horizon,
+    ReferenceHorizon,
     difficulty_text,
     horizon_table,
     horizon_text,
     horizons,
     leading,
+    reference_text,
+    searches,
     success_curves,
 )
 from waybench.analysis.horizons._horizon import ALTERNATIVES
+from waybench.analysis.horizons._references import reference_mark
 from waybench.analysis.results import Cluster
 from waybench.core import play_out, policy
 from waybench.envs import registry
@@ -288,13 +294,18 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
-    first, rule, *lines, solved = table.splitlines()
-    assert solved == "Solved, regardless of the score: the exit is reached, by any path."
+    first, rule, *lines, chance, constant, success = table.splitlines()
+    assert success == (
+        "Success, regardless of the score: the exit is reached within"
+        " one and a half times the steps of a shortest path."
+    )
     assert first.split("  ")[0] == "Mazes (AliciaBench): horizons, by dimension"
     assert first.split()[-4:] == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}
     assert [line.split()[0] for line in lines] == ["a", "waybench/oracle"]
     assert "above 7" in lines[1]
+    assert chance.split() == ["random", "player", "below", "5", "below", "5"]
+    assert constant.split() == ["best", "constant", "reply", "below", "5", "below", "5"]
 
 
 @pytest.mark.parametrize("levels", [(5, 7), (5, 9), (5, 7, 9, 13), (5, 101)])
@@ -332,3 +343,65 @@ def test_every_axis_comes_with_what_counts_as_solved() -> None:
     for entry in registry.entries:
         environment = registry.load(entry.id)
         assert bool(environment.axes) == bool(environment.success), environment.id
+
+
+def test_a_detour_solves_a_maze_and_is_no_success() -> None:
+    maze = item(9)
+    minimum = maze.proof["minimum"]
+    assert minimum % 4 == 0, "so that one and a half times the minimum is an even number of steps too many"
+    made = rows(logged(detour(maze, extra)) for extra in (0, minimum // 2, minimum // 2 + 2))
+    assert [each.end for each in made] == ["solved"] * 3
+    assert [each.succeeded for each in made] == [True, True, False]
+
+
+def test_horizons_searches_and_difficulties_count_successes_alone() -> None:
+    """Solved by a long way, every maze of every dimension: no horizon, wherever success is looked at."""
+    levels = (5, 9, 13, 17)
+    plan = {"axis": "dimension", "share": 0.5, "precision": 0.3, "most": 60, "budget": None, "batch": 4}
+    wandered = [
+        replace(logged(detour(maze, 2 * maze.proof["minimum"])), search={**plan, "lowest": 5.0, "highest": 17.0})
+        for level in levels
+        for maze in MAZE.source(level=level).head(6)
+    ]
+    made = rows(wandered)
+    assert all(each.end == "solved" for each in made)
+    assert {each.side for each in horizons(made) if each.axis == "dimension"} == {"below"}
+    (found,) = searches(wandered, made)
+    assert found.stop == "below"
+    straight = rows(logged(detour(maze, 0), "b") for level in levels for maze in MAZE.source(level=level).head(6))
+    (index,) = item_difficulties([*made, *straight])
+    assert index.gain is None, "no player's success falls with the level"
+
+
+def test_a_horizon_that_a_random_player_has_is_marked() -> None:
+    chance = of(horizons(rows(climbed("random", (5, 7, 9, 13), mazes=10))), "dimension")
+    assert chance.above_references is False
+    assert horizon_text(chance).endswith("; not above a random player's")
+    far = of(horizons(rows(climbed("noisy-0.02", (5, 9, 17, 33), mazes=12))), "dimension")
+    assert (far.above_references, far.mark) == (True, "")
+    assert [(each.player, each.side, each.easiest) for each in far.references] == [
+        ("random", "below", 5.0),
+        ("constant", "below", 5.0),
+    ]
+    # Two mazes: whatever the estimate, the interval holds a random player's horizon.
+    few = of(horizons([tried(level, 0, 1, solved=level == 5, perfect=False) for level in (5, 9)]), "dimension")
+    assert few.above_references is None, "the rows are of a version that was not measured"
+    other = few.group
+    now = replace(other, version=MAZE.version, options=(("protocol", "paper"),))
+    made = [replace(tried(level, 0, 1, solved=level == 5, perfect=False), group=now) for level in (5, 9)]
+    few = of(horizons(made), "dimension")
+    assert few.mark == "not clearly above a random player's"
+    assert few.under("axis: linear").mark == ""
+
+
+def test_references_in_words() -> None:
+    random, constant = (ReferenceHorizon(player, None, "below", 5.0, 9.0) for player in ("random", "constant"))
+    assert reference_text([random, constant]) == "a random player and the best constant reply: below 5"
+    better = replace(constant, value=6.25, side="")
+    assert reference_text([random, better]) == "a random player: below 5, the best constant reply: 6.25"
+    assert reference_text([]) == ""
+    assert (random.bound, better.bound, replace(random, side="beyond").bound) == (5.0, 6.25, math.inf)
+    assert reference_mark(6.0, 5.5, [random, better]) == "not above the best constant reply's"
+    assert reference_mark(7.0, 5.5, [random, better]) == "not clearly above the best constant reply's"
+    assert reference_mark(7.0, 6.5, [random, better]) == ""
+    assert reference_mark(7.0, 0.0, []) == ""

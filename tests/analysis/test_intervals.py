@@ -9,18 +9,21 @@ from waybench.stats import Mean, clustered_mean
 
 def test_known_answer_worked_by_hand() -> None:
     # Clusters (10, 20), (30), (40, 50, 60): mean 210 / 6 = 35; residuals of the totals 30 - 70, 30 - 35, 150 - 105
-    # are -40, -5, 45; their squares sum to 3650; variance 3 / 2 * 3650 / 36 = 152.083; t(2) at 97.5 % is 4.302653.
+    # are -40, -5, 45. With shares h of 1/3, 1/6, 1/2 their squares over 1 - h are 2400, 30, 4050, which sum to 6480.
+    # h² sums to 7/18; h² / (1 - h) is 1/6, 1/30, 1/2, with the sum 7/10 and squares that sum to 251/900; so the degrees
+    # of freedom are 1 / (350/900 + 441/900 - 251/900) = 5/3.
     found = clustered_mean([10, 20, 30, 40, 50, 60], ["a", "a", "b", "c", "c", "c"])
     assert found is not None
-    half = 4.302652729911275 * math.sqrt(1.5 * 3650) / 6
+    half = stats.t.ppf(0.975, 5 / 3) * math.sqrt(6480) / 6
     assert (found.value, found.n, found.clusters) == (35, 6, 3)
     assert (found.low, found.high) == (pytest.approx(35 - half), pytest.approx(35 + half))
 
 
 def test_agrees_with_the_clustered_error_of_miller() -> None:
-    # The double sum over pairs of one cluster, written out, with the factor G / (G - 1) of Liang and Zeger.
+    # The double sum over pairs of one cluster, written out, with the factor G / (G - 1) of Liang and Zeger, which
+    # is the correction where all clusters are of one size.
     rng = np.random.default_rng(7)
-    clusters = [str(c) for c in rng.integers(0, 9, 60)]
+    clusters = [str(n % 10) for n in range(60)]
     values = [float(v) + 20 * int(c) for v, c in zip(rng.normal(0, 5, 60), clusters, strict=True)]
     mean, groups = sum(values) / 60, len(set(clusters))
     pairs = sum(
@@ -117,7 +120,7 @@ def test_a_textbook_clustered_error() -> None:
 def test_agrees_with_the_clustered_error_of_statsmodels() -> None:
     linear_model = pytest.importorskip("statsmodels.regression.linear_model")
     rng = np.random.default_rng(13)
-    clusters = rng.integers(0, 12, 90)
+    clusters = rng.permutation(90) % 15  # of one size: for others it has no correction
     values = rng.normal(0, 1, 90) + clusters / 3
     # Its small-sample factor is G / (G - 1) times (n - 1) / (n - 1) for a constant alone.
     fit = linear_model.OLS(values, np.ones(90)).fit(

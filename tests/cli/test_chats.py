@@ -1,6 +1,7 @@
 """Prompts and solutions of `waybench generate`, over every environment of the registry."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -78,9 +79,65 @@ def test_a_task_s_parameters_choose_the_items(command: Command) -> None:
     assert result.stderr == "Warning: these parameters of aqa give only 6 items: wrote 6 of 99, each once\n"
 
 
+@pytest.mark.parametrize("name", ["maze", "guessnum", "dfs", "bfs", "hanoi"])
+def test_the_reasoning_leads_to_the_reply(command: Command, name: str) -> None:
+    arguments = ("generate", name, "--count", 2, "--key", "k", "--solutions")
+    plain, field, think = (
+        [line["messages"] for line in lines_of(command(*arguments, *more))]
+        for more in ((), ("--reasoning", "field"), ("--reasoning", "think"))
+    )
+    assert len(plain) == len(field) == len(think) >= 2
+    count = 0
+    for without, beside, before in zip(plain, field, think, strict=True):
+        for message, with_field, with_tag in zip(without, beside, before, strict=True):
+            if "reasoning_content" not in with_field:
+                assert message == with_field == with_tag
+                continue
+            count += 1
+            thought = with_field["reasoning_content"]
+            assert {**message, "reasoning_content": thought} == with_field
+            assert with_tag["content"] == f"<think>\n{thought}\n</think>\n\n{message['content']}"
+            if name in ("guessnum", "dfs", "bfs"):
+                assert thought.rstrip(".").endswith(f" {message['content']}")
+    assert count >= 4 if name != "maze" else count == 2
+
+
+def test_a_maze_s_reasoning_walks_to_the_exit(command: Command) -> None:
+    [line] = lines_of(command("generate", "maze", "--level", 9, "--count", 1, "--solutions", "--reasoning", "field"))
+    reply = line["messages"][-1]
+    steps = [way for one in json.loads(reply["content"])["movements"] for way in [one["direction"]] * one["cells"]]
+    told = reply["reasoning_content"].splitlines()
+    assert [re.search(r"\. (\w+) leads to", step)[1].lower() for step in told[1:]] == steps  # type: ignore[index]
+    assert told[-1].endswith("moves left from there: 0.")
+
+
+def test_splits_share_no_item(command: Command) -> None:
+    found = {
+        split: {
+            line["hash"] for line in lines_of(command("generate", "maze", "--level", 9, "--key", "k", "--split", split))
+        }
+        for split in ("train", "validation", "test")
+    }
+    assert [len(hashes) for hashes in found.values()] == [10, 10, 10]
+    assert len(set.union(*found.values())) == 30
+    few = command("generate", "maze", "--level", 5, "--key", "k", "--split", "train", "--count", 40)
+    hashes = [line["hash"] for line in lines_of(few)]
+    assert len(hashes) == len(set(hashes)) < 20
+    assert (
+        few.stderr.startswith("Warning: the split train repeats items") and f"wrote {len(hashes)} of 40" in few.stderr
+    )
+
+
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
+        (["maze", "--reasoning", "think"], "add --solutions"),
+        (["maze", "--player", "heuristic"], "add --solutions"),
+        (["maze", "--prompts", "--out", "x.parquet"], "only --solutions"),
+        (["maze", "--solutions", "--player", "heuristic", "--reasoning", "field"], "leave --player out"),
+        (["rps", "--solutions", "--reasoning", "field"], "writes none"),
+        (["alicia", "-T", "limit=3", "-T", "attempts=2", "--split", "train"], "leave the task's parameters out"),
+        (["hanoi", "--level", 3, "--split", "train"], "choose another level"),
         (["maze", "--prompts", "--solutions"], "choose one"),
         (["maze", "-T", "wording=ascii"], "add --prompts or --solutions"),
         (["tilemap", "--prompts", "--model", "openai/x"], "do not work with --model"),

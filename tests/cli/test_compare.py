@@ -133,8 +133,11 @@ def test_horizons_are_compared_by_their_ratio(command: Command, tmp_path: Path) 
     assert (ratio["axis"], ratio["share"]) == ("dimension", 0.5)
     # The oracle solves every maze, so its horizon is above dimension 17: nothing bounds the ratio from above.
     assert (ratio["ratio"], ratio["high"]) == (None, None)
-    assert ratio["low"] is None, "chance also solves most of these, at any level"
-    assert "Horizons:" not in command("compare", "oracle", "random", "--in", tmp_path).stdout
+    assert ratio["low"] > 1, "a random walk reaches most exits, and by too long a way"
+    assert [each["player"] for each in ratio["references"]] == ["random", "constant"]
+    assert (ratio["first_mark"], ratio["second_mark"][:15]) == ("", "not above a ran")
+    line = command("compare", "oracle", "random", "--in", tmp_path).stdout.split("Horizons:\n  ")[1]
+    assert "A reaches further; B is not above a random player's; a random player and the best constant" in line
 
 
 def test_searches_are_compared_by_their_horizons_alone(command: Command, tmp_path: Path) -> None:
@@ -148,4 +151,4 @@ def test_searches_are_compared_by_their_horizons_alone(command: Command, tmp_pat
     assert found["horizons_over_families"] is None
     line = command("compare", "noisy-0.02", "noisy-0.2", "--in", tmp_path).stdout.split("Horizons:\n  ")[1]
     assert line.startswith("horizon_maze, 50 % horizon by dimension: ")
-    assert line.rstrip().endswith(": A reaches further")
+    assert ": A reaches further; a random player and the best constant reply: below 5" in line

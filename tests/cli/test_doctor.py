@@ -43,7 +43,15 @@ def test_every_part_is_checked(command: Command) -> None:
     assert found["Versions", "waybench"]["detail"] == __version__
     assert {name for group, name in found if group == "Data sets"} == set(downloads())
     assert {name for group, name in found if group == "Programs"} >= {"luanti", "minedojo"}
-    assert {name for group, name in found if group == "Extras"} == {"eval", "gym", "hf", "jericho", "textworld"}
+    assert {name for group, name in found if group == "Extras"} == {
+        "eval",
+        "gym",
+        "hf",
+        "jericho",
+        "openenv",
+        "textworld",
+        "trl",
+    }
     assert all(check["advice"] for check in found.values() if check["status"] != "ok")
 
 

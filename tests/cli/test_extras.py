@@ -38,7 +38,7 @@ def without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_command_says_what_to_install(command: Command, without_scipy: None) -> None:
     assert one_line_error(command("compare", "logs")) == (
-        "Error: this command needs the package scipy, which is not installed: pip install 'waybench[eval]'"
+        "Error: this command needs the package scipy, which is not installed: pip install 'waybench[eval]'\n"
     )
 
 

@@ -28,7 +28,7 @@ def test_a_difference_for_items(command: Command) -> None:
 
 def test_clusters(command: Command) -> None:
     out = command("power", "--detect", 0.05, "--cluster", 20, "--icc", 0.1).stdout
-    assert "2,320 in 116 clusters" in out
+    assert "2,340 in 117 clusters" in out
 
 
 def test_a_pilot(command: Command, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.results import Anchoring
 from waybench.analysis.results._simulated import simulate
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
-from waybench.gym import TextEnv
 from waybench.people import reply_for
+from waybench.rl.gymnasium import TextEnv
 from waybench.testing import ways
 
 MIB = 1 << 20

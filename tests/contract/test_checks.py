@@ -26,6 +26,7 @@ from waybench.core import (
     Transition,
     UsageError,
     WaybenchError,
+    level_axis,
 )
 from waybench.testing import (
     ENVIRONMENT_CHECKS,
@@ -442,6 +443,8 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
     "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),
     "nothing about it": ("names", replace(DIAL, about=""), "says too little"),
+    "axes without a success": ("horizon", replace(DIAL, axes=(level_axis("numbers", "Numbers."),)), "what success is"),
+    "a success without axes": ("horizon", replace(DIAL, competent=lambda record: True), "declare axes"),
 }
 
 

@@ -10,9 +10,10 @@ import pytest
 
 import waybench
 from tests.toys import DIAL, DialState, DialWording, oracle, with_wording
-from waybench.core import EpisodeRecord, Invalid, Stream
+from waybench.core import EpisodeRecord, HorizonSpec, Invalid, Stream, level_axis, play_out, policy
 from waybench.envs import registry
-from waybench.testing import EXPLOITS, exploited, ways
+from waybench.testing import EXPLOITS, ContractError, exploited, run_check, ways
+from waybench.testing._horizons import success_rates
 
 SILENT = "silence at every second item"
 PAGE = Path(__file__).parents[2] / "docs" / "validity.md"
@@ -90,3 +91,30 @@ def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
     (options, *_) = ways(DIAL)
     found = exploited(replace(DIAL, metrics=(lenient, *DIAL.metrics[1:])), 7, options)
     assert found.paying == {SILENT: found.oracle}
+
+
+def test_an_environment_whose_horizon_is_a_random_walks_is_found_out() -> None:
+    """Two steps of three numbers: half of all walks meet the goal some time."""
+    axis = level_axis("numbers", "Numbers of the dial.")
+    spec = HorizonSpec(summary="dials", levels=(3, 6))
+    lucky = replace(DIAL, axes=(axis,), success="the dial is at its number, some time", horizon=spec)
+    assert success_rates(lucky, 3, ways(lucky)[0])["random"] > 0.5
+    with pytest.raises(ContractError, match="random player at level 3 in 'sound' succeeds at 78%"):
+        run_check(lucky, "horizon")
+
+    def is_short(record: EpisodeRecord) -> bool:
+        return len(record.turns) == record.proof["minimum"] > 1
+
+    run_check(replace(lucky, competent=is_short), "horizon")
+    with pytest.raises(ContractError, match="success"):
+        run_check(replace(lucky, success=""), "horizon")
+
+
+def test_a_random_maze_player_has_no_horizon_where_it_meets_most_exits() -> None:
+    """The report that began this: a random walk had a 50 % horizon at dimension 13.7."""
+    maze = waybench.load("maze/alicia")
+    records = [play_out(maze, item, policy("random")).record() for item in maze.source(level=5).head(40)]
+    assert all(record.end == "solved" for record in records)
+    assert sum(map(maze.succeeded, records)) < 20
+    with pytest.raises(ContractError, match="random player at level 5"):
+        run_check(replace(maze, competent=None), "horizon")

@@ -19,10 +19,15 @@ def told(mean: Mean | None, times: float = 1.0) -> str:
     return f"{times * mean.value:.1f}{ends}"
 
 
+def score(found: Estimate) -> str:
+    """Return the Crafter score with its interval, of which so few worlds tell too little."""
+    return f"{told(found.aggregates['crafter_score'])} (too few: {found.items} of 100 worlds)"
+
+
 def column(found: Estimate) -> list[str]:
     """Return what stands in a column below its head, by the estimate alone."""
     rates = [told(found.metrics[f"unlocked_{name}"], 100) for name in ACHIEVEMENTS]
-    return [told(found.aggregates["crafter_score"]), str(found.items), *rates]
+    return [score(found), str(found.items), *rates]
 
 
 HEADS = ["Crafter score ↑", "Worlds", *(name.replace("_", " ").capitalize() for name in ACHIEVEMENTS)]
@@ -41,9 +46,7 @@ def test_models_side_by_side(tmp_path: Path) -> None:
     # The family's table has the number too.
     overview = made.family.table("Crafter (SmartPlay), Level 1.")
     place = overview[1].index("Crafter score ↑") + 1
-    assert [row[place] for row in overview[2:]] == [
-        told(found[name].aggregates["crafter_score"]) for name in ("vendor/model", "vendor/other")
-    ]
+    assert [row[place] for row in overview[2:]] == [score(found[name]) for name in ("vendor/model", "vendor/other")]
     summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
     values = {each["group"]["model"]: each["aggregates"]["crafter_score"]["value"] for each in summary["levels"]}
     assert values == {name: each.aggregates["crafter_score"].value for name, each in found.items()}
@@ -61,6 +64,16 @@ def test_a_page_of_results(tmp_path: Path) -> None:
     heads = " ".join(page.table("By level.")[0])
     assert "Achievements ↑" in heads
     assert not [name for name in HEADS[2:] if name in heads]
+
+
+def test_too_few_worlds_are_said_beside_the_score(tmp_path: Path) -> None:
+    episodes = played("oracle", 3)
+    page = site(tmp_path, episodes).result
+    [note] = [str(one) for one in estimate(episodes)[0].too_few.values()]
+    assert note.startswith("Crafter score: its interval takes 100 worlds, and there are 3. With 10 worlds, ")
+    assert note in page.text
+    summary = json.loads((tmp_path / "summary.json").read_text(encoding="utf-8"))
+    assert summary["levels"][0]["too_few"] == {"crafter_score": note}
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:

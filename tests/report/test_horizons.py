@@ -16,6 +16,7 @@ from waybench.analysis.horizons import (
     Horizon,
     SuccessCurve,
     difficulty_text,
+    horizon_context,
     horizon_parts,
     horizons,
     leading,
@@ -24,7 +25,12 @@ from waybench.analysis.horizons import (
 from waybench.analysis.horizons._horizon import ALTERNATIVES
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 
-SOLVED = "Solved, regardless of the score: the exit is reached, by any path."
+SUCCESS = (
+    "Success, regardless of the score: the exit is reached within one and a half times the steps of a shortest path."
+)
+REFERENCES = (
+    "50 % horizon of players that know nothing of an item: a random player and the best constant reply: below 5."
+)
 FAR, NEAR, LOST = "vendor/far", "vendor/near", "vendor/lost"
 EPISODES = [
     *climbed("noisy-0.1", (5, 9, 17, 33), NEAR),
@@ -60,12 +66,12 @@ def test_the_first_page_has_a_horizon_for_every_row(made: Site, curves: list[Suc
     at = table[0].index("Horizon")
     shown = {(row[0].replace("/ ", "/"), row[1].split()[0]): row[at] for row in table[1:]}
     assert shown == {
-        **{(model, "Mazes"): f"{found[model]} dimension {SOLVED}" for model in (FAR, NEAR, LOST)},
+        **{(model, "Mazes"): f"{found[model]} dimension {SUCCESS} {REFERENCES}" for model in (FAR, NEAR, LOST)},
         (NEAR, "Depth-first"): "–",  # all cases have as many nodes
     }
     assert shown[LOST, "Mazes"].startswith("below 5")
     references = made.scores.table("Reference players, not models.")
-    assert references[1][references[0].index("Horizon")] == f"above 7 dimension {SOLVED}"
+    assert references[1][references[0].index("Horizon")] == f"above 7 dimension {SUCCESS} {REFERENCES}"
 
 
 def test_without_any_horizon_there_is_no_column(tmp_path: Path) -> None:
@@ -80,14 +86,18 @@ def test_the_page_of_a_task_says_what_the_analysis_does(made: Site, curves: list
     for axis in ("dimension", "minimum steps", "junctions"):
         own = [each for each in curves if each.axis == axis.split()[0]]
         table = by_model(page.table(f"Horizons, by {axis}."))
-        assert set(table) - {"Reference players, not models"} == {each.group.model for each in own}
+        chance = {"Random player", "Best constant reply"}
+        assert set(table) - {"Reference players, not models"} - chance == {each.group.model for each in own}
         for each in own:
             half, most = each.horizons
             cells = table[each.group.model]
             assert cells[:4] == [told(half), told(most), str(half.items), str(half.trials)]
             assert len(cells) == (5 if axis == "dimension" else 4)
-    models = list(by_model(page.table("Horizons, by dimension.")))
-    assert models == [FAR, NEAR, LOST, "Reference players, not models", "waybench/oracle"]  # who reaches farthest first
+    *models, chance, constant = by_model(page.table("Horizons, by dimension.")).items()
+    names = [FAR, NEAR, LOST, "Reference players, not models", "waybench/oracle"]  # who reaches farthest first
+    assert [name for name, _ in models] == names
+    assert chance == ("Random player", ["below 5", "below 5", "", "", ""])
+    assert constant == ("Best constant reply", ["below 5", "below 5", "", "", ""])
 
 
 def test_horizons_under_other_assumptions(made: Site, curves: list[SuccessCurve]) -> None:
@@ -114,7 +124,7 @@ def test_the_page_of_a_model_has_all_of_its_horizons(made: Site, curves: list[Su
     table = page_of(made, FAR).table("Horizons.")
     own = [each for each in curves if each.group.model == FAR]
     assert [row[1:4] for row in table[1:]] == [
-        [f"{title} {SOLVED}", *map(told, each.horizons)]
+        [f"{title} {horizon_context(each.horizons[0])}", *map(told, each.horizons)]
         for title, each in zip(("Dimension", "Minimum steps", "Junctions"), own, strict=True)
     ]
     assert {row[0] for row in table[1:]} == {"Mazes (AliciaBench)"}
@@ -128,7 +138,7 @@ def test_files_have_the_same_horizons(made: Site) -> None:
     )
     assert all((made.folder / each["page"]).is_file() for each in summary)
     frame = pq.read_table(made.folder / "data" / "horizons.parquet").to_pylist()
-    names = "axis", "share", "value", "low", "high", "side", "easiest", "hardest", "items", "clusters"
+    names = "axis", "share", "value", "low", "high", "side", "mark", "easiest", "hardest", "items", "clusters"
     assert [tuple(each[name] for name in names) for each in frame] == [
         tuple(getattr(each, name) for name in names) for each in found
     ]
@@ -139,8 +149,9 @@ def test_files_have_the_same_horizons(made: Site) -> None:
     (head,) = [line for line in text.splitlines() if "dimension |" in line]
     assert head == "| Model | Mazes (AliciaBench): dimension |"
     half = next(one for one in found if one.group.model == NEAR and one.axis == "dimension")
-    place, ends = horizon_parts(half)
-    assert f"| vendor/near | {place} ({ends}) |" in text
+    place, ends, mark = horizon_parts(half)
+    assert mark == "not clearly above a random player's", "six mazes of each dimension are too few"
+    assert f"| vendor/near | {place} ({ends}, {mark}) |" in text
 
 
 def test_every_axis_has_its_chart(made: Site, curves: list[SuccessCurve]) -> None:

@@ -1,6 +1,7 @@
 """The tasks that look for a horizon, of every family, without the engine."""
 
 import asyncio
+import json
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -8,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from waybench.analysis import LoggedEpisode, rows
+from waybench.analysis.horizons import search_text, searches
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, policy, resolve
 from waybench.envs import registry
 from waybench.eval import HorizonSearch
@@ -184,3 +187,46 @@ def test_a_model_that_costs_nothing_has_no_budget_in_dollars(tmp_path: Path) -> 
         PrerequisiteError, match="no price for oracle"
     ):  # found out after the first round, at the latest
         play(search(plan), "oracle")
+
+
+def test_a_random_player_has_no_horizon_in_mazes() -> None:
+    """It reaches most exits of small mazes, which was once a 50 % horizon at dimension 13.7."""
+    done = play(search(horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=80))), "random")
+    episodes = [
+        LoggedEpisode(
+            model="waybench/random",
+            task="horizon_maze",
+            record=EpisodeRecord.assemble(ended.metadata["waybench"], ended.store["waybench"]),
+            search=json.loads(ended.metadata["waybench_search"]),
+        )
+        for ended in done
+    ]
+    assert sum(each.record.end == End.SOLVED for each in episodes) > len(episodes) / 2
+    text = search_text(searches(episodes, rows(episodes)))
+    assert "50 % horizon below the easiest level tested (dimension 5;" in text
+    assert "; not above a random player's; a random player and the best constant reply: below 5; " in text
+
+
+def test_a_search_goes_by_success_and_not_by_solutions() -> None:
+    """Two players that solve every maze: the one by the shortest path, the other by a way that is too long."""
+    plan = horizon_plan(ENTRIES["horizon_maze"], given("horizon_maze", most=24, precision=0.05))
+
+    def levels(wanders: bool) -> list[int]:
+        source, found = search(plan), list[int]()
+        waiting = source.initial_samples()
+        while waiting:
+            ended = finished(waiting.pop(0), "oracle")
+            if wanders:
+                progress = ended.store["waybench"]
+                turn = json.loads(progress["turns"][0])
+                turn["events"]["moved"] *= 2
+                progress["turns"] = [json.dumps(turn)]
+            assert ended.store["waybench"]["end"] == End.SOLVED
+            found.append(ended.metadata["level"])
+            waiting += followed(source, ended)
+        return found
+
+    straight, wandering = levels(wanders=False), levels(wanders=True)
+    assert max(straight) == 21
+    assert straight[:4] == wandering[:4], "the first round is the same for all"
+    assert set(wandering[-8:]) == {5}

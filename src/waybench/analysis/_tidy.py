@@ -75,6 +75,13 @@ _ITEM: tuple[Fact[Row], ...] = (
 _COURSE: tuple[Fact[Row], ...] = (
     Fact("end", str, lambda row: row.end or None, "How the episode ended; null if it did not."),
     Fact(
+        "succeeded",
+        bool,
+        lambda row: None if row.error else row.succeeded,
+        "Whether the episode is a success for horizons, which is more than solved in some environments; null after an "
+        "infrastructure error.",
+    ),
+    Fact(
         "failure",
         str,
         lambda row: kind.name if (kind := failure(row)) else None,

@@ -37,6 +37,7 @@ COMMANDS = {
     "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
     "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
+    "serve": ("waybench.cli._serve:serve", "Serve environments to training programs, by their protocols."),
     "demo": (
         "waybench.cli._demo:demo",
         "Run the embedded players on some tasks and write the report; no API key needed.",

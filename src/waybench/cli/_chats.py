@@ -5,7 +5,8 @@ from typing import Any
 
 from waybench.cli._items import ItemChoice
 from waybench.cli._output import dumps
-from waybench.core import Episode, Json, Message, policy
+from waybench.core import Episode, Json, Message, UsageError, policy
+from waybench.rl import split_of
 
 
 def prompt_lines(choice: ItemChoice) -> Iterator[str]:
@@ -35,21 +36,62 @@ def prompt_lines(choice: ItemChoice) -> Iterator[str]:
     )
 
 
-def solution_lines(choice: ItemChoice) -> Iterator[str]:
-    """Yield the chats in which the oracle solves an item, each as a line that ends with a reply.
+def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = "none") -> Iterator[str]:
+    """Yield the chats in which a reference player plays an item, each as a line that ends with a reply.
 
     It is one chat where the player sees the whole conversation. Where each prompt is written anew, no chat has all of
     them, and each reply has a line with its own prompt.
+
+    Args:
+        choice: The item.
+        player: "oracle" or "heuristic".
+        reasoning: Where the oracle's reasoning stands: "none", "field" (`reasoning_content` of a message) or "think"
+            (before the reply, between <think> and </think>).
+
+    Raises:
+        UsageError: If the environment has no reasoning, or the reasoning is of another player.
     """
-    episode: Episode[Any, Any, Any] = Episode(choice.environment, choice.item, choice.options, player="oracle")
-    oracle, whole = policy("oracle"), episode.play.wording.memory.kind == "chat"
+    environment, item = choice.environment, choice.item
+    explain = environment.reasoning
+    if reasoning != "none" and (explain is None or player != "oracle"):
+        raise UsageError(
+            f"--reasoning: {environment.id} writes none; leave it out"
+            if explain is None
+            else "--reasoning is the oracle's: leave --player out"
+        )
+    episode: Episode[Any, Any, Any] = Episode(environment, item, choice.options, player=player)
+    plays, whole = policy(player), episode.play.wording.memory.kind == "chat"
+    about = {
+        "env": environment.id,
+        "id": item.id,
+        "level": item.level,
+        "key": item.key_label,
+        "index": item.index,
+        "hash": item.instance.hash,
+        "split": split_of(item.instance),
+    }
+    thoughts: list[str] = []
     while not episode.done:
-        prompt, reply = _chat(episode.messages), oracle.reply(episode)
+        prompt, reply = _chat(episode.messages), plays.reply(episode)
+        thoughts.append("" if explain is None or reasoning == "none" else explain(episode.state))
         episode.step(reply)
         if not whole:
-            yield dumps({"messages": [*prompt, {"role": "assistant", "content": reply}]})
+            yield dumps({"messages": [*prompt, _with_thought(reply, thoughts[-1], reasoning)], **about})
     if whole and episode.turns:
-        yield dumps({"messages": _chat(episode.messages)[:-1]})  # the last message is feedback that needs no reply
+        chat = _chat(episode.messages)[:-1]  # the last message is feedback that needs no reply
+        said = iter(zip(episode.turns, thoughts, strict=True))
+        opening = len(episode.messages) - 2 * len(episode.turns)
+        for number, message in enumerate(chat[opening:], start=opening):
+            if message["role"] == "assistant":
+                chat[number] = _with_thought(message["content"], next(said)[1], reasoning)
+        yield dumps({"messages": chat, **about})
+
+
+def _with_thought(reply: str, thought: str, reasoning: str) -> Json:
+    message = {"role": "assistant", "content": reply}
+    if reasoning == "field":
+        return {**message, "reasoning_content": thought}
+    return {**message, "content": f"<think>\n{thought}\n</think>\n\n{reply}"} if reasoning == "think" else message
 
 
 def _chat(messages: Iterable[Message]) -> list[Json]:

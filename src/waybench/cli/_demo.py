@@ -58,7 +58,7 @@ def demo(out: Path) -> None:
 def _horizons(folder: Path) -> list[str]:
     """Return a line for each player's search: the horizon that it found and the one that is known."""
     from waybench.analysis import read_logs
-    from waybench.analysis.horizons import searches
+    from waybench.analysis.horizons import reference_text, searches
     from waybench.analysis.logs import Skipped
     from waybench.analysis.results import measurable
 
@@ -66,9 +66,11 @@ def _horizons(folder: Path) -> list[str]:
     assert known is not None and known.known is not None
     skipped: list[Skipped] = []  # the report has named them
     lines: list[str] = []
+    references = ""
     for found in searches(*measurable(read_logs(folder, on_problem=skipped.append), on_problem=skipped.append)):
         player = found.group.model.removeprefix("waybench/")
         if player in SEARCHED:
             rate = float(player.rpartition("-")[2])
             lines.append(f"{player}: {found.text}; {plural(found.trials, 'episode')}; known: {known.known(rate):.3g}")
-    return lines
+            references = reference_text(found.references)
+    return [*lines, references]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from waybench.cli._choice import assignments, source_of
 from waybench.core import Environment, Item, Json, Source, UsageError, resolve
+from waybench.rl import SplitSource
 from waybench.tasks import (
     TaskEntry,
     all_tasks,
@@ -45,6 +46,7 @@ class ItemChoices:
         options: Texts of -O.
         parameters: Texts of -T: of an environment, its options; otherwise the task's parameters, which choose the items
             as in `waybench run`. Without the latter, the items are those of the environment's source.
+        split: The split whose items are meant; all items if None.
         protocol: The protocol for which that source generates items; the one that is played if None.
 
     Attributes:
@@ -64,11 +66,14 @@ class ItemChoices:
         options: Sequence[str],
         parameters: Sequence[str],
         protocol: str | None = None,
+        split: str | None = None,
     ) -> None:
         of_play, of_source = _environment_options(name, parameters)
         if of_play or of_source:
             options, source_options, parameters = (*options, *of_play), (*source_options, *of_source), ()
         if parameters:
+            if split is not None:
+                raise UsageError("--split divides the items of a key and level: leave the task's parameters out")
             self.task = _task(name)
             self.play_options: tuple[str, ...] = ()
             given = _given(self.task, key, level, source_options, options, parameters)
@@ -84,6 +89,8 @@ class ItemChoices:
             self._options = environment.resolve_options(given)
             played = str(self._options["protocol"]) if protocol is None else protocol
             self._source = source_of(environment, key, level, source_options, played)
+            if split is not None:
+                self._source = SplitSource(self._source, split)
             self._settings = {
                 **{option.name: option.default for option in environment.source_options},
                 **resolve(environment.source_options, assignments(source_options, "-S"), "source option"),

@@ -37,12 +37,23 @@ from waybench.core._metrics import (
     Bounded,
     Metric,
     Range,
+    SampleSize,
     Series,
     outcome_count,
     outcome_metric,
 )
 from waybench.core._options import WORDING, Option, resolve
-from waybench.core._policies import EMBEDDED, NoisyPolicy, NullPolicy, Policy, ScriptedPolicy, play_out, policy
+from waybench.core._policies import (
+    EMBEDDED,
+    LOCAL_MODELS,
+    NoisyPolicy,
+    NullPolicy,
+    Policy,
+    ScriptedPolicy,
+    play_out,
+    policy,
+)
+from waybench.core._potential import Potential, shaping_reward
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
@@ -71,6 +82,7 @@ __all__ = [
     "HIDDEN",
     "ILLEGAL",
     "LABEL",
+    "LOCAL_MODELS",
     "LOCK_FILE",
     "LOST",
     "NOTHING",
@@ -128,6 +140,7 @@ __all__ = [
     "Play",
     "Player",
     "Policy",
+    "Potential",
     "Presentation",
     "Price",
     "Program",
@@ -136,6 +149,7 @@ __all__ = [
     "Registry",
     "ReplayError",
     "Reply",
+    "SampleSize",
     "ScriptedPolicy",
     "Series",
     "Source",
@@ -188,6 +202,7 @@ __all__ = [
     "resolve",
     "secrets_in",
     "set_hash",
+    "shaping_reward",
     "short_count",
     "shortened",
     "shown",

@@ -74,6 +74,8 @@ class HorizonSpec:
         known: Rate of errors in each move -> the horizon of the oracle that errs at this rate, where it is known by
             construction; None otherwise.
         task: The task's name; `horizon_` and the name of the environment's task if empty.
+        revision: Raised whenever the same replies can have another horizon, such as where something else counts as
+            success; it is added to the version of the task.
     """
 
     summary: str
@@ -83,6 +85,7 @@ class HorizonSpec:
     without: tuple[str, ...] = ()
     known: Callable[[float], float] | None = None
     task: str = ""
+    revision: int = 0
 
 
 class ItemList(Source[I], Generic[I]):

@@ -15,6 +15,7 @@ from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import WORDING, Option, resolve
+from waybench.core._potential import Potential
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
@@ -102,8 +103,11 @@ class Environment(Generic[I, S, A]):
         prove: Instance -> what is known of its solution, as JSON values.
         metrics: What an episode is measured by, the headline metric first.
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
-        success: What it takes to solve an item, as it follows "solved if", for readers of horizons: these are of
-            attempts that end as solved, whatever their score. Every environment with axes has it.
+        success: What counts as success for horizons, as it follows "success if", for their readers. Every environment
+            with axes has it.
+        competent: EpisodeRecord of a solved episode -> whether it is such a success, where not every solved one is: a
+            random walk that meets the goal some time shows no competence. It does not depend on the options of play,
+            such as a greater limit on steps. None if every solved episode is a success.
         series: What is measured at every step of an episode.
         aggregates: Measures of a set of episodes in addition to the means of the metrics.
         failures: The kinds of failure that `failure` adds to the general ones. One with a general kind's name
@@ -139,6 +143,9 @@ class Environment(Generic[I, S, A]):
         presentation: Its words and drawings for reports and terminals.
         explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
             none.
+        reasoning: State -> how the oracle comes to its next action, step by step, in the terms of the prompts, for data
+            to train on; None if nobody has written it down.
+        potentials: How far a state is on the way to the goal, for shaped rewards in training; none by default.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
             item, and a file of items of one can be played in the other. "" if there is none.
@@ -166,6 +173,7 @@ class Environment(Generic[I, S, A]):
     metrics: tuple[Metric, ...]
     axes: tuple[Axis, ...] = ()
     success: str = ""
+    competent: Callable[[EpisodeRecord], bool] | None = None
     series: tuple[Series, ...] = ()
     aggregates: tuple[Aggregate, ...] = ()
     failures: tuple[FailureKind, ...] = ()
@@ -191,6 +199,8 @@ class Environment(Generic[I, S, A]):
     typed_actions: Callable[[S], Sequence[TypedAction]] | None = None
     presentation: Presentation = field(default_factory=Presentation)
     explanatory_variables: ExplanatoryVariables | None = None
+    potentials: tuple[Potential[S], ...] = ()
+    reasoning: Callable[[S], str] | None = None
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
@@ -209,6 +219,10 @@ class Environment(Generic[I, S, A]):
         declared = {kind.name: kind for kind in self.failures}
         general = [declared.pop(kind.name, kind) for kind in GENERAL_FAILURES]
         return (*general, *declared.values())
+
+    def succeeded(self, record: EpisodeRecord) -> bool:
+        """Return whether an episode is a success for horizons: solved, and competently so (`competent`)."""
+        return record.end is End.SOLVED and (self.competent is None or self.competent(record))
 
     def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
         """Return the main cause of an episode's failure.

@@ -14,6 +14,22 @@ OF_THE_ITEM = "it describes the item, not the play"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SampleSize:
+    """How many items the interval of a number takes, where that is more than a few.
+
+    Attributes:
+        fewest: The least number of independent items (or clusters) from which a 95 % interval contains the true number
+            in about 95 % of samples.
+        units: What they are called, in the plural: "worlds".
+        doc: What happens with fewer, in a sentence.
+    """
+
+    fewest: int
+    units: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
     """The range of a metric or series, which intervals and axes respect.
 
@@ -86,6 +102,7 @@ class Metric(Bounded):
             None.
         labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
             shown by its name.
+        sample_size: How many items its interval takes, where fewer are not enough; None where any number will do.
     """
 
     of: Callable[[EpisodeRecord], float | None]
@@ -97,6 +114,7 @@ class Metric(Bounded):
     ceiling: Callable[[EpisodeRecord], float] | None = None
     per: Callable[[EpisodeRecord], float] | None = None
     labels: tuple[str, ...] = ()
+    sample_size: SampleSize | None = None
 
     @property
     def bounds(self) -> Range:
@@ -143,6 +161,7 @@ class Aggregate:
         low: The least value possible, None if unbounded.
         high: The greatest value possible, None if unbounded.
         better: As of a metric.
+        sample_size: As of a metric.
     """
 
     name: str
@@ -156,6 +175,7 @@ class Aggregate:
     low: float | None = None
     high: float | None = None
     better: str = "higher"
+    sample_size: SampleSize | None = None
 
 
 def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:

@@ -10,6 +10,7 @@ from waybench.core._game import Json
 from waybench.core._instance import Item
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
+LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours
 
 
 class Policy(ABC):

@@ -235,6 +235,7 @@ class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
         self.name = template.name
         self.memory, self.rules_role = base.memory, base.rules_role
         self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
+        self.rewrites = base.rewrites
         self.rule_fields, self.fields = template_fields(base).values()
         self._base = base
         self._rules = self._text("rules", template.rules, self.rule_fields, bool(base.rule_fields))

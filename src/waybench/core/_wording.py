@@ -90,6 +90,7 @@ class Wording(ABC, Generic[I, S, A]):
         rules_role: The role of the message with the rules.
         reads_truncated: Whether a reply that was cut off at the output limit is still read.
         closing_answer: Whether an example ends with an empty answer to its last message.
+        rewrites: Whether the chat can show a reply in other words than it was said (`remember`).
         rule_fields: What templates of the rules can name, in addition to {rules}.
         fields: What templates of observations can name, in addition to {observation} and {turn}.
     """
@@ -99,6 +100,7 @@ class Wording(ABC, Generic[I, S, A]):
     rules_role: str = "user"
     reads_truncated: bool = False
     closing_answer: bool = False
+    rewrites: bool = False
     rule_fields: "Sequence[Field[I]]" = ()
     fields: "Sequence[Field[View[S]]]" = ()
 

@@ -6,10 +6,11 @@ from typing import Any
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from waybench.core import EMBEDDED, UsageError, policy, unknown
+from waybench.core import EMBEDDED, LOCAL_MODELS, UsageError, policy, unknown
 from waybench.envs import registry
 from waybench.eval._current import current_episode
 from waybench.eval._errors import one_line_errors
+from waybench.eval._local import LocalModel, check_local
 
 
 def check_player(name: str, envs: Iterable[str] | None = None) -> None:
@@ -25,17 +26,23 @@ def check_player(name: str, envs: Iterable[str] | None = None) -> None:
     ids = [entry.id for entry in registry.entries] if envs is None else list(envs)
     players = [set(registry.load(env).players) for env in ids]
     known = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
-    if name.startswith("noisy-"):
+    if name in LOCAL_MODELS:
+        check_local(name)
+    elif name.startswith("noisy-"):
         policy(name)
     elif name not in known:
-        raise UsageError(unknown("player", name, {*known, "noisy-0.1"}))
+        raise UsageError(unknown("player", name, {*known, "noisy-0.1", *LOCAL_MODELS}))
 
 
 class EmbeddedPlayer(ModelAPI):
     """Plays by looking at the episode that the solver is playing, not at the messages.
 
-    It costs nothing, uses no tokens and needs no network.
+    It costs nothing, uses no tokens and needs no network. A name of `LOCAL_MODELS` gives a `LocalModel` instead.
     """
+
+    def __new__(cls, model_name: str, *args: Any, **kwargs: Any) -> Any:
+        """Return a player, or a language model of this machine."""
+        return LocalModel(model_name, *args, **kwargs) if model_name in LOCAL_MODELS else super().__new__(cls)
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from inspect_ai.dataset import Sample
 
-from waybench.core import Axis, End, Environment, EpisodeRecord, Json, Price, UsageError
+from waybench.core import Axis, Environment, EpisodeRecord, Json, Price, UsageError
 from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._sample import to_sample
@@ -81,7 +81,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
 
     def _trial(self, record: EpisodeRecord, candidate: "_Waiting", price: Price | None) -> Trial:
         expected_cost = self._strata[candidate.stratum].takes.cost(price)
-        return Trial(candidate.at, record.end == End.SOLVED, cost_of(record, price), expected_cost)
+        return Trial(candidate.at, self._environment.succeeded(record), cost_of(record, price), expected_cost)
 
     def _price(self, player: str) -> Price | None:
         try:

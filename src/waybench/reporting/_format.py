@@ -5,7 +5,7 @@ from math import floor, log10
 from typing import NamedTuple
 
 from waybench.analysis import Estimate
-from waybench.analysis.formatting import NOTHING, mean_text
+from waybench.analysis.formatting import NOTHING, mean_text, too_few_text
 from waybench.core import Metric
 from waybench.stats import Mean
 
@@ -80,10 +80,11 @@ def described_heading(metric: Metric) -> str:
 
 
 def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
-    """Return an interval as "34.9 – 98.5"; "" if there is none."""
+    """Return an interval as "34.9 – 98.5"; "" if there is none. Where it takes more items, it says so."""
     if mean is None or mean.low is None or mean.high is None:
         return ""
-    return f"{mean_text(mean.low, metric)} – {mean_text(mean.high, metric)}"
+    few = too_few_text(mean, metric)
+    return f"{mean_text(mean.low, metric)} – {mean_text(mean.high, metric)}{f' (too few: {few})' if few else ''}"
 
 
 def missing_text(estimate: Estimate, metric: Metric | None = None) -> str:

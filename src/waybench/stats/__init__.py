@@ -21,10 +21,10 @@ from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
     from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
+    from waybench.stats._clusters import RobustMean, clustered_error
     from waybench.stats._difficulty import FEWEST_CLUSTERS, DifficultyIndex, IndexGain, index_gain, logistic
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed, t_interval
-    from waybench.stats._paired import ALPHA, PairedTest, paired_difference, paired_test, sign_flip_test
-    from waybench.stats._permuted import EXACT_CLUSTERS, LEAST, cluster_sums, sign_flipped
+    from waybench.stats._paired import ALPHA, PairedTest, Pairs, paired_difference, paired_test
     from waybench.stats._power import (
         FEWEST_ITEMS,
         ItemsNeeded,
@@ -36,17 +36,15 @@ if TYPE_CHECKING:
         pilot_assumptions,
     )
     from waybench.stats._regressions import FEWEST_POINTS, regression_line
-    from waybench.stats._statsmodels import holm, mcnemar, t_power, z_power
+    from waybench.stats._statsmodels import holm, mcnemar, z_power
 
 __all__ = [
     "ALPHA",
     "CONFIDENCE",
-    "EXACT_CLUSTERS",
     "FEWEST_CLUSTERS",
     "FEWEST_ITEMS",
     "FEWEST_POINTS",
     "HORIZON_CONFIDENCE",
-    "LEAST",
     "PROFILE_CONFIDENCE",
     "STOPS",
     "Abilities",
@@ -65,7 +63,9 @@ __all__ = [
     "ItemsNeeded",
     "Mean",
     "PairedTest",
+    "Pairs",
     "PowerAssumptions",
+    "RobustMean",
     "Seeker",
     "Shape",
     "State",
@@ -75,7 +75,7 @@ __all__ = [
     "VarianceComponents",
     "achieved_power",
     "assume_shares",
-    "cluster_sums",
+    "clustered_error",
     "clustered_mean",
     "detectable_difference",
     "fitted",
@@ -93,11 +93,8 @@ __all__ = [
     "pilot_assumptions",
     "quantiles",
     "regression_line",
-    "sign_flip_test",
-    "sign_flipped",
     "simulated",
     "t_interval",
-    "t_power",
     "variance_components",
     "z_power",
 ]
@@ -107,10 +104,10 @@ __getattr__ = late_names(
     __name__,
     {
         "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
+        "_clusters": ("RobustMean", "clustered_error"),
         "_difficulty": ("FEWEST_CLUSTERS", "DifficultyIndex", "IndexGain", "index_gain", "logistic"),
         "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed", "t_interval"),
-        "_paired": ("ALPHA", "PairedTest", "paired_difference", "paired_test", "sign_flip_test"),
-        "_permuted": ("EXACT_CLUSTERS", "LEAST", "cluster_sums", "sign_flipped"),
+        "_paired": ("ALPHA", "PairedTest", "Pairs", "paired_difference", "paired_test"),
         "_power": (
             "FEWEST_ITEMS",
             "ItemsNeeded",
@@ -122,6 +119,6 @@ __getattr__ = late_names(
             "pilot_assumptions",
         ),
         "_regressions": ("FEWEST_POINTS", "regression_line"),
-        "_statsmodels": ("holm", "mcnemar", "t_power", "z_power"),
+        "_statsmodels": ("holm", "mcnemar", "z_power"),
     },
 )

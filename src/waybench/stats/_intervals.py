@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from waybench.stats._clusters import cluster_totals, numbered, robust_mean
+
 CONFIDENCE = 0.95
 
 
@@ -42,18 +44,19 @@ def clustered_mean(
 
     The mean is a ratio, of the sum of the clusters' totals to the sum of their sizes. Its standard error is that of
     the linearised ratio (Cochran, Sampling Techniques, 3rd ed. 1977, chapter 9A), which is also the cluster-robust
-    error of a regression on a constant (Liang and Zeger, Biometrika 73, 1986, with the factor G / (G - 1)) and, but
-    for that factor, the clustered error of Miller, "Adding Error Bars to Evals" (arXiv:2411.00640), equation 4.
+    error of a regression on a constant and, but for the correction of small samples, the clustered error of Miller,
+    "Adding Error Bars to Evals" (arXiv:2411.00640), equation 4. Correction and degrees of freedom are those of
+    `robust_mean`, which hold where few clusters, or one of them, have most of the values.
 
     Where values have two bounds, the interval is Wilson's (J. Am. Stat. Assoc. 22, 1927) for as many independent trials
-    as would have this error, with Student's t of G - 1 degrees of freedom, G the number of clusters, in place of the
-    normal quantile (Kott and Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998).
-    It is for all values between the bounds, since their error shrinks towards a bound as that of a share does. Where
-    each cluster is wholly at one bound, and either all at the same one or all of one size, clusters are a binomial
-    sample: it is then Wilson's for their number, with the normal quantile; so that ten mazes all solved say 72 to
-    100 %, not a certain 100 %. Elsewhere it is Student's t around the mean, cut at the bound that there is.
+    as would have this error, with Student's t of these degrees of freedom in place of the normal quantile (Kott and
+    Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998). It is for all values between
+    the bounds, since their error shrinks towards a bound as that of a share does. Where each cluster is wholly at one
+    bound, and either all at the same one or all of one size, clusters are a binomial sample: it is then Wilson's for
+    their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Elsewhere
+    it is Student's t around the mean, cut at the bound that there is.
 
-    One cluster gives no interval, and neither do clusters that are all alike between the bounds: they say nothing of
+    One cluster gives no interval, and neither do clusters that are all alike between the bounds, which do not show
     how others would differ.
 
     Args:
@@ -74,10 +77,8 @@ def clustered_mean(
         raise _unlike(values, clusters)
     if not values:
         return None
-    where, groups = _numbered(clusters)
-    totals = np.bincount(where, weights=np.asarray(values, dtype=np.float64)).astype(np.float64)
-    weights = None if sizes is None else np.asarray(sizes, dtype=np.float64)
-    counts = np.bincount(where, weights=weights).astype(np.float64)
+    where, groups = numbered(clusters)
+    totals, counts = cluster_totals(where, values), cluster_totals(where, sizes)
     if not counts.any():
         return None
     ratio = float(totals.sum() / counts.sum())
@@ -122,7 +123,7 @@ def jackknifed(
         raise _unlike(values, clusters)
     if not values:
         return None
-    where, groups = _numbered(clusters)
+    where, groups = numbered(clusters)
     table = np.asarray(values, dtype=np.float64)
     totals = np.zeros((groups, table.shape[1]))
     np.add.at(totals, where, table)
@@ -146,12 +147,6 @@ def _unlike(values: Sequence[object], clusters: Sequence[Hashable]) -> ValueErro
     return ValueError(f"{len(values)} values and {len(clusters)} clusters: give one cluster for each value")
 
 
-def _numbered(clusters: Sequence[Hashable]) -> tuple[NDArray[np.intp], int]:
-    """Return the number of each value's cluster, from 0 in order of appearance, and how many there are."""
-    numbers = {cluster: number for number, cluster in enumerate(dict.fromkeys(clusters))}
-    return np.array([numbers[cluster] for cluster in clusters], dtype=np.intp), len(numbers)
-
-
 def _interval(
     totals: NDArray[np.float64],
     sizes: NDArray[np.float64],
@@ -168,17 +163,14 @@ def _interval(
         at_end = at_top | (np.abs(totals - low * sizes) <= near)
         if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
             return _wilson(float(at_top.mean()), groups, float(stats.norm.isf((1 - confidence) / 2)), low, high)
-    residuals = (totals - ratio * sizes) / sizes.mean()
-    if np.allclose(residuals, 0, rtol=0, atol=1e-9 * max(abs(ratio), 1e-3)):
+    found = robust_mean(totals, sizes)
+    if found is None:
         return None
+    quantile = float(stats.t.isf((1 - confidence) / 2, found.freedom))
     if low is not None and high is not None and low < ratio < high:
-        share = (ratio - low) / (high - low)
-        error = float(residuals.std(ddof=1)) / groups**0.5 / (high - low)
-        quantile = float(stats.t.isf((1 - confidence) / 2, groups - 1))
+        share, error = (ratio - low) / (high - low), found.error / (high - low)
         return _wilson(share, share * (1 - share) / error**2, quantile, low, high)
-    # Their mean is 0, so that the interval around it, moved by the ratio, is the ratio's.
-    around = stats.ttest_1samp(residuals, 0.0).confidence_interval(confidence)
-    left, right = ratio + float(around.low), ratio + float(around.high)
+    left, right = ratio - quantile * found.error, ratio + quantile * found.error
     return left if low is None else max(low, left), right if high is None else min(high, right)
 
 

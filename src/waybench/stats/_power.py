@@ -12,8 +12,9 @@ from typing import TypeVar
 import numpy as np
 from scipy import optimize, stats
 
+from waybench.stats._clusters import variance_at_most
 from waybench.stats._paired import ALPHA
-from waybench.stats._statsmodels import t_power, z_power
+from waybench.stats._statsmodels import z_power
 
 K = TypeVar("K")
 
@@ -168,8 +169,8 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
 
     For items that are solved or not, in clusters of one item, it is the unconditional power of McNemar's exact test:
     the test's power given the number of items on which the models disagree (a binomial test of 1/2), averaged over
-    that number, which is binomial too. Otherwise it is that of a t test of the clusters' mean differences, and 0 for
-    fewer than six clusters: so few cannot show a difference at 5 %.
+    that number, which is binomial too. Otherwise it is that of the test of graded values (`Pairs`), with the two pairs
+    that it adds; and 0 for fewer than six clusters: so few cannot show a difference at 5 %.
 
     Args:
         assumptions: What is assumed.
@@ -185,8 +186,35 @@ def achieved_power(assumptions: PowerAssumptions, delta: float, items: float, *,
         return 0.0
     if assumptions.disagree and assumptions.size == 1:
         return _mcnemar_power(assumptions.disagree(delta), delta, math.floor(items), alpha)
-    error = math.sqrt(max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size)
-    return t_power(delta / error, clusters, alpha) if error > 1e-9 else 1.0
+    variance = max(0.0, assumptions.variance(delta)) * assumptions.effect / assumptions.size
+    if assumptions.size == 1:
+        return _graded_power(delta, variance, clusters, 1.0, alpha, single=True)
+    added = min(assumptions.effect * variance_at_most(round(clusters)), assumptions.size) / assumptions.size
+    return _graded_power(delta, variance, clusters, added, alpha, single=False)
+
+
+def _graded_power(delta: float, variance: float, clusters: float, added: float, alpha: float, *, single: bool) -> float:
+    """Return the power of the test of graded values (`Pairs`), for clusters of one size.
+
+    Args:
+        delta: The mean difference.
+        variance: The variance of a cluster's mean difference.
+        clusters: Number of clusters.
+        added: The weight of each of the two added pairs, whose differences are 1 and -1, a cluster's being 1.
+        alpha: The level of the two-sided test.
+        single: Whether each item is a cluster: then the test corrects nothing for a small number of them.
+    """
+    whole = clusters + 2 * added
+    mean = delta * clusters / whole
+    own = (clusters - 1) * variance + clusters * (delta - mean) ** 2
+    pairs = 2 * added**2 * (1 + mean**2)
+    error = math.sqrt(own + pairs if single else own / (1 - 1 / whole) + pairs / (1 - added / whole)) / whole
+    # The added pairs are constant: the mean varies by less than its error says.
+    true_error = math.sqrt(clusters * variance) / whole
+    quantile = float(stats.t.isf(alpha / 2, math.inf if single else clusters - 1))
+    if mean > 20 * true_error:  # far out, where the noncentral t cannot be computed and is nearly normal
+        return float(stats.norm.sf(quantile * error - mean, scale=max(true_error, 1e-12)))
+    return float(stats.nct.sf(quantile * error / true_error, clusters - 1, mean / true_error))
 
 
 def _mcnemar_power(disagree: float, delta: float, items: int, alpha: float) -> float:
@@ -296,7 +324,7 @@ def pilot_assumptions(
         single: Whether there is at most one attempt at each item.
     """
     spreads = [(pvariance(scores.values()), len(scores)) for scores in values if len(scores) >= FEWEST_ITEMS]
-    spread = fmean(_at_most(*each) for each in spreads)
+    spread = fmean(own * variance_at_most(count) for own, count in spreads)
     two_valued = single and all(score in (0, 1) for scores in values for score in scores.values())
     pairs = [
         [(cluster(key), first[key] - second[key]) for key in first if key in second]
@@ -315,7 +343,7 @@ def pilot_assumptions(
     items = round(fmean(map(len, pairs or values)))
     # Models that solve other items than each other: a negative correlation. `variance` has the factor n / (n - 1).
     negative = variance * (items - 1) / items > 2 * fmean(each for each, _ in spreads) + 1e-9
-    variance = _at_most(variance, round(items / size))
+    variance *= variance_at_most(round(items / size))
     disagree = _share_at_most(disagree, round(items / size))
 
     def spread_of_difference(delta: float) -> float:
@@ -338,11 +366,6 @@ def pilot_assumptions(
         effect=effect,
         description=f"{description}, {items:,} items{differing}{clusters}{guess}",
     )
-
-
-def _at_most(spread: float, count: int) -> float:
-    """Return the upper end of a variance's one-sided 80 % interval."""
-    return spread * (count - 1) / float(stats.chi2.isf(0.8, count - 1)) if count > 1 else spread
 
 
 def _share_at_most(share: float, count: int) -> float:

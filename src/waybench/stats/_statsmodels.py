@@ -36,15 +36,3 @@ def z_power(effect: float, n: float, alpha: float) -> float:
     """
     statistics: Any = import_module("statsmodels.stats.power")
     return float(statistics.NormalIndPower().power(effect, n, alpha))
-
-
-def t_power(effect: float, n: float, alpha: float) -> float:
-    """Return the power of a two-sided t test of a mean (`TTestPower`).
-
-    Args:
-        effect: The mean by the standard deviation, above 0.
-        n: Number of values, at least 2.
-        alpha: The level of the test.
-    """
-    statistics: Any = import_module("statsmodels.stats.power")
-    return float(statistics.TTestPower().power(effect, n, alpha))

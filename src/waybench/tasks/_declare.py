@@ -26,6 +26,7 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
         with one_line_errors():
             checked = resolve_key(resolve(entry.options, given, f"parameter of {entry.name}"))
             version = max(registry.load(env_id).version for env_id in entry.envs)
+            version += entry.horizon.revision if entry.horizon is not None else 0
             return inspect_task(_dataset(task_samples(entry, checked)), version)
 
     run.__name__ = run.__qualname__ = entry.name

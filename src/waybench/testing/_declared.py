@@ -109,6 +109,11 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             one.range or one.unbounded or (one.low is not None and one.high is not None),
             f"{one.name!r} has no bounds: give low and high, or a range, or say why there are none (unbounded)",
         )
+    for one in (*environment.metrics, *environment.aggregates):
+        if one.sample_size is not None:
+            size, what = one.sample_size, Message("{!r}: its sample size", one.name)
+            require(size.fewest > 1 and size.units.strip(), "{} has a number above 1 and units", what)
+            require(size.doc.strip().endswith("."), "{}: say in a sentence what happens with fewer", what)
     for one in environment.aggregates:
         what = Message("aggregate {!r}", one.name)
         require(re.fullmatch(r"[a-z][a-z0-9_]*", one.name), "{}: a name has small letters, digits and _", what)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
+from waybench.testing._horizons import check_horizon
 from waybench.testing._players import check_players, check_same_episode
 from waybench.testing._presentation import check_presentation, check_presentation_declared
 from waybench.testing._records import check_action_turns, check_failures, check_metrics, check_replay, check_tampering
@@ -19,6 +20,7 @@ ENVIRONMENT_CHECKS: Mapping[str, Callable[..., None]] = MappingProxyType(
         "metrics declared": check_metrics_declared,
         "failures declared": check_failures_declared,
         "presentation declared": check_presentation_declared,
+        "horizon": check_horizon,
     }
 )
 """Name -> check of what an environment says of itself."""

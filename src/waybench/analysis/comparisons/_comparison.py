@@ -7,7 +7,7 @@ groups are matched that have all else in common (`matched`), their scores are pa
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -21,8 +21,6 @@ _FEWEST_ITEMS = 3  # over the margin, for a tie: see `Comparison.verdict`
 
 
 _UNTESTED = PairedTest(1.0, "", True)
-
-Test = Callable[[Sequence[float], Sequence[float], Sequence[Hashable]], PairedTest]
 
 
 class Verdict(StrEnum):
@@ -54,7 +52,6 @@ class Comparison:
         second_mean: The second group's.
         difference: The first group's mean minus the second group's, with its 95 % interval for pairs.
         margin: The greatest difference in a tie; None where the metric is unbounded and has none.
-        method: How it is tested.
         family: Comparisons of one family have their p values adjusted together.
         test: The test of whether there is a difference; p is 1 before it is made (`with_tests`).
         adjusted: The p value after Holm's procedure over the family.
@@ -73,7 +70,6 @@ class Comparison:
     second_mean: Mean
     difference: Mean
     margin: float | None
-    method: Test = paired_test
     family: Hashable = None
     test: PairedTest = _UNTESTED
     adjusted: float = 1.0
@@ -172,8 +168,8 @@ class Comparison:
         return kinds, sum(side.attempts.get(key, 0) for key in self.keys)
 
     def run_test(self) -> PairedTest:
-        """Test whether there is a difference."""
-        return self.method(*self._values[:3])
+        """Test whether there is a difference: by the same numbers as its interval (`waybench.stats.Pairs`)."""
+        return paired_test(*self._values)
 
     def under_bounds(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
@@ -196,7 +192,7 @@ class Comparison:
                 replace(side, values={**side.values, **dict.fromkeys(keys, value)})
                 for side, keys, value in zip((self.first, self.second), lost, values, strict=True)
             ]
-            made = compare(sides[0], sides[1], self.varies, metric=self.metric, method=self.method)
+            made = compare(sides[0], sides[1], self.varies, metric=self.metric)
             if made is not None:
                 test = made.run_test()
                 bounded_test = replace(made, margin=self.margin, test=test, adjusted=min(1.0, test.p * factor))
@@ -217,7 +213,6 @@ def compare(
     metric: Metric | None = None,
     keys: Iterable[ItemKey] | None = None,
     margin: float = MARGIN,
-    method: Test = paired_test,
     family: Hashable = None,
 ) -> Comparison | None:
     """Compare two groups' scores item by item.
@@ -230,7 +225,6 @@ def compare(
         metric: What a score is, with its bounds; by default the first group's metric (`bounded`).
         keys: The items; by default all at which both have a score.
         margin: What counts as a tie, as a share of the metric's range.
-        method: How to test for a difference.
         family: Comparisons of one family have their p values adjusted together (`with_tests`).
 
     Returns:
@@ -254,7 +248,6 @@ def compare(
         second_mean=means[1],
         difference=difference,
         margin=None if low is None or high is None else margin * (high - low),
-        method=method,
         family=family,
     )
 

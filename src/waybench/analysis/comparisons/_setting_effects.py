@@ -22,7 +22,7 @@ from waybench.analysis.results import (
     setting_order,
 )
 from waybench.core import EpisodeRecord, Json, Metric, plural
-from waybench.stats import ALPHA, Mean, sign_flip_test
+from waybench.stats import ALPHA, Mean
 
 EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
 FEWEST_CLUSTERS = 10  # below which "no effect" is never concluded
@@ -62,7 +62,7 @@ class SettingEffect:
 
     @property
     def p(self) -> float | None:
-        """P value of the paired differences in tokens, by flipping signs of clusters; None likewise."""
+        """P value of Student's t test of the paired differences in tokens; None likewise."""
         return self.tokens and self.tokens.test.p
 
     @property
@@ -129,7 +129,7 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
 
     Groups are compared that differ in nothing else, at the attempts that both have. Verdicts:
 
-    * "effect": the numbers of tokens differ: the p value of a sign-flip permutation test of the items' differences,
+    * "effect": the numbers of tokens differ: the p value of Student's t test of the items' differences,
       adjusted by Holm's procedure for all pairs of values, is below 0.05;
     * "no effect": otherwise, where there are at least ten clusters, and either all replies are the same, or the setting
       is one whose purpose is to change tokens and the 95 % interval of the change is within 10 % of none (two
@@ -184,7 +184,7 @@ def _effect(
         clusters=len({key.cluster for key in found}),
         same=items - count_items(key for key, pair in found.items() if not pair.same),
         counted="reasoning" if use_reasoning else "output",
-        tokens=compare(after, before, name, keys=known, family=(name, number), method=sign_flip_test),
+        tokens=compare(after, before, name, keys=known, family=(name, number)),
     )
 
 
@@ -253,7 +253,7 @@ _FACTS: tuple[Fact[SettingEffect], ...] = (
         "p",
         float,
         lambda effect: effect.p,
-        "P value of the paired differences in tokens, by a sign-flip test over clusters; null if tokens are not known.",
+        "P value of the paired differences in tokens, by a t test over clusters; null if tokens are not known.",
     ),
     Fact("p_adjusted", float, lambda effect: effect.adjusted, "The same by Holm's procedure, over all values' pairs."),
     Fact(

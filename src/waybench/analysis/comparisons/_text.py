@@ -12,7 +12,7 @@ from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line, width
 from waybench.analysis.results import LONGEST, ItemKey, count_items, grouped, setting
 from waybench.core import Json, Metric, plural
-from waybench.stats import LEAST, Mean
+from waybench.stats import ALPHA, Mean
 
 SCHEMA = 1
 _LEGEND = {
@@ -116,14 +116,12 @@ def comparison_cells(one: Comparison) -> ComparisonCells:
         second=second,
         difference=_change(one.difference.value, one.metric),
         interval=_between(one.difference, one.metric),
-        p=_p(one, one.adjusted),
+        p=_p(one.adjusted),
         verdict=_SHORT[one.verdict].format(merit=_merit(one)),
     )
 
 
-def _p(one: Comparison, value: float) -> str:
-    if not one.test.exact and one.test.p <= LEAST:
-        return f"≤{value:.4f}"
+def _p(value: float) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
@@ -172,6 +170,8 @@ def verdict_sentence(one: Comparison) -> str:
     what = "too few to tell" if one.verdict is Verdict.TOO_FEW else "no difference shown"
     could = "the size is unknown" if found.low is None else f"could be {_between(one.difference, one.metric)}"
     more = f"; a tie within {within} takes {one.needed:,} items" if one.nearly_tied else ""
+    if one.test.p < ALPHA <= one.adjusted:  # the interval, which is of this comparison alone, does not contain 0
+        could = f"alone {_between(found, metric)}, but this is one of {one.family_size:,} comparisons"
     return f"{what} ({could}{more})"
 
 
@@ -195,9 +195,9 @@ def comparison_lines(one: Comparison, *, settings: bool = True) -> Iterator[str]
 
 
 def _by(one: Comparison) -> str:
-    name = {"mcnemar": "McNemar's test", "sign-flip": "sign-flip test"}[one.test.method]
-    how = "exact " if one.test.exact else "simulated "
-    test = f"{how}p {_p(one, one.test.p)} by {name}"
+    name = {"mcnemar": "McNemar's test", "t": "a t test of the pairs"}[one.test.method]
+    how = "exact " if one.test.exact else ""
+    test = f"{how}p {_p(one.test.p)} by {name}"
     items, clusters, values = one.items, one.difference.clusters, one.difference.n
     if values > items:  # attempts at a single item are what was drawn
         of = f"{plural(items, 'item')}, {plural(values, 'attempt')}"

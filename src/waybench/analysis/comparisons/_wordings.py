@@ -26,7 +26,7 @@ from waybench.analysis.results import (
 )
 from waybench.core import Json, Metric
 from waybench.envs import registry
-from waybench.stats import Mean, clustered_mean, sign_flip_test
+from waybench.stats import Mean, clustered_mean
 
 WORDING = "wording"  # the option that names an item's wording
 
@@ -55,7 +55,7 @@ class WordingScore(NamedTuple):
 
     @property
     def p(self) -> float | None:
-        """P value of a sign-flip permutation test of the differences; None likewise."""
+        """P value of the paired test of the differences; None likewise."""
         return self.comparison and self.comparison.test.p
 
     @property
@@ -145,7 +145,7 @@ def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Seq
         return None
     scores = {name: values_of(groups[name], metric, found[name]) for name in names}
     comparisons = (
-        compare(scores[name], scores[reference], WORDING, metric=metric, keys=both, method=sign_flip_test)
+        compare(scores[name], scores[reference], WORDING, metric=metric, keys=both)
         for name in names
         if name != reference
     )
@@ -248,7 +248,7 @@ _FACTS: tuple[Fact[_Line], ...] = (
         "p",
         float,
         lambda line: line.one.p,
-        "P value of the differences by a sign-flip test over clusters; null likewise.",
+        "P value of the paired test of the differences; null likewise.",
     ),
     Fact(
         "p_adjusted",

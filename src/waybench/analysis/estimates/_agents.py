@@ -12,7 +12,7 @@ from waybench.analysis.results import Group, Row, at_items, declared, grouped, i
 from waybench.core import Json, Range
 from waybench.envs import registry
 from waybench.smartplay import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
-from waybench.stats import CONFIDENCE, Mean, clustered_mean
+from waybench.stats import CONFIDENCE, Mean, RobustMean, clustered_error, clustered_mean
 
 HUMAN = "human"  # the metric that is the human-normalised score
 _SAME = ("protocol", "wording")  # what all settings of one agent have in common
@@ -98,13 +98,13 @@ class HumanScore(NamedTuple):
 
     Attributes:
         mean: The score, with its interval within the bounds.
-        free: The same with Student's t interval, from which its standard error can be taken back.
+        error: Its standard error; None where the items do not tell.
         bounds: The least and the greatest score possible.
         raw: The score before it is normalised.
     """
 
     mean: Mean
-    free: Mean
+    error: RobustMean | None
     bounds: Range
     raw: Mean
 
@@ -120,9 +120,11 @@ def _human(some: Sequence[Row]) -> HumanScore | None:
     own_scores = item_values(items, metrics[0], lambda row: row.metrics.get(metrics[0].name))
     values, clusters = list(found.values()), [key.cluster for key in found]
     low, high = over(next(metric for metric in metrics if metric.name == HUMAN), some).bounds
-    mean, free = clustered_mean(values, clusters, low, high), clustered_mean(values, clusters)
+    mean = clustered_mean(values, clusters, low, high)
     raw = clustered_mean([own_scores[key] for key in found], clusters, *over(metrics[0], some).bounds)
-    return None if mean is None or free is None or raw is None else HumanScore(mean, free, (low, high), raw)
+    if mean is None or raw is None:
+        return None
+    return HumanScore(mean, clustered_error(values, clusters), (low, high), raw)
 
 
 def _built(
@@ -141,9 +143,9 @@ def _built(
 def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: str) -> tuple[float, float] | None:
     """Return the interval of a capability: of a weighted mean of independent means.
 
-    Each mean's standard error is taken back from its interval. The errors of independent means add in squares, and
-    Student's t has the degrees of freedom of Welch and Satterthwaite (Biometrics Bulletin 2, 1946). It is cut at what
-    the games' least and greatest scores come to. None if a game's interval is not known.
+    The errors of independent means add in squares, and Student's t has the degrees of freedom of Welch and
+    Satterthwaite (Biometrics Bulletin 2, 1946). It is cut at what the games' least and greatest scores come to. None if
+    a game's error is not known.
 
     In a capped form a score whose interval is wholly beyond 0 or 1 has no error, every other one all of its own, and
     the interval ends at 0 and at 1.
@@ -153,15 +155,15 @@ def _range(capability: Capability, scores: Mapping[str, HumanScore], formula: st
     weighted, capped = capability_weights(capability.name, formula, capability.games), FORMULAS[formula].capped
     total, squares, freedom = fsum(weighted.values()), 0.0, 0.0
     for game, weight in weighted.items():
-        mean = scores[game].free
-        if mean.low is None or mean.high is None or mean.clusters < 2:
+        found = scores[game].error
+        if found is None:
             return None
-        if capped and (mean.low >= 1 or mean.high <= 0):
+        reach = _reach(found.freedom) * found.error
+        if capped and (found.value - reach >= 1 or found.value + reach <= 0):
             continue
-        error = (mean.high - mean.low) / 2 / _reach(mean.clusters - 1)
-        square = (weight / total * error) ** 2
+        square = (weight / total * found.error) ** 2
         squares += square
-        freedom += square**2 / (mean.clusters - 1)
+        freedom += square**2 / found.freedom
     half = _reach(squares**2 / freedom) * sqrt(squares) if squares else 0.0
     least, greatest = (0.0, 1.0) if capped else (_weighted_end(weighted, scores, side) for side in (0, 1))
     low, high = capability.value - half, capability.value + half

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.analysis.results import Cluster, Group, Row, at_items, grouped, perfections, telling
-from waybench.core import Axis, End, Json, plural
+from waybench.core import Axis, Json, plural
 from waybench.envs import registry
 from waybench.stats import Array, IndexGain, index_gain
 
@@ -64,7 +64,7 @@ class ItemDifficulty:
 
 
 class _Result(NamedTuple):
-    """A group's result at an item: its cluster, level, other variables, and the share of attempts that solved it."""
+    """A group's result at an item: its cluster, level, other variables, and the share of attempts that succeeded."""
 
     group: Group
     cluster: Cluster
@@ -77,7 +77,7 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
     """Return the difficulty index of each environment that declares explanatory variables of items.
 
     Results of all models with all their settings count, those of searches for a horizon too, but not those with a
-    teacher. An item's result is the share of single attempts that solve it, as for horizons.
+    teacher. An item's result is the share of single attempts that succeed, as for horizons.
     """
     free = [row for row in all_rows if row.is_included and not row.guided]
     found: list[ItemDifficulty] = []
@@ -126,7 +126,7 @@ def _results(group: Group, rows: Sequence[Row], axis: Axis, variables: Sequence[
         level = attempts[0].axes.get(axis.name)
         if level is not None and level > 0:
             counted = telling(attempts, perfections(attempts, head))
-            solved = sum(row.end == End.SOLVED for row in counted) / len(counted)
+            solved = sum(row.succeeded for row in counted) / len(counted)
             yield _Result(group, key.cluster, level, _values(attempts[0], variables), solved)
 
 

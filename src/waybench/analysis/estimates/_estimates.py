@@ -7,6 +7,7 @@ from math import fsum
 
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
 from waybench.analysis.estimates._curves import Curve, curve
+from waybench.analysis.formatting import too_few_note
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import (
     UNCONFIRMED,
@@ -135,6 +136,16 @@ class Estimate:
         return self.metrics.get(name) or self.aggregates.get(name)
 
     @property
+    def too_few(self) -> dict[str, str]:
+        """By metric or aggregate, a note where its interval takes more items than there are (`SampleSize`)."""
+        environment = registry.load(self.group.env)
+        notes = {
+            one.name: too_few_note(self.number(one.name), one)
+            for one in (*environment.metrics, *environment.aggregates)
+        }
+        return {name: note for name, note in notes.items() if note}
+
+    @property
     def cached(self) -> float | None:
         """Share of the requests' tokens that were read from the provider's cache; None if not known."""
         return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
@@ -161,7 +172,7 @@ class Estimate:
         """Return the estimate as JSON values; unknown values are null."""
         out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
-        out["cached"] = self.cached
+        out["cached"], out["too_few"] = self.cached, dict[str, Json](self.too_few)
         out["tokens_per_solved"], out["cost_per_solved"] = self.per_solved(self.tokens), self.per_solved(self.cost)
         return out
 

@@ -84,6 +84,7 @@ def as_metric(one: Series | Aggregate) -> Metric:
         unbounded=one.unbounded if isinstance(one, Series) else "",
         better=one.better,
         doc=one.doc,
+        sample_size=one.sample_size if isinstance(one, Aggregate) else None,
     )
 
 

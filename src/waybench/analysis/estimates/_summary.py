@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from waybench.analysis.estimates._estimates import Estimate, by_level, overall
 from waybench.analysis.estimates._measures import Measure, measures
 from waybench.analysis.estimates._table import UNDEFINED, aligned, ranked
-from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, width
+from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, too_few_note, too_few_text, width
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
@@ -23,6 +23,7 @@ _REASONS = {
 WARN_ABOVE = 0.2  # share of unreadable replies from which a warning says why
 _UNNAMED, _STEPS = "unnamed", "played"  # metrics of environments in which a reply can name no action
 _INDENT = "  "
+_FEW = "†"  # marks an interval from too few items
 _LONGEST_NAME, _SHORTEST_NAME = 48, 16
 MOST_COLUMNS = 100
 _LEGEND = {
@@ -133,6 +134,14 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     missing = [line for group in order if (line := _missing(totals[group], labels(order)[group]))]
     undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
+    few = [
+        f"{_FEW} {note}"
+        for group in order
+        if group not in searched
+        for one in measures(registry.load(group.env), totals[group].guided)
+        if (note := too_few_note(one.mean(totals[group]), one.metric))
+    ]
+    missing += dict.fromkeys(few)
     return "\n".join([*table, *missing, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
 
 
@@ -175,7 +184,8 @@ def _interval(mean: Mean | None, metric: Metric | None, factor: int = 1) -> str:
 
     if mean.low is None or mean.high is None:
         return shown(mean.value)
-    return f"{shown(mean.value)} [{shown(mean.low)}, {shown(mean.high)}]"
+    few = _FEW if factor == 1 and too_few_text(mean, metric) else ""
+    return f"{shown(mean.value)} [{shown(mean.low)}, {shown(mean.high)}]{few}"
 
 
 def _share(value: float | None) -> str:

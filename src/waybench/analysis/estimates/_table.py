@@ -5,7 +5,7 @@ from typing import Any
 
 from waybench.analysis.estimates._estimates import Estimate
 from waybench.analysis.estimates._measures import Measure, measures, merit
-from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, width
+from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, too_few_note, width
 from waybench.analysis.logs import is_human
 from waybench.analysis.results import Group, grouped, labels, settings_order
 from waybench.core import Environment, plural
@@ -52,7 +52,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     blank cell was not run; "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a
     last line says; "*" marks a cell in which some items are missing or had fewer attempts for infrastructure errors;
     last lines say how many, and what it would be if they had all failed or succeeded. Where it is known what players
-    without a model come to on the same items, lines above those say it.
+    without a model come to on the same items, lines above those say it; likewise where an interval takes more items.
 
     Args:
         estimates: The estimates by level.
@@ -62,6 +62,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     tables: list[str] = []
     starred: list[str] = []
     between: list[str] = []
+    few: list[str] = []
     undefined = False
     over_all = {total.group: total for total in totals}
     tabled = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart, estimate.guided))
@@ -84,6 +85,12 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 for cell in cells.values()
                 if (line := _between(_title(registry.load(env), measured, apart), cell, measured))
             ]
+            few += [
+                note
+                for cells in groups.values()
+                for cell in cells.values()
+                if (note := too_few_note(measured.mean(cell), measured.metric))
+            ]
             starred += [
                 _missed(names[group], cell, measured)
                 for group, cells in groups.items()
@@ -92,6 +99,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
             ]
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
     tables += ["\n".join(dict.fromkeys(between))] * bool(between)
+    tables += ["\n".join(dict.fromkeys(few))] * bool(few)
     tables += [_footnote(starred)] * bool(starred) + [UNDEFINED] * undefined
     return "\n\n".join(tables)
 

@@ -1,6 +1,11 @@
 """How a metric's numbers are written: in a terminal as on a page."""
 
-from waybench.core import Metric
+from typing import TYPE_CHECKING
+
+from waybench.core import Aggregate, Metric
+
+if TYPE_CHECKING:
+    from waybench.stats import Mean  # which loads scipy
 
 NOTHING = "–"
 
@@ -34,6 +39,29 @@ def change_text(value: float, metric: Metric | None = None) -> str:
 def _signs(shown: str) -> str:
     zero = not any(digit in shown for digit in "123456789")
     return shown.lstrip("-") if zero else shown.replace("-", "−")
+
+
+def too_few_text(mean: "Mean | None", metric: Metric | Aggregate | None) -> str:
+    """Return how many of the units that a number's interval takes there are, as "10 of 100 worlds"; "" if enough.
+
+    Args:
+        mean: The number.
+        metric: Its metric or aggregate, which declares how many it takes (`SampleSize`).
+    """
+    size = None if metric is None else metric.sample_size
+    if mean is None or size is None or mean.clusters >= size.fewest:
+        return ""
+    return f"{mean.clusters:,} of {size.fewest:,} {size.units}"
+
+
+def too_few_note(mean: "Mean | None", metric: Metric | Aggregate) -> str:
+    """Return the same as sentences, with what happens with too few; "" if there are enough."""
+    size = metric.sample_size
+    if mean is None or size is None or not too_few_text(mean, metric):
+        return ""
+    return (
+        f"{metric.title}: its interval takes {size.fewest:,} {size.units}, and there are {mean.clusters:,}. {size.doc}"
+    )
 
 
 def better_text(metric: Metric) -> str:

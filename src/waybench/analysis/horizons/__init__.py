@@ -20,11 +20,15 @@ from waybench.analysis.horizons._horizon import (
 from waybench.analysis.horizons._horizon_frame import horizon_frame
 from waybench.analysis.horizons._horizon_text import (
     difficulty_text,
+    horizon_context,
     horizon_parts,
     horizon_table,
     horizon_text,
+    reference_lines,
+    reference_text,
     success_text,
 )
+from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons
 from waybench.analysis.horizons._searches import Searched, search_text, searches
 
 __all__ = [
@@ -35,10 +39,12 @@ __all__ = [
     "Horizon",
     "HorizonComparison",
     "RatioOverFamilies",
+    "ReferenceHorizon",
     "Searched",
     "SuccessCurve",
     "compare_horizons",
     "difficulty_text",
+    "horizon_context",
     "horizon_frame",
     "horizon_parts",
     "horizon_table",
@@ -46,6 +52,9 @@ __all__ = [
     "horizons",
     "leading",
     "ratio_over_families",
+    "reference_horizons",
+    "reference_lines",
+    "reference_text",
     "search_text",
     "searches",
     "success_curves",

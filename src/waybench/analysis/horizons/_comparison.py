@@ -6,10 +6,12 @@ from math import exp, log
 from statistics import fmean
 
 from waybench.analysis.horizons._horizon import SHARES, Tried, tried_axes
+from waybench.analysis.horizons._horizon_text import reference_text
+from waybench.analysis.horizons._references import ReferenceHorizon
 from waybench.analysis.results import Group, Row, grouped
 from waybench.core import Json
 from waybench.envs import registry
-from waybench.stats import HORIZON_CONFIDENCE, HorizonRatio, Shape, horizon_ratio, t_interval
+from waybench.stats import HORIZON_CONFIDENCE, HorizonRatio, horizon_ratio, t_interval
 
 FEWEST_FAMILIES = 3  # for a ratio over families
 
@@ -26,12 +28,18 @@ class HorizonComparison:
         second: Those of the other.
         axis: Name of what makes items hard.
         ratio: The first horizon divided by the second.
+        references: The horizons of players that know nothing of the items, where they are known.
+        first_mark: That the first horizon is not above these: "not above a random player's"; "" otherwise.
+        second_mark: The same of the second.
     """
 
     first: Group
     second: Group
     axis: str
     ratio: HorizonRatio
+    references: tuple[ReferenceHorizon, ...] = ()
+    first_mark: str = ""
+    second_mark: str = ""
 
     @property
     def is_bounded(self) -> bool:
@@ -55,7 +63,12 @@ class HorizonComparison:
         times = (
             "a horizon is outside the levels tested" if value is None else f"A reaches {value:.2g} times as far as B"
         )
-        return f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}): {_FURTHER[self.ratio.further]}"
+        parts = [
+            f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}): {_FURTHER[self.ratio.further]}",
+            *(f"{side} is {mark}" for side, mark in (("A", self.first_mark), ("B", self.second_mark)) if mark),
+            reference_text(self.references),
+        ]
+        return "; ".join(part for part in parts if part)
 
     def to_json(self) -> dict[str, Json]:
         """Return the comparison as JSON values; unknown values are null."""
@@ -68,6 +81,9 @@ class HorizonComparison:
             "low": self.ratio.low,
             "high": self.ratio.high,
             "verdict": _VERDICTS[self.ratio.further],
+            "references": [asdict(each) for each in self.references],
+            "first_mark": self.first_mark,
+            "second_mark": self.second_mark,
         }
 
 
@@ -126,16 +142,20 @@ def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[Horizo
         second: Those of the other.
     """
     mine, theirs = (_by_task(rows) for rows in (first, second))
-    return [
-        HorizonComparison(
-            first=one.group,
-            second=other.group,
-            axis=one.axis.name,
-            ratio=horizon_ratio(one.fit(Shape()), other.fit(Shape()), SHARES[0]),
-        )
-        for task in mine
-        for one, other in _matched(mine[task], theirs.get(task, []))
-    ]
+    return [_comparison(one, other) for task in mine for one, other in _matched(mine[task], theirs.get(task, []))]
+
+
+def _comparison(first: Tried, second: Tried) -> HorizonComparison:
+    own, other = (each.horizon(SHARES[0]) for each in (first, second))
+    return HorizonComparison(
+        first=first.group,
+        second=second.group,
+        axis=first.axis.name,
+        ratio=horizon_ratio(first.plain, second.plain, SHARES[0]),
+        references=own.references,
+        first_mark=own.mark,
+        second_mark=other.mark,
+    )
 
 
 def _by_task(rows: Iterable[Row]) -> dict[tuple[str, str, int], list[Tried]]:

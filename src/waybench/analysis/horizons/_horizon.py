@@ -4,12 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
+from waybench.analysis.horizons._references import ReferenceHorizon, is_above, reference_horizons, reference_mark
 from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
-from waybench.core import Axis, End, Json
+from waybench.core import Axis, Json
 from waybench.envs import registry
 from waybench.stats import HORIZON_CONFIDENCE, Array, Fit, Shape, fitted
 
@@ -30,7 +32,7 @@ ALTERNATIVES: Mapping[str, Shape] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:
-    """The difficulty at which a player solves a share of the items.
+    """The difficulty at which a player succeeds at a share of the items.
 
     Attributes:
         group: Model, task and settings.
@@ -50,6 +52,9 @@ class Horizon:
             what was tried. Of an environment's first axis alone.
         sides: The sides of these values, likewise.
         known: Whether the interval leaves out some of what was tried. If it does not, there were too few items.
+        references: The horizons of players that know nothing of the items, where they are known.
+        above_references: Whether the interval is above all of these; None where there are none.
+        mark: That it is not: "not above a random player's"; "" otherwise.
     """
 
     group: Group
@@ -67,6 +72,9 @@ class Horizon:
     sensitivity: Mapping[str, float | None]
     sides: Mapping[str, str]
     known: bool = True
+    references: tuple[ReferenceHorizon, ...] = ()
+    above_references: bool | None = None
+    mark: str = ""
 
     def under(self, assumption: str) -> "Horizon":
         """Return the horizon under another assumption, of which no interval is known."""
@@ -78,6 +86,9 @@ class Horizon:
             high=None,
             sensitivity={},
             sides={},
+            references=(),
+            above_references=None,
+            mark="",
         )
 
     @property
@@ -97,7 +108,7 @@ class DifficultyBin(NamedTuple):
 
     Attributes:
         at: The difficulty.
-        solved: Share of its items that a single attempt solves, from 0 to 1.
+        solved: Share of its items at which a single attempt succeeds, from 0 to 1.
         items: Number of its items.
         trials: Number of attempts at them.
     """
@@ -146,10 +157,11 @@ class SuccessCurve:
 def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     """Return the horizons of every model, task and settings on every axis of its environment, for `SHARES`.
 
-    A horizon is of single attempts, and each item is a trial: whether it was solved, or the share of its attempts that
-    solved it. Where attempts end with a perfect one, items at which a player is good have fewer of them, and all
-    attempts as trials would find too small a horizon: a player to whom mazes of one dimension are more or less hard
-    would have it in 42 to 90 % of its 90 % intervals. So an item counts as `single_attempt` says.
+    A horizon is of single attempts, and each item is a trial: whether it was a success as the environment declares it
+    (`Environment.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
+    which a player is good have fewer of them, and all attempts as trials would find too small a horizon: a player to
+    whom mazes of one dimension are more or less hard would have it in 42 to 90 % of its 90 % intervals. So an item
+    counts as `single_attempt` says.
 
     Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
     fewer than two difficulties were tried.
@@ -228,7 +240,7 @@ class Tried:
     def horizons(self) -> Iterator[Horizon]:
         others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
         for share in SHARES:
-            yield self._horizon(share, {name: self._bounded(other, share)[0] for name, other in others.items()})
+            yield self.horizon(share, {name: self._bounded(other, share)[0] for name, other in others.items()})
 
     def _bounded(self, fit: Fit, share: float) -> tuple[float, float, float]:
         """Return a horizon and the ends of its interval, infinite where no attempt or every attempt succeeded.
@@ -243,7 +255,8 @@ class Tried:
             return inf, low, inf
         return (-inf, -inf, high) if solved == {0.0} else (value, low, high)
 
-    def _horizon(self, share: float, others: Mapping[str, float]) -> Horizon:
+    def horizon(self, share: float, others: Mapping[str, float] = MappingProxyType({})) -> Horizon:
+        """Return the horizon at a share, with its values under other assumptions."""
         easiest, hardest = float(self.at.min()), float(self.at.max())
 
         def within(value: float) -> float | None:
@@ -253,6 +266,7 @@ class Tried:
             return "" if within(value) is not None else "beyond" if value > hardest else "below"
 
         value, low, high = self._bounded(self.plain, share)
+        references = reference_horizons(self.group, self.axis.name, share)
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -269,6 +283,9 @@ class Tried:
             sensitivity={name: within(other) for name, other in others.items()},
             sides={name: side(other) for name, other in others.items()},
             known=low >= easiest or high <= hardest,
+            references=references,
+            above_references=is_above(low, references),
+            mark=reference_mark(value, low, references),
         )
 
     def bins(self) -> Iterator[DifficultyBin]:
@@ -295,7 +312,7 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
                 at = some[0].axes.get(axis.name)
                 if at is not None and at > 0:
                     counted = telling(some, perfections(some, env.metrics[0]))
-                    solved = sum(row.end == End.SOLVED for row in counted) / len(counted)
+                    solved = sum(row.succeeded for row in counted) / len(counted)
                     items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
                 yield Tried(group, axis, items, {} if number else ALTERNATIVES)

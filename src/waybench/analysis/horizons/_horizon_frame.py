@@ -25,6 +25,13 @@ _FACTS: Sequence[Fact[Horizon]] = (
         lambda one: one.side,
         "beyond: above the hardest items tried; below: below the easiest; empty: between.",
     ),
+    Fact(
+        "mark",
+        str,
+        lambda one: one.mark,
+        "That the horizon is not above those of players that know nothing of the items, such as a random one; "
+        "otherwise empty.",
+    ),
     Fact("easiest", float, lambda one: one.easiest, "The least difficulty that was tried."),
     Fact("hardest", float, lambda one: one.hardest, "The greatest one."),
     Fact("items", int, lambda one: one.items, "Number of items tried."),

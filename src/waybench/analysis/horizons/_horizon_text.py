@@ -1,10 +1,11 @@
 """Horizons in words, and as a table of plain text."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from waybench.analysis.estimates import aligned
 from waybench.analysis.horizons._horizon import SHARES, Horizon
+from waybench.analysis.horizons._references import ReferenceHorizon
 from waybench.analysis.results import grouped, labels, settings_order
 from waybench.core import Environment
 from waybench.envs import registry
@@ -17,13 +18,15 @@ class HorizonText(NamedTuple):
 
     Attributes:
         value: The difficulty: "23", "above 41", "below 5".
-        interval: Its interval: "19 to 29", "from 33", "up to 7", "too few items for an "
-        "interval"; "" if none is within the
-            levels tested.
+        interval: Its interval: "19 to 29", "from 33", "up to 7", "too few items for an interval"; "" if none is within
+            the levels tested.
+        mark: That it is not above the horizons of players that know nothing: "not above a random player's"; "" if it
+            is, or these are not known.
     """
 
     value: str
     interval: str
+    mark: str = ""
 
 
 def horizon_table(found: Iterable[Horizon]) -> str:
@@ -40,19 +43,57 @@ def horizon_table(found: Iterable[Horizon]) -> str:
         for group in sorted(by_group, key=lambda one: (models.index(one.model), settings_order(one, by_group))):
             own = by_group[group]
             lines.append([names[group], *(horizon_text(each) for each in own)])
+        lines += reference_lines(some)
         tables.append("\n".join(part for part in (aligned(lines), success_text(env)) if part))
     return "\n\n".join(tables)
 
 
+def reference_lines(found: Sequence[Horizon]) -> list[list[str]]:
+    """Return the players that know nothing, each with its horizons at `SHARES`, for a table of horizons on one axis.
+
+    Args:
+        found: The horizons of the table; where they have different references, these are left out.
+    """
+    shares = [{each.references for each in found if each.share == share} for share in SHARES]
+    if any(len(some) != 1 for some in shares):
+        return []
+    columns = [next(iter(some)) for some in shares]
+    return [[same[0].name, *(_reference(each) for each in same)] for same in zip(*columns, strict=True) if same]
+
+
+def reference_text(references: Sequence[ReferenceHorizon]) -> str:
+    """Return the horizons of players that know nothing: "a random player: below 5, ..."; "" where there are none."""
+    shown = {each.title: _reference(each) for each in references}
+    if len(set(shown.values())) == 1:
+        return f"{' and '.join(shown)}: {next(iter(shown.values()))}"
+    return ", ".join(f"{title}: {text}" for title, text in shown.items())
+
+
+def horizon_context(horizon: Horizon) -> str:
+    """Return in sentences what counts as success, and the horizons of players that know nothing."""
+    references = reference_text(horizon.references)
+    share = f"{100 * horizon.share:.0f} %"
+    said = f"{share} horizon of players that know nothing of an item: {references}." if references else ""
+    return " ".join(part for part in (success_text(registry.load(horizon.group.env)), said) if part)
+
+
+def _reference(horizon: ReferenceHorizon) -> str:
+    if horizon.value is not None:
+        return difficulty_text(horizon.value)
+    below = horizon.side == "below"
+    return f"below {difficulty_text(horizon.easiest)}" if below else f"above {difficulty_text(horizon.hardest)}"
+
+
 def success_text(env: Environment[Any, Any, Any]) -> str:
-    """Return in a sentence when an environment's items count as solved; "" if it does not declare it."""
-    return f"Solved, regardless of the score: {env.success}." if env.success else ""
+    """Return in a sentence what counts as success for an environment's horizons; "" if it does not declare it."""
+    return f"Success, regardless of the score: {env.success}." if env.success else ""
 
 
 def horizon_text(horizon: Horizon) -> str:
-    """Return a horizon in words: "23 (19 to 29)", "above 41 (from 33)", "below 5 (up to 7)"."""
+    """Return a horizon in words: "23 (19 to 29)", "above 41 (from 33)", "below 5; not above a random player's"."""
     parts = horizon_parts(horizon)
-    return f"{parts.value} ({parts.interval})" if parts.interval else parts.value
+    text = f"{parts.value} ({parts.interval})" if parts.interval else parts.value
+    return f"{text}; {parts.mark}" if parts.mark else text
 
 
 def horizon_parts(horizon: Horizon) -> HorizonText:
@@ -61,9 +102,9 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     rest = "" if horizon.known else _TOO_FEW
     if horizon.side == "beyond":
-        return HorizonText(f"above {difficulty_text(horizon.hardest)}", f"from {low}" if low else rest)
+        return HorizonText(f"above {difficulty_text(horizon.hardest)}", f"from {low}" if low else rest, horizon.mark)
     if horizon.side == "below":
-        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"up to {high}" if high else rest)
+        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"up to {high}" if high else rest, horizon.mark)
     assert horizon.value is not None
     ends = (
         f"{low} to {high}"
@@ -74,7 +115,7 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
         if high
         else "interval not known"
     )
-    return HorizonText(difficulty_text(horizon.value), ends)
+    return HorizonText(difficulty_text(horizon.value), ends, horizon.mark)
 
 
 def difficulty_text(value: float) -> str:

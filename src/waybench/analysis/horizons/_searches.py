@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis.estimates import whole
-from waybench.analysis.horizons._horizon_text import difficulty_text
+from waybench.analysis.horizons._horizon_text import difficulty_text, reference_text
+from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons, reference_mark
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
-from waybench.core import End, plural
+from waybench.core import plural
 from waybench.envs import registry
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
@@ -34,6 +35,7 @@ class Searched:
         cost: Dollars of all episodes; None if not known.
         without_failure: The greatest difficulty that was tried, where every trial was solved; None otherwise.
         stop: Why it ended, a key of `STOPS`; "" if it has not.
+        references: The horizons of players that know nothing of the items, where they are known.
     """
 
     group: Group
@@ -50,6 +52,12 @@ class Searched:
     cost: float | None
     without_failure: float | None
     stop: str
+    references: tuple[ReferenceHorizon, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """That the horizon is not above those of players that know nothing; "" if it is, or these are not known."""
+        return reference_mark(self.value, self.low, self.references)
 
     @property
     def text(self) -> str:
@@ -107,7 +115,7 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
     assert goal is not None
     axis, lowest, highest = str(plan["axis"]), float(plan["lowest"]), float(plan["highest"])
     counted = [row for _, row in own if row.is_included and row.axes.get(axis) is not None]
-    trials = [Trial(row.axes[axis] or 0.0, row.end == End.SOLVED, None, 1.0) for row in counted]
+    trials = [Trial(row.axes[axis] or 0.0, row.succeeded, None, 1.0) for row in counted]
     known = Seeker(goal, lowest, highest).state(trials)
     stop = known.stop(lowest, highest)
     if not stop and not unfinished:
@@ -123,6 +131,7 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
         errors=sum(row.error for _, row in own),
         tokens=whole(row.tokens for row in counted),
         cost=whole(row.cost for row in counted),
+        references=reference_horizons(group, axis, goal.share),
         without_failure=max(trial.at for trial in trials) if trials and all(t.solved for t in trials) else None,
         stop=stop,
     )
@@ -131,7 +140,11 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
 def search_text(found: Sequence[Searched]) -> str:
     """Return what searches have found and why they stopped, a line each; "" if there are none."""
     names = labels(each.group for each in found)
-    return "\n".join(f"{each.group.task}, {names[each.group]}: {each.text}; {_course(each)}" for each in found)
+    return "\n".join(f"{each.group.task}, {names[each.group]}: {_found(each)}; {_course(each)}" for each in found)
+
+
+def _found(each: Searched) -> str:
+    return "; ".join(part for part in (each.text, each.mark, reference_text(each.references)) if part)
 
 
 def _course(each: Searched) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from waybench.core import EpisodeRecord, Json
+from waybench.core import LOCAL_MODELS, EpisodeRecord, Json
 
 
 class Origin(NamedTuple):
@@ -64,7 +64,7 @@ class LoggedEpisode:
 
 def is_embedded(model: str) -> bool:
     """Return whether a name is that of one of waybench's own players."""
-    return model.startswith("waybench/")
+    return model.startswith("waybench/") and model.removeprefix("waybench/") not in LOCAL_MODELS
 
 
 def is_human(model: str) -> bool:

@@ -122,6 +122,7 @@ class Row:
         error: Whether that was an infrastructure error, or no end at all ("unfinished"). Such a row is in no
             denominator.
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
+        succeeded: Whether the episode is a success for horizons (`Environment.succeeded`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
@@ -165,6 +166,7 @@ class Row:
     end: str
     error: bool
     exclusion_reason: str = ""
+    succeeded: bool = False
     metrics: Mapping[str, float | None]
     series: Mapping[str, tuple[float, ...]]
     guided: bool
@@ -318,6 +320,7 @@ def row(
             attempt=episode.attempt or record.attempt,
             end=str(record.end or ""),
             error=error,
+            succeeded=not unmeasured and environment.succeeded(record),
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
             axes={} if unmeasured else {axis.name: axis.of(record) for axis in environment.axes},
             variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},

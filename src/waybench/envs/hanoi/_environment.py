@@ -8,9 +8,11 @@ from waybench.core import HorizonSpec, Presentation, level_axis
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
 from waybench.envs.hanoi._instance import decode
-from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, most_steps, sample, setting
+from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, is_competent, most_steps, sample, setting
 from waybench.envs.hanoi._people import board
 from waybench.envs.hanoi._players import PLAYERS
+from waybench.envs.hanoi._potential import POTENTIALS
+from waybench.envs.hanoi._reasoning import reasoning
 from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
 from waybench.envs.hanoi._variables import MINIMUM, VARIABLES
 from waybench.smartplay import agent_environment
@@ -69,7 +71,10 @@ RODS = agent_environment(
     public_key="hanoi-v1",
     make_source=HanoiSource,
     horizon=HorizonSpec(
-        summary="Tower of Hanoi by number of disks", levels=(3, 4, 5, 6, 7, 8, 9), source_options={"positions": "free"}
+        summary="Tower of Hanoi by number of disks",
+        levels=(3, 4, 5, 6, 7, 8, 9),
+        source_options={"positions": "free"},
+        revision=1,
     ),
     task="hanoi",
     decode=decode,
@@ -80,7 +85,10 @@ RODS = agent_environment(
     own_failure=own_failure,
     axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
     explanatory_variables=VARIABLES,
-    success="all disks are on their goal rods, after any number of moves",
+    potentials=POTENTIALS,
+    reasoning=reasoning,
+    success="all disks are on their goal rods after at most 30 steps, or twice the minimum if that is more",
+    competent=is_competent,
     series=SERIES,
     published_setting=setting,
     presentation=PRESENTATION,

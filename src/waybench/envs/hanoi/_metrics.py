@@ -16,6 +16,11 @@ def most_steps(towers: Towers) -> int:
     return max(STEPS, 2 * distance(*towers.positions))
 
 
+def is_competent(record: EpisodeRecord) -> bool:
+    """Return whether a solved puzzle took no more steps than the default limit; with a higher one chance does it."""
+    return len(steps_of(record)) <= most_steps(decode(record.instance))
+
+
 def _steps(record: EpisodeRecord) -> int:
     limit = record.options["steps"]
     return most_steps(decode(record.instance)) if limit is None else limit

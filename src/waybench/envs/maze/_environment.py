@@ -19,9 +19,11 @@ from waybench.envs.maze._drawing import draw
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
 from waybench.envs.maze._instance import Maze, decode, prove
-from waybench.envs.maze._metrics import METRICS
+from waybench.envs.maze._metrics import METRICS, is_competent
 from waybench.envs.maze._people import board, typed_actions
 from waybench.envs.maze._players import PLAYERS, noisy_success
+from waybench.envs.maze._potential import POTENTIALS
+from waybench.envs.maze._reasoning import reasoning
 from waybench.envs.maze._source import OPTIONS, MazeSource
 from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
 from waybench.envs.maze._variables import JUNCTIONS, MINIMUM, VARIABLES
@@ -90,6 +92,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
         levels=_HORIZON_LEVELS,
         known=lambda rate: known_horizon(rate, _HORIZON_LEVELS),
         task="horizon_maze",
+        revision=1,
     ),
     decode=decode,
     level_of=lambda maze: maze.size,
@@ -99,7 +102,10 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     failure=failure,
     axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),
     explanatory_variables=VARIABLES,
-    success="the exit is reached, by any path",
+    potentials=POTENTIALS,
+    reasoning=reasoning,
+    success="the exit is reached within one and a half times the steps of a shortest path",
+    competent=is_competent,
     best_of=True,
     parse_typed=parse_typed,
     format_typed=format_typed,

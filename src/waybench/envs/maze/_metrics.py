@@ -20,6 +20,14 @@ def _requests(record: EpisodeRecord) -> int:
     return record.options["requests"]
 
 
+def is_competent(record: EpisodeRecord) -> bool:
+    """Return whether a solved maze took at most one and a half times the minimum of steps: a score of at least 50.
+
+    Twice the minimum would not do: a random walk without turning back does with it in .70 of mazes of dimension 5.
+    """
+    return 2 * _steps(record) <= 3 * record.proof["minimum"]
+
+
 _ANY_LENGTH = "a reply can name any number of movements"
 
 METRICS = (

@@ -20,6 +20,7 @@ from waybench.core import (
     Option,
     Play,
     Player,
+    Potential,
     Presentation,
     Source,
     TypedAction,
@@ -27,9 +28,10 @@ from waybench.core import (
     Wording,
     level_axis,
 )
-from waybench.envs.search import _failures, _game_number, _game_walk, _texts
+from waybench.envs.search import _failures, _game_number, _game_walk, _potential, _reasoning, _texts
 from waybench.envs.search import _metrics as _scores
 from waybench.envs.search._coach import Coach, Teacher
+from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
 from waybench.envs.search._metrics import Scores
 from waybench.envs.search._people import (
@@ -71,7 +73,10 @@ class _Kind:
     failure: Callable[[EpisodeRecord], FailureKind]
     axis: Axis
     variables: ExplanatoryVariables
+    potentials: tuple[Potential[Any], ...]
+    reasoning: Callable[[Any], str]
     success: str
+    competent: Callable[[EpisodeRecord], bool]
     source_options: tuple[Option, ...]
     source: Callable[..., Source[Any]]
     prove: Callable[[Any], Mapping[str, Json]]
@@ -84,7 +89,6 @@ class _Kind:
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
-_ALL_VISITED = "every node is visited within the step limit, in any order"
 _PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
 _PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
 
@@ -162,7 +166,10 @@ _KINDS = {
         failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections needed to find any number of the range."),
         variables=NUMBER_VARIABLES,
-        success="the number is guessed within the step limit",
+        reasoning=_reasoning.bisection,
+        potentials=_potential.NUMBER,
+        success="the number is found in at most one and a half times as many guesses as the range has bits",
+        competent=number_is_competent,
         source_options=NUMBER_OPTIONS,
         source=NumberSource,
         prove=_game_number.prove,
@@ -184,7 +191,10 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
-        success=_ALL_VISITED,
+        reasoning=_reasoning.stack,
+        potentials=_potential.WALK,
+        success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
+        competent=depth_is_competent,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_DEPTH),
         prove=_PROVE_DEPTH,
@@ -207,7 +217,10 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
-        success=_ALL_VISITED,
+        reasoning=_reasoning.queue,
+        potentials=_potential.WALK,
+        success="every node is visited in at most one and a half times the steps of a breadth-first search",
+        competent=breadth_is_competent,
         source_options=WALK_OPTIONS,
         source=partial(WalkSource, prove=_PROVE_BREADTH),
         prove=_PROVE_BREADTH,
@@ -272,7 +285,7 @@ OPTIONS = (
 
 def _horizon_spec(summary: str, levels: tuple[int, ...]) -> HorizonSpec:
     # With a teacher success would be the teacher's merit.
-    return HorizonSpec(summary=summary, levels=levels, without=("teacher_guided", "weak_tg_chances"))
+    return HorizonSpec(summary=summary, levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1)
 
 
 _BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
@@ -358,7 +371,10 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         failure=kind.failure,
         axes=(kind.axis, MINIMUM),
         explanatory_variables=kind.variables,
+        potentials=kind.potentials,
+        reasoning=kind.reasoning,
         success=kind.success,
+        competent=kind.competent,
         series=_scores.series(kind.scores),
         presentation=kind.presentation,
         twin=_TWINS.get(f"search/{name}", ""),

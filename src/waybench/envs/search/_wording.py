@@ -88,7 +88,7 @@ class _Answering(Wording[Any, Any, int]):
         self._story = story
         self._prompt = story.prompts[edition]
         self._first = protocol.first_number
-        self._normalised = protocol.normalised_history
+        self._normalised = self.rewrites = protocol.normalised_history
 
     def parse(self, reply: str, state: object) -> int | Invalid:
         """Read the number in a reply; whether it can be taken is the game's matter."""

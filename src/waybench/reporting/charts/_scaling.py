@@ -156,7 +156,7 @@ def _horizon_charts(
         if each.value is not None
     ]
     what = (
-        f"The 50 % horizon by {axis.title.lower()}, the difficulty at which a single attempt solves half of the "
+        f"The 50 % horizon by {axis.title.lower()}, the difficulty at which a single attempt succeeds at half of the "
         f"{presentation.items}, with its 90 % interval; players whose horizon is outside the difficulties tested "
         "are not drawn"
     )

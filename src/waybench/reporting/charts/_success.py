@@ -1,7 +1,7 @@
 """Charts of success by difficulty: a panel for each player, with its fitted curve, observed rates and horizons."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import fsum, log2
 from typing import Any, NamedTuple
 
@@ -61,7 +61,7 @@ class Binned(NamedTuple):
 
     Attributes:
         at: The difficulty, or the mean of the items'.
-        solved: Share of the items that a single attempt solves.
+        solved: Share of the items at which a single attempt succeeds.
         items: Number of items.
         least: The least of the difficulties.
         greatest: The greatest.
@@ -223,7 +223,8 @@ def _head(player: Player, ink: str, panels: Panels) -> list[Spec]:
             (text, {"dy": -31 - 15 * (len(named) - 1 - number), "fontWeight": 600, "color": ink})
             for number, text in enumerate(named)
         ),
-        (f"{100 * half.share:.0f} %: {horizon_text(half)}", {"dy": -16, "color": "var(--soft)"}),
+        # Without its mark, for which a panel is too narrow; the table has it.
+        (f"{100 * half.share:.0f} %: {horizon_text(replace(half, mark=''))}", {"dy": -16, "color": "var(--soft)"}),
     )
     at = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}
     return [

@@ -6,6 +6,7 @@ from typing import Any
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import as_metric, ranked
+from waybench.analysis.formatting import too_few_note
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Aggregate, Environment, Metric, Presentation
 from waybench.reporting._format import heading, part, percent
@@ -109,6 +110,7 @@ def _table(
         f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has no interval for "
         f"a single {presentation.cluster or presentation.item}, or where all have the same value."
     )
+    few = dict.fromkeys(too_few_note(estimate.number(aggregate.name), aggregate) for estimate in estimates)
     whole = TableRow(
         Cell(text=heading(metric), bold=True, better=metric.better),
         list(_cells(metric, (estimate.number(aggregate.name) for estimate in estimates), bold=True)),
@@ -123,7 +125,7 @@ def _table(
     return Table(
         id=name,
         title=heading(metric) + (f", {level}" if level else ""),
-        caption=(Note(caption),),
+        caption=(Note(caption), *notes(few, "flag")),
         columns=[Column(heading=aggregate.part), *columns],
         groups=(RowGroup((whole, items)), RowGroup(means)),
         kind="scores made",

@@ -123,7 +123,7 @@ def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) ->
         return None
     caption = (
         "Two values of a setting of the same model on the same items, all other settings being equal. Tokens: the "
-        f"relative change from the first value to the second, with the {_INTERVAL}; p is from a sign-flip test on the "
+        f"relative change from the first value to the second, with the {_INTERVAL}; p is from a t test on the "
         "items’ differences, adjusted by Holm’s procedure over all values of the setting. “No effect seen”: no "
         "significant difference, and all replies are identical or, for a setting that controls tokens, the interval "
         "is within 10 % at ten items or more. Different replies may be due to chance."
@@ -186,7 +186,7 @@ def wording_table(
         groups.append(RowGroup(rows, head=head))
     caption = (
         f"Means over the {items} that were given in all wordings, with the {_INTERVAL}. Each wording is compared "
-        f"with a reference wording chosen in advance, {item} by {item}; p is from a sign-flip test on these "
+        f"with a reference wording chosen in advance, {item} by {item}; p is from the paired test on these "
         f"differences, adjusted by Holm’s procedure, and a difference is bold where p is below 0.05. The range from "
         f"the best to the worst mean is above 0 by chance alone too. “The worst at each {item}” is the mean over "
         f"{items} of the worst wording’s score; chance lowers it too."

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis.formatting import NOTHING
-from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve, horizon_parts, leading, success_text
+from waybench.analysis.horizons import (
+    SHARES,
+    Horizon,
+    SuccessCurve,
+    horizon_context,
+    horizon_parts,
+    leading,
+    reference_lines,
+    success_text,
+)
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Axis, Environment, Presentation
 from waybench.envs import registry
@@ -65,8 +74,8 @@ def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
     if horizon is None:
         return Cell(text=NOTHING, bold=True)
     text = horizon_parts(horizon)
-    interval = (Note(text.interval, "interval"),) if text.interval else ()
-    return Cell(text=text.value, bold=True, order=horizon.order, notes=(*interval, *notes))
+    own = (Note(text.interval, "interval"), Note(text.mark, "flag"))
+    return Cell(text=text.value, bold=True, order=horizon.order, notes=(*(one for one in own if one.text), *notes))
 
 
 def horizon_tables(
@@ -150,9 +159,14 @@ def _horizons(
         )
         for each, half, head in zip(curves, halves, heads, strict=True)
     ]
+    known = reference_lines([horizon for each in curves for horizon in each.horizons])
+    for title, *texts in known:
+        blank = [Cell() for _ in headings[len(SHARES) + 1 :]]
+        rows.append((True, TableRow(Cell(text=title.capitalize()), [*(Cell(text=text) for text in texts), *blank])))
+    measured = " The random player and the best constant reply were measured beforehand." if known else ""
     caption = (
-        f"The difficulty at which a single attempt solves {' and '.join(_SHARES)} of the {presentation.items}. "
-        f"{success_text(env)} "
+        f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of the {presentation.items}. "
+        f"{success_text(env)}{measured} "
         f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
     )
     if assumed:
@@ -225,18 +239,17 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
         env = registry.load(env_id)
         titles = {axis.name: axis.title for axis in env.axes}
         groups = list(dict.fromkeys(each.group for each in some))
-        success = notes([success_text(env)], "success")
         for each in some:
             if each.group.model == name:
                 half, link = each.horizons[0], f"results/{pages[each.group]}"
                 head = Cell(text=env.title, link=link, notes=parts(differing(each.group, groups)))
-                axis = Cell(text=titles[each.axis], notes=success, kind="name")
+                axis = Cell(text=titles[each.axis], notes=notes([horizon_context(half)], "success"), kind="name")
                 counts = count_cell(half.items), count_cell(half.trials)
                 rows.append(TableRow(head, [axis, *map(horizon_cell, each.horizons), *counts]))
     if not rows:
         return None
     caption = (
-        f"The difficulty at which a single attempt solves {' and '.join(_SHARES)} of a task’s items; small, the "
+        f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of a task’s items; small, the "
         f"{_INTERVAL}. {_LIMITS}"
     )
     return Table(
@@ -274,9 +287,9 @@ def _figure(
     binned = any(len(each.bins) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
-        f"Share of {presentation.items} that a single attempt solves, by {across.lower()}: the fitted curve with its "
-        f"pointwise {_INTERVAL} as a band, and the observed shares as dots, with areas proportional to their number "
-        f"of {presentation.items}{', neighbouring difficulties combined' if binned else ''}. Diamonds are the "
+        f"Share of {presentation.items} at which a single attempt succeeds, by {across.lower()}: the fitted curve with "
+        f"its pointwise {_INTERVAL} as a band, and the observed shares as dots, with areas proportional to their "
+        f"number of {presentation.items}{', neighbouring difficulties combined' if binned else ''}. Diamonds are the "
         f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end at the easiest and "
         f"hardest {presentation.items} that were tried.{left}"
     )

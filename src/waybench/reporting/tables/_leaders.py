@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import ladder_ended, measure, ranked
 from waybench.analysis.formatting import mean_text
-from waybench.analysis.horizons import Horizon, success_text
+from waybench.analysis.horizons import Horizon, horizon_context
 from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
 from waybench.envs import registry
@@ -55,7 +55,7 @@ class Leader:
         items: Number of items.
         horizon: The horizon on the environment's first axis.
         counts: What the horizon counts; "" where there is none.
-        success: What counts as solved, in a sentence; "" where there is no horizon.
+        success: What counts as success for it, and the horizons of players that know nothing; "" without a horizon.
         solved: Share of attempts that are solved, in per cent.
         outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
         errors: Infrastructure errors.
@@ -199,7 +199,7 @@ def _leader(
         items=_number(total.items),
         horizon=horizon_cell(horizon),
         counts=env.axes[0].title.lower() if horizon else "",
-        success=success_text(env) if horizon else "",
+        success=horizon_context(horizon) if horizon else "",
         solved=_percent(total.solved.value if total.solved else None),
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
@@ -287,8 +287,8 @@ _FLOORS = "Floor and ceiling of each task."
 def _help(found: Leaders) -> Iterator[Note]:
     if found.has_horizons:
         yield Note(
-            "Horizon: the difficulty at which a single attempt solves half of the items, with its 90 % interval and, "
-            "below it, when an item counts as solved. “Above” and “below”: outside the difficulties that were tried. "
+            "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval "
+            "and, below it, what counts as success. “Above” and “below”: outside the difficulties that were tried. "
             "“–”: all items have one difficulty."
         )
     yield Note(

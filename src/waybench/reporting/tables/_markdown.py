@@ -21,7 +21,7 @@ _MISSING = "n/a"
 _ACTIVE = re.compile(r"[\\|<>&`*_\[\]$~@]|:(?=\S)|\.(?=[^\W\d])")
 _REFERENCES = {"\\": "&#92;", "|": "&#124;", "<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _HORIZONS = (
-    "Horizons: the difficulty at which a single attempt solves half of the items, with its 90 % interval; “above” "
+    "Horizons: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval; “above” "
     "and “below”: outside the difficulties that were tried. Blank: not run, or all items of one difficulty."
 )
 _ERRORS, _ENDED, _FEWER = "*", "†", "‡"

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from waybench.analysis.estimates import SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
 from waybench.analysis.formatting import NOTHING
-from waybench.analysis.horizons import Horizon, success_text
+from waybench.analysis.horizons import Horizon, horizon_context
 from waybench.analysis.results import Family, Group, grouped
 from waybench.envs import registry
 from waybench.reporting.tables._horizon_tables import horizon_cell
@@ -176,18 +176,19 @@ def horizon_matrix(
         RowGroup([row for _, row in some], *_KINDS[kind]) for kind, some in grouped(rows, lambda pair: pair[0]).items()
     ]
     help_ = [
-        Note(f"{registry.load(env).title}: {success_text(registry.load(env))}")
+        Note(f"{registry.load(env).title}: {context}")
         for env in envs
-        if registry.load(env).success
+        for context in dict.fromkeys(horizon_context(each) for each in leading.values() if each.group.env == env)
+        if context
     ]
     return Table(
         id="horizons",
         title="50 % horizons",
         caption=(
             Note(
-                "The difficulty at which a single attempt solves half of the items, in the unit below each title; this "
-                "is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that were "
-                "tried."
+                "The difficulty at which a single attempt succeeds at half of the items, in the unit below each title; "
+                "this is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that "
+                "were tried."
             ),
         ),
         help=help_,

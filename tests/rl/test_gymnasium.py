@@ -11,9 +11,10 @@ gymnasium = pytest.importorskip("gymnasium", reason="the extra [gym] is not inst
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
 import waybench  # noqa: E402
-from waybench.core import UsageError, policy  # noqa: E402
+from waybench.core import UsageError, key_label, policy  # noqa: E402
 from waybench.envs import registry  # noqa: E402
-from waybench.gym import TRAINING_KEY, TextEnv, gym_id  # noqa: E402
+from waybench.rl.gymnasium import TRAINING_KEY, TextEnv, Texts, gym_id  # noqa: E402
+from waybench.rl.gymnasium import _text_env as _gymnasium  # noqa: E402
 
 IDS = [gym_id(entry.id, entry.version) for entry in registry.entries]
 
@@ -24,7 +25,7 @@ def test_gymnasium_s_own_checker(name: str) -> None:
 
 
 def test_registered_by_the_import_which_loads_no_engine() -> None:
-    script = "import gymnasium, sys, waybench.gym; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
+    script = "import gymnasium, sys, waybench.rl.gymnasium; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in printed if name.startswith("waybench/")] == IDS
     assert printed[-1] == "False"
@@ -47,9 +48,9 @@ def test_same_seed_same_episode(name: str) -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
     env: TextEnv = gymnasium.make(name).unwrapped
-    facts = env.environment.play(env.options).game.facts
+    facts = env.session.environment.play(env.session.options).game.facts
     _, info = env.reset(seed=0)
-    assert info["key"] == TRAINING_KEY != env.environment.public_key
+    assert info["key"] == key_label(TRAINING_KEY)
     total, terminated, truncated = 0.0, False, False
     while not (terminated or truncated):
         observation, reward, terminated, truncated, info = env.step(policy("oracle").reply(env.episode))
@@ -62,7 +63,7 @@ def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
         return
     assert (terminated, truncated, info["end"]) == (True, False, "solved")
     assert total == pytest.approx(facts.reward[1])
-    headline = env.environment.metrics[0]
+    headline = env.session.environment.metrics[0]
     perfect = headline.low if headline.better == "lower" else 100 if headline.high is None else headline.high
     if headline.ceiling is not None:
         perfect = headline.ceiling(env.episode.record())
@@ -92,18 +93,62 @@ def test_items_are_chosen() -> None:
 @pytest.mark.parametrize(("level", "shared"), [(5, 10), (7, 10), (9, 0)])
 def test_training_meets_public_items_only_at_levels_that_hold_few(level: int, shared: int) -> None:
     env = TextEnv("maze/alicia", level=level)
-    public = {item.instance.hash for item in env.environment.source(level=level).head(10)}
-    met = {env.source.item(index).instance.hash for index in range(env.source.space or 1500)}
+    public = {item.instance.hash for item in env.session.environment.source(level=level).head(10)}
+    met = {env.session.source.item(index).instance.hash for index in range(env.session.source.space or 1500)}
     assert len(public & met) == shared
 
 
-def test_many_at_once() -> None:
-    envs = gymnasium.make_vec("waybench/maze-alicia-v1", num_envs=3, vectorization_mode="sync")
-    texts, _ = envs.reset(seed=0)
-    assert len(set(texts)) == 3
-    _, rewards, *_ = envs.step(("a", "b", "c"))
-    assert list(rewards) == [0, 0, 0]
-    envs.close()
+@pytest.mark.parametrize("mode", ["sync", "async", "vector_entry_point"])
+def test_many_at_once(mode: str) -> None:
+    envs = gymnasium.make_vec("waybench/maze-alicia-v1", num_envs=3, vectorization_mode=mode, level=9)
+    try:
+        texts, infos = envs.reset(seed=0)
+        assert texts == tuple(
+            gymnasium.make("waybench/maze-alicia-v1", level=9).reset(seed=seed)[0] for seed in range(3)
+        )
+        assert len(set(texts)) == 3
+        assert [messages[-1]["content"] for messages in infos["messages"]] == list(texts)
+        answers, rewards, terminated, truncated, infos = envs.step(("a", "b", "{}"))
+        assert list(rewards) == [0, 0, 0] and not any(terminated) and not any(truncated)
+        assert list(infos["outcome"]) == ["unparsed"] * 3
+        assert all(isinstance(answer, str) and answer for answer in answers)
+    finally:
+        envs.close()
+
+
+def test_an_episode_that_is_over_starts_again_with_the_next_step() -> None:
+    envs = gymnasium.make_vec(
+        "waybench/maze-alicia-v1", num_envs=2, vectorization_mode="vector_entry_point", requests=2
+    )
+    first, _ = envs.reset(seed=0)
+    _, _, _, truncated, _ = envs.step(("?", "?"))
+    assert not any(truncated)
+    best = policy("oracle").reply(envs.envs[1].episode)
+    _, rewards, terminated, truncated, infos = envs.step(("?", best))
+    assert (list(terminated), list(truncated), list(rewards)) == ([False, True], [True, False], [0.0, 1.0])
+    assert list(infos["end"]) == ["turn_limit", "solved"]
+    texts, rewards, terminated, truncated, _ = envs.step(("not read", "not read"))
+    assert not any(terminated) and not any(truncated) and not any(rewards)
+    assert all(new != old and len(new) > 200 for new, old in zip(texts, first, strict=True))
+
+
+def test_the_board_is_drawn() -> None:
+    env = gymnasium.make("waybench/maze-alicia-v1", render_mode="ansi", level=7)
+    env.reset(seed=3)
+    before = env.render()
+    assert len(before.splitlines()) >= 7
+    env.step(policy("oracle").reply(env.unwrapped.episode))
+    assert env.render() != before
+
+
+def test_a_text_that_is_too_long_for_shared_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_gymnasium, "LONGEST_SHARED", 40)
+    space = Texts()
+    memory = _gymnasium._create(space, 2)
+    _gymnasium._write(space, 1, "ä" * 16, memory)
+    assert tuple(_gymnasium._read(space, memory, 2)) == ("", "ä" * 16)
+    with pytest.raises(UsageError, match="shared_memory"):
+        _gymnasium._write(space, 1, "ä" * 17, memory)
 
 
 def test_wrong_options() -> None:
@@ -111,5 +156,7 @@ def test_wrong_options() -> None:
         gymnasium.make("waybench/maze-alicia-v1", protocl="paper")
     with pytest.raises(UsageError, match="odd"):
         gymnasium.make("waybench/maze-alicia-v1", level=6)
+    with pytest.raises(UsageError, match="split"):
+        gymnasium.make("waybench/maze-alicia-v1", split="training")
     with pytest.raises(gymnasium.error.ResetNeeded):
         TextEnv("maze/alicia").step("x")

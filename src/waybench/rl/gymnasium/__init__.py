@@ -1,4 +1,4 @@
-"""The reinforcement learning face: `gymnasium.make("waybench/maze-alicia-v1", level=7)`.
+"""The Gymnasium face: `gymnasium.make("waybench/maze-alicia-v1", level=7)`.
 
 Importing this package registers every environment of the catalogue. Needs the extra `gym`.
 """
@@ -8,9 +8,10 @@ from typing import Any
 import gymnasium
 
 from waybench.envs import registry
-from waybench.gym._text import TRAINING_KEY, TextEnv, Texts
+from waybench.rl._splits import TRAINING_KEY
+from waybench.rl.gymnasium._text_env import LONGEST_SHARED, TextEnv, Texts, TextVectorEnv
 
-__all__ = ["TRAINING_KEY", "TextEnv", "Texts", "gym_id", "register_all"]
+__all__ = ["LONGEST_SHARED", "TRAINING_KEY", "TextEnv", "TextVectorEnv", "Texts", "gym_id", "register_all"]
 
 _GYMNASIUM: Any = gymnasium  # some of its types are only partly known
 
@@ -25,7 +26,12 @@ def register_all() -> None:
     for entry in registry.entries:
         name = gym_id(entry.id, entry.version)
         if name not in gymnasium.registry:
-            _GYMNASIUM.register(name, entry_point="waybench.gym:TextEnv", kwargs={"env_id": entry.id})
+            _GYMNASIUM.register(
+                name,
+                entry_point="waybench.rl.gymnasium:TextEnv",
+                vector_entry_point="waybench.rl.gymnasium:TextVectorEnv",
+                kwargs={"env_id": entry.id},
+            )
 
 
 register_all()

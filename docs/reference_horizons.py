@@ -1,0 +1,89 @@
+"""Measure the horizons of players that know nothing of an item: `python docs/reference_horizons.py` (minutes).
+
+A random player, and the best of the replies that are the same in every turn of every item, play each environment that
+has axes of difficulty, with the default options of each protocol and from the easiest level on, until neither of them
+succeeds any more. Of twins, which have the same items and scores, the plain one is played. The results stand beside
+every horizon (`waybench.analysis.horizons`); a test measures some of them again.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import waybench.analysis.horizons
+from waybench.analysis import LoggedEpisode, rows
+from waybench.analysis.horizons import SHARES, Horizon, horizons
+from waybench.analysis.horizons._references import FILE
+from waybench.core import Environment, EpisodeRecord, Policy, policy
+from waybench.envs import registry
+from waybench.testing._horizons import constant_players, play_each
+
+PATH = Path(waybench.analysis.horizons.__file__).with_name(FILE)
+ITEMS = 100
+FEWEST_LEVELS = 2
+
+AnyEnvironment = Environment[Any, Any, Any]
+
+
+def measured_environments() -> list[AnyEnvironment]:
+    """Return the environments that are played."""
+    built_in = [registry.load(entry.id) for entry in registry.built_in]
+    return [env for env in built_in if env.axes and not env.twin]
+
+
+def protocols(env: AnyEnvironment) -> Sequence[str]:
+    """Return an environment's protocols."""
+    return next(option for option in env.options if option.name == "protocol").choices
+
+
+def measured(env: AnyEnvironment, protocol: str) -> list[dict[str, Any]]:
+    """Return the horizons of both players on all axes of an environment."""
+    options = {**env.check_options, "protocol": protocol}
+    drawn = dict(env.horizon.source_options) if env.horizon is not None else {}
+    levels = env.horizon.levels if env.horizon is not None else env.sample_levels
+    played: dict[str, list[EpisodeRecord]] = {}
+    players: dict[str, list[Policy]] = {}
+    for number, level in enumerate(levels):
+        items = env.source(level=level, protocol=protocol, **drawn).head(ITEMS)
+        if not number:  # the reply that is best on the easiest level is played on the others
+            players = {"random": [policy("random")], "constant": constant_players(env, items, options)}
+        found = {
+            name: max(
+                ((play_each(env, items, player, options), player) for player in some),
+                key=lambda pair: sum(map(env.succeeded, pair[0])),
+            )
+            for name, some in players.items()
+        }
+        players = {name: [player] for name, (_, player) in found.items()}
+        for name, (records, _) in found.items():
+            played.setdefault(name, []).extend(records)
+        if number + 1 >= FEWEST_LEVELS and not any(env.succeeded(each) for own, _ in found.values() for each in own):
+            break
+    episodes = [
+        LoggedEpisode(model=name, task=env.id, record=record) for name, records in played.items() for record in records
+    ]
+    return [_line(env, protocol, horizon) for horizon in horizons(rows(episodes)) if horizon.share in SHARES]
+
+
+def _line(env: AnyEnvironment, protocol: str, horizon: Horizon) -> dict[str, Any]:
+    return {
+        **{"env": env.id, "version": env.version, "protocol": protocol, "axis": horizon.axis},
+        **{"player": horizon.group.model, "share": horizon.share},
+        **{"value": None if horizon.value is None else round(horizon.value, 4), "side": horizon.side},
+        **{"easiest": horizon.easiest, "hardest": horizon.hardest},
+    }
+
+
+def main() -> None:
+    """Write the file, a line for each horizon."""
+    lines: list[str] = []
+    for env in measured_environments():
+        for protocol in protocols(env):
+            lines += [json.dumps(line) for line in measured(env, protocol)]
+            print(env.id, protocol, flush=True)
+    PATH.write_text("[\n" + ",\n".join(lines) + "\n]\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

