@@ -232,7 +232,7 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
 
     others = foreign_scores(*folders, on_problem=tell)
     try:
-        own = rows(read_logs(*folders, on_problem=tell), on_problem=tell)
+        own = rows(read_logs(*folders, on_problem=tell), on_problem=tell, confirm=True)
     except NoEpisodesError:
         own = []
     theirs = [one for one in others if metric in ("", one.metric.name)]

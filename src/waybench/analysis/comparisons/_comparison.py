@@ -174,12 +174,15 @@ class Comparison:
     def under_bounds(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
 
+        Items with an attempt that does not replay have the worst possible score in both.
+
         The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
         the least and the greatest score of either group stand for them.
         """
         common = self.common
         lost = (self.first.missing & common, self.second.missing & common)
-        if not any(lost):
+        doubtful = (self.first.unconfirmed & common, self.second.unconfirmed & common)
+        if not any((*lost, *doubtful)):
             return ()
         scores = [side.values[key] for side in (self.first, self.second) for key in self.keys]
         low = min(scores) if self.metric.low is None else self.metric.low
@@ -189,8 +192,8 @@ class Comparison:
         found: list[Verdict] = []
         for values in ((worst, best), (best, worst)):
             sides = [
-                replace(side, values={**side.values, **dict.fromkeys(keys, value)})
-                for side, keys, value in zip((self.first, self.second), lost, values, strict=True)
+                replace(side, values={**side.values, **dict.fromkeys(keys, value), **dict.fromkeys(unproven, worst)})
+                for side, keys, unproven, value in zip((self.first, self.second), lost, doubtful, values, strict=True)
             ]
             made = compare(sides[0], sides[1], self.varies, metric=self.metric)
             if made is not None:
