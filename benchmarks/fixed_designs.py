@@ -78,12 +78,12 @@ def coverage(name: str, runs: int = RUNS) -> Coverage:
         _, *plain = fitted(Shape(), at, solved, range(len(at))).horizon(0.5, HORIZON_CONFIDENCE)
         fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
         value, *reported = fit.spanned_horizon(0.5, HORIZON_CONFIDENCE)
-        held = [float(low <= truth <= high) for low, high in (plain, reported)]
+        hits = [float(low <= truth <= high) for low, high in (plain, reported)]
         widths = [math.log2(min(high, LEVELS[-1]) / max(low, LEVELS[0])) for low, high in (plain, reported)]
-        found.append((*held, *widths, value / truth - 1, float(not fit.is_adequate)))
+        found.append((*hits, *widths, value / truth - 1, float(not fit.is_adequate)))
     columns = np.array(found, dtype=np.float64)
-    means = columns.mean(axis=0).tolist()
-    return Coverage(*means[:4], float(np.median(columns[:, 4])), means[5])
+    plain_held, held, plain_width, width, _, misfit = columns.mean(axis=0).tolist()
+    return Coverage(plain_held, held, plain_width, width, float(np.median(columns[:, 4])), misfit)
 
 
 def main() -> None:

@@ -180,7 +180,7 @@ def test_a_plateau_is_said_not_to_fit() -> None:
     assert half.to_json()["curve_fits"] is False
     assert horizon_parts(half).mark == "the fitted curve does not match"
     assert "any falling success rate may cross 50 %" in horizon_context(half)
-    assert "any falling success rate may cross the share" in horizon_table([half])
+    assert "any falling success rate may cross the share" in horizon_table(horizons(made))
     falling = of(horizons(climb(np.random.default_rng(1), 13.0, 4, 0.0, 1.0)), "dimension")
     assert falling.curve_fits
     assert not horizon_parts(falling).mark

@@ -1,5 +1,6 @@
 """Where a success rate falls below a share, if nothing is assumed but that it falls."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -50,7 +51,7 @@ def _best_from_left(solved: Array, trials: Array, least: float) -> Array:
             k, n = k + pools[-1][0], n + pools[-1][1]
             pools.pop()
         rate = max(k / n, least)
-        log = float(special.xlogy(k, rate) + special.xlogy(n - k, 1 - rate))
+        log: float = (k * math.log(rate) if k else 0.0) + ((n - k) * math.log(1 - rate) if n > k else 0.0)
         pools.append((k, n, pools[-1][2] + log))
         logs.append(pools[-1][2])
     return np.array(logs, dtype=np.float64)
