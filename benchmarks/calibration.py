@@ -169,13 +169,15 @@ def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[in
     return episodes
 
 
-def saved(rates: Rates, rng: np.random.Generator, alike: bool, share: float, batch: int) -> Saved:
-    """Compare the ladder with searches for an interval as narrow."""
+def saved(rates: Rates, rng: np.random.Generator, alike: bool, share: float, batch: int) -> Saved | None:
+    """Compare the ladder with searches for an interval as narrow; None if the ladder's interval has no lower end."""
     climbed = ladder(rates, rng, alike)
     # Of attempts that are alike the first says all; independent ones are as good as attempts at other mazes.
     telling = [episode for episode in climbed if not (alike and episode[1])]
     at, solved = (np.array([episode[k] for episode in telling], dtype=np.float64) for k in (0, 2))
     _, low, high = fitted(Shape(), at, solved, list(range(len(telling)))).horizon(share, 0.9)
+    if low <= 0:
+        return None
     rule = StoppingRule(share=share, precision=(high - low) / (high + low), most=1_000, batch=batch)
     fewest, cheapest = (search(rates, rule, rng, by_tokens)[0] for by_tokens in (False, True))
     variance = (math.log2(high / low) / (2 * 1.645)) ** 2

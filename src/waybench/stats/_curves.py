@@ -273,7 +273,10 @@ class Fit:
         """Whether the trials agree with the most probable curve; False where they have a plateau or a dip."""
         best = np.zeros(len(self.weights), dtype=np.bool_)
         best[int(self.weights.argmax())] = True
-        return fits(self._independent, self.curves.rates(self.trials_done.at, best)[0])
+        # A trial that is the mean of several attempts counts once: if attempts end with a success, it is not a mean of
+        # as many independent ones.
+        trials = self.trials_done.weighted(1 / max(self.design, 1.0))
+        return fits(trials, self.curves.rates(trials.at, best)[0])
 
     @cached_property
     def _independent(self) -> Trials:

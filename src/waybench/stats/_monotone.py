@@ -12,7 +12,7 @@ LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 
 _POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least
 _FEWEST_POOLS = 5  # a curve with a place, a slope and a lapse rate fits fewer ones anyway
 _PARAMETERS = 3
-_MISFIT = 0.05  # p value
+_MISFIT = 0.01  # p value
 
 
 def monotone_bounds(trials: Trials, share: float, confidence: float) -> tuple[float, float]:
@@ -58,7 +58,7 @@ def _best_from_left(solved: Array, trials: Array, least: float) -> Array:
 
 
 def fits(trials: Trials, rates: Array) -> bool:
-    """Return whether trials agree with a fitted curve, at 5 %: False for a plateau or a dip that it cannot have.
+    """Return whether trials agree with a fitted curve, at 1 %: False for a plateau or a dip that it cannot have.
 
     Neighbouring difficulties with few trials are pooled. The deviance is compared with the chi-squared distribution.
 
