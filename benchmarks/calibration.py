@@ -104,7 +104,7 @@ def horizon(rates: Rates, share: float) -> float:
 
 @cache
 def tokens(place: int) -> float:
-    """Return about how many tokens an episode of the search takes, as the program estimates it before one.
+    """Return about how many tokens an episode takes, as the program estimates it before a search.
 
     Seven sizes are measured; the tokens of others are interpolated on logarithmic scales.
     """
@@ -139,6 +139,7 @@ def best_design(rates: Rates, share: float, costs: Sequence[float]) -> float:
     # Moving the place by m changes a rate by -slope * m, and stretching the curve about it by s, by slope * x * s.
     gradients = np.stack([slope / spread, slope * at / spread]) / np.sqrt(np.array(costs))
     found = linprog(np.ones(2 * len(at)), A_eq=np.hstack([gradients, -gradients]), b_eq=[1, 0])
+    assert found.fun is not None, "the design cannot tell the place"
     return float(found.fun) ** 2
 
 
