@@ -235,6 +235,21 @@ def test_versions_of_an_environment_are_never_mixed(
     assert [(entry.status, list(entry.earlier)) for entry in entries] == [(Status.COMMUNITY, [])]
 
 
+def test_a_report_of_what_is_not_verified_takes_nothing_with_it(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: Any, **options: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("waybench.leaderboard._site.write_report", fail)
+    out, settings = tmp_path / "site", read_settings(private)
+    entries, refused = read_board(private, settings)
+    board = write_leaderboard(out, settings, entries, refused)
+    assert [each.error for each in board.skipped] == ["no report can be made of these submissions: ZeroDivisionError"]
+    assert feed_of(out)["rows"] == []
+    assert feed_of(out)["submissions"][0]["status"] == "community"
+
+
 def test_an_empty_folder_and_none(tmp_path: Path) -> None:
     status, output = run("leaderboard", tmp_path)
     assert status == 0, output
