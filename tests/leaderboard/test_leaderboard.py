@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 
 import waybench
-from tests.leaderboard.conftest import REFUSED, TASKS
+from tests.leaderboard.conftest import REFUSED, TASKS, drop_failures
 from tests.submission.test_verify import run
 from waybench.core import commitment, key_label
 from waybench.leaderboard import Settings, Status, read_board, read_settings, write_leaderboard
-from waybench.submission import pack
+from waybench.submission import pack, sign_verdict
 
 
 def feed_of(site: Path) -> dict[str, Any]:
@@ -193,6 +193,24 @@ def test_a_signed_verdict_stands_for_what_cannot_be_checked_here(private: Path, 
             assert status == "refused"
             assert "no allowed signer" in reason
     assert entries_of(private) == {"x": ("verified", "keeper")}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
+def test_a_signed_verdict_never_stands_for_a_check_that_failed(honest: Path, tmp_path: Path) -> None:
+    board = tmp_path / "board"
+    board.mkdir()
+    drop_failures(honest / "poor.zip", board / "x.zip")
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(tmp_path / "signer")], check=True
+    )
+    (board / "allowed_signers").write_text(f"keeper {(tmp_path / 'signer.pub').read_text()}")
+    (board / "leaderboard.toml").write_text('signers = "allowed_signers"\n')
+    assert run("verify", board / "x.zip", "--out", tmp_path)[0] == 1
+    wrong = board / "x.verdict.json"
+    wrong.write_text(json.dumps({**json.loads((tmp_path / "verdict.json").read_text()), "verdict": "verified"}))
+    sign_verdict(wrong, tmp_path / "signer")
+    assert entries_of(board) == {"x": ("community", "")}
 
 
 @pytest.mark.slow
