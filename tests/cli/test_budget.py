@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from inspect_ai.log import list_eval_logs, read_eval_log
 
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, waybench_
@@ -18,18 +19,21 @@ PRICES = {"openai/a": Price(1.0, 2.0, 0.5)}
 def test_what_a_run_may_spend() -> None:
     alicia, gtb, search = (find_task(name) for name in ("alicia", "gtb", "horizon_maze"))
     models = ["openai/a", "openai/b", "waybench/oracle"]
-    assert run_budget("200k", [gtb], models, {}) == (200_000, False, "")
-    assert run_budget("5USD", [gtb], ["openai/a", "waybench/oracle"], PRICES) == (5, True, "")
+    assert run_budget("200k", [gtb], models, {}, {}) == (200_000, False, "")
+    assert run_budget("5USD", [gtb], ["openai/a", "waybench/oracle"], PRICES, {}) == (5, True, "")
     # What climbs has a limit by default, for each model that costs something.
-    found = run_budget(None, [alicia, gtb], models, {})
+    found = run_budget(None, [alicia, gtb], models, {}, {})
     assert (found.amount, found.in_dollars) == (2_000_000, False)
     assert found.note.startswith("alicia: climbs as long as the model solves an item of a level.")
     assert "--budget none" in found.note
+    # A ladder of which an optimal player needs more has more, so that a perfect model reaches the last level.
+    assert run_budget(None, [alicia], models[:1], {}, {"alicia": 1_242_534.0}).amount == 1_300_000
+    assert run_budget(None, [alicia], models[:1], {}, {"alicia": 9_742.0}).amount == 1_000_000
     for given in (
-        run_budget(None, [gtb], models, {}),
-        run_budget("none", [alicia], models, {}),
-        run_budget(None, [alicia], ["waybench/oracle"], {}),
-        run_budget("200k", [search], models, {}),  # the search plans with it
+        run_budget(None, [gtb], models, {}, {}),
+        run_budget("none", [alicia], models, {}, {}),
+        run_budget(None, [alicia], ["waybench/oracle"], {}, {}),
+        run_budget("200k", [search], models, {}, {}),  # the search plans with it
     ):
         assert given == (None, False, "")
 
@@ -39,7 +43,7 @@ def test_what_a_run_may_spend() -> None:
 )
 def test_what_is_no_budget(text: str, expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
-        run_budget(text, [find_task("gtb")], ["openai/b"], PRICES)
+        run_budget(text, [find_task("gtb")], ["openai/b"], PRICES, {})
 
 
 @pytest.mark.slow
@@ -60,6 +64,8 @@ def test_a_run_stops_at_its_budget_and_goes_on(tmp_path: Path) -> None:
         assert paid
         # What was interrupted is repeated; nothing else went wrong.
         stopped = [one.error for one in records(tmp_path).values() if one.error]
+        (header,) = (read_eval_log(info, header_only=True) for info in list_eval_logs(str(tmp_path)))
+        assert header.metadata["waybench_stopped"].startswith("Stopped: the budget of 20,000 tokens is spent")
         assert stopped
         assert set(stopped) == {"the run stopped during this episode: its budget was spent"}
         last = waybench_(*run, "--budget", "none")

@@ -109,10 +109,9 @@ def test_the_live_table_fits_the_terminal() -> None:
     for number in range(40):
         progress.add(f"waybench/task_{number}", "provider/a-model-with-a-rather-long-name", 20, attempts=False, args={})
         progress.tasks[-1].start(Earlier())
-        progress.tasks[-1].begin("1-1", 5, 1)
+        progress.tasks[-1].begin("1-1", 5, 1, lambda: 1)
         progress.tasks[-1].turn("1-1", Usage(input_tokens=123_456, output_tokens=1_234_567, seconds=5), repeated=False)
         progress.tasks[-1].end("1-1")
-        progress.tasks[-1].retry()
     live = _Live(progress)
     live._console = Console(width=100, height=12, file=io.StringIO())
     live._console.print(live._drawn())

@@ -1,11 +1,13 @@
 """The check before a run: what is wrong with a server is said in one line, and soon."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, model_server
 from waybench.core import UsageError
 from waybench.eval import open_model
@@ -108,3 +110,32 @@ def test_the_key_is_not_in_the_message() -> None:
 
 def test_players_without_a_server_are_not_asked() -> None:
     check_models([open_model("waybench/random", None, {}), open_model("mockllm/model", None, {})])
+
+
+def test_how_long_the_reply_took_is_returned() -> None:
+    with model_server(lambda messages, before: Answer("OK", delay=0.3)) as server:
+        took = check_models([open_model(MODEL, server.url, {}), open_model("waybench/random", None, {})])
+    assert list(took) == [MODEL]
+    assert 0.3 <= took[MODEL] < 60
+
+
+def test_the_user_hears_early_that_there_is_no_answer_yet() -> None:
+    told: list[str] = []
+    with model_server(lambda messages, before: Answer("OK", delay=0.5)) as server:
+        check_models([open_model(MODEL, server.url, {})], 60, told.append, early=0.1)
+        assert told == [f"model '{MODEL}': no answer in 0 s; waiting up to 60 s for the server"]
+        told.clear()
+        check_models([open_model(MODEL, server.url, {})], 60, told.append, early=50)
+    assert told == []
+
+
+def test_an_address_that_takes_no_connection_fails_before_the_patience_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(*address: object) -> object:
+        await asyncio.sleep(PATIENCE)
+        raise AssertionError(address)
+
+    monkeypatch.setattr(asyncio, "open_connection", never)
+    began = time.monotonic()
+    with pytest.raises(UsageError, match=r"nothing takes a connection at 127\.0\.0\.1, port 9 within 0 s"):
+        check_models([open_model(MODEL, "http://127.0.0.1:9/v1", {})], PATIENCE, connecting=0.2)
+    assert time.monotonic() - began < PATIENCE

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.eval.model_server import Answer, model_server
 from tests.eval.play import records
 from waybench.core import PROGRESS_FILE, Price, Usage
 from waybench.eval import RunProgress, evaluate
@@ -71,6 +72,40 @@ def test_a_ladder_has_no_total() -> None:
         progress.end(sample)
     status = progress.status()
     assert (status.done_text, status.total, status.seconds_left) == ("level 7, 2 items", None, None)
+
+
+def test_the_time_left_of_a_ladder_follows_from_its_last_level() -> None:
+    progress, clock, _ = task(total=None, levels=(5, 7, 9, 11))
+    requests = iter(range(1, 100))
+
+    def play(level: int, count: int) -> None:
+        for _ in range(count):
+            number = next(requests)
+            progress.begin(f"{number}-1", level, limit=1)
+            clock.now = 2.0 * number
+            progress.turn(f"{number}-1", usage(2), repeated=False)
+            progress.end(f"{number}-1")
+
+    play(5, 6)
+    assert progress.status().seconds_left is None  # one level says nothing of the next
+    play(7, 2)
+    status = progress.status()
+    # Six requests a level, 2 s each: four more at level 7, and twice six at 9 and 11.
+    assert (status.seconds_left, status.last_level) == ((4 + 12) * 2, 11)
+    assert status.state_text == "up to level 11: 32 s"
+    assert status.text.endswith("about 32 s left if it climbs to level 11")
+
+
+def test_the_check_s_reply_gives_a_first_estimate_of_the_time() -> None:
+    run = RunProgress(most_requests=600)
+    run.note_check({"openai/a": 1.5}, {"openai/a": 10})
+    (line,) = run.opening
+    assert line.startswith(
+        "openai/a: the check was answered in 1.5 s. At that speed, 10 at a time, 600 requests take about 1 min 30 s;"
+    )
+    unknown = RunProgress()
+    unknown.note_check({"openai/a": 1.5}, {"openai/a": 10})
+    assert unknown.opening == []
 
 
 def test_errors_are_counted_until_they_are_repaired_and_named_once() -> None:
@@ -141,3 +176,26 @@ def test_an_error_is_recorded_in_the_providers_words() -> None:
     except RuntimeError as error:
         assert cause_text(error) == "ValueError: Error code: 400 - no such thing"
     assert cause_text(RuntimeError("another")) == "RuntimeError: another"
+
+
+@pytest.mark.slow
+def test_retries_through_a_server_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRIPTED_API_KEY", "none")
+    refusals = 2  # of each request, before it is answered
+
+    def script(messages: list[dict[str, object]], before: int) -> Answer:
+        return Answer("A") if before >= refusals else Answer(status=429)
+
+    progress = RunProgress()
+    with model_server(script) as server:
+        evaluate(
+            [partial(load_task(find_task("hanoi_3")), limit=1, steps=1, wording="one_question")],
+            ["openai-api/scripted/player"],
+            tmp_path,
+            model_base_url=server.url,
+            progress=progress,
+        )
+    (status,) = progress.statuses()
+    assert (status.requests, status.retries, status.errors) == (1, refusals, 0)
+    assert server.asked.total() == refusals + 1
+    assert "2 retries" in status.text

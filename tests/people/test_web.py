@@ -273,10 +273,19 @@ def test_pages_say_what_browsers_may_do(study: Study) -> None:
     assert "http" not in answer.text.replace("http-equiv", "")  # nothing of elsewhere
 
 
-def test_a_board_is_left_out_where_people_read_the_messages_alone(new_study: Callable[..., Study]) -> None:
-    browser = started(new_study(text_only=True))
+def test_a_board_is_left_out_where_people_read_the_messages_alone(
+    new_study: Callable[..., Study], tmp_path: Path
+) -> None:
+    study = new_study(text_only=True)
+    browser = started(study)
     assert '<svg class="board"' not in browser.page and "Goal, from bottom" not in browser.page
     assert "the starting configuration is" in unescape(browser.page)
+    browser.send("stop")
+    (record,) = records(tmp_path)
+    assert record["settings"]["text_only"] is True
+    # It is a setting of its own in reports.
+    (logged,) = read_logs(tmp_path / "people.jsonl", on_problem=lambda problem: pytest.fail(str(problem)))
+    assert logged.settings["text_only"] is True
 
 
 def test_the_same_item_twice_is_refused(tmp_path: Path) -> None:

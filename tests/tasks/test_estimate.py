@@ -8,7 +8,7 @@ import pytest
 import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
 from waybench.eval import episode_tokens
-from waybench.tasks import find_task, quote
+from waybench.tasks import TaskQuote, find_task, quote
 from waybench.tasks._estimate import _fixed, _ladder
 from waybench.tasks._items import task_items
 from waybench.tasks._keys import resolve_key
@@ -77,3 +77,21 @@ def test_long_episodes_are_extrapolated_from_their_first_turns() -> None:
     options = chat.resolve_options({})
     whole = sum(episode_tokens(chat, options, items, "random"))
     assert sum(episode_tokens(chat, options, items, "random", 15)) == pytest.approx(whole, rel=0.3)
+
+
+def test_a_quote_says_what_it_extrapolates_and_who_takes_most() -> None:
+    long = quote(find_task("crafter"), {"limit": 1}, "openai/a")
+    assert "of episodes of up to 19,998 turns the first 100 are played, the rest is extrapolated" in long
+    short = quote(find_task("hanoi_3"), {"limit": 1}, "openai/a")
+    assert "for an optimal player, " in short and " for one that moves at random (" in short
+    assert "extrapolated" not in short
+
+
+def test_a_ladder_knows_what_an_optimal_player_needs_to_its_last_level() -> None:
+    found = TaskQuote(find_task("alicia"), {"max_dimension": 9})
+    environment = waybench.load("maze/alicia")
+    by_hand = sum(10 * tokens("maze/alicia", [environment.source(level=level).item(0)]) for level in (5, 7, 9))
+    assert found.to_last_level == pytest.approx(by_hand)
+    assert found.requests == 90
+    fixed = TaskQuote(find_task("hanoi_3"), {"limit": 1})
+    assert (fixed.to_last_level, fixed.requests > 0) == (None, True)

@@ -1,14 +1,19 @@
 """What a run may spend."""
 
 from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import NamedTuple
 
 from waybench.core import Price, UsageError, read_budget
 from waybench.tasks import TaskEntry
 
 NO_BUDGET = "none"
-# Without a limit, a run of `alicia`, `aqa` and `gtb` with four items each took 3.8 million tokens.
+# Of a ladder, for each model: at least this much, for replies with reasoning on a short ladder; and as much as an
+# optimal player without reasoning needs to the last level, so that no perfect player is stopped. A player that needs
+# all attempts takes many times as much: without a limit, `alicia`, `aqa` and `gtb` with four items each took 3.8
+# million.
 _LADDER = 1_000_000
+_STEP = 100_000  # budgets are multiples of it
 
 
 class RunBudget(NamedTuple):
@@ -26,7 +31,11 @@ class RunBudget(NamedTuple):
 
 
 def run_budget(
-    text: str | None, entries: Sequence[TaskEntry], models: Sequence[str], prices: Mapping[str, Price]
+    text: str | None,
+    entries: Sequence[TaskEntry],
+    models: Sequence[str],
+    prices: Mapping[str, Price],
+    to_last_level: Mapping[str, float],
 ) -> RunBudget:
     """Return what a run may spend.
 
@@ -38,6 +47,7 @@ def run_budget(
         entries: The tasks.
         models: The models.
         prices: Model -> its prices.
+        to_last_level: Ladder -> tokens of an optimal player up to its last level, where they are known.
 
     Raises:
         UsageError: If the text is no budget, or is in dollars and a model has no price.
@@ -56,8 +66,10 @@ def run_budget(
     climbing = [entry.name for entry in entries if entry.climb is not None]
     if not climbing:
         return RunBudget(None)
+    each = sum(max(_LADDER, _STEP * ceil(to_last_level.get(name, 0.0) / _STEP)) for name in climbing)
     return RunBudget(
-        float(_LADDER * len(paid)),
+        float(each * len(paid)),
         note=f"{', '.join(climbing)}: climbs as long as the model solves an item of a level. The run stops after "
-        f"{_LADDER * len(paid):,} tokens; --budget 5M or --budget none changes that.",
+        f"{each * len(paid):,} tokens, enough for an optimal player without reasoning up to the last level; "
+        "--budget 5M or --budget none changes that.",
     )

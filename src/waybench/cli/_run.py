@@ -12,7 +12,7 @@ from waybench.cli._parameters import combinations, model_arguments, runs_of, tas
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
 from waybench.core import prepare_folder, read_prices
-from waybench.tasks import TASKS, find_task, load_task, quote
+from waybench.tasks import TASKS, TaskQuote, find_task, load_task
 
 DEFAULT_OUT = Path("waybench-out")
 
@@ -54,7 +54,8 @@ _POSITIVE = click.IntRange(min=1)
     "--budget",
     metavar="AMOUNT",
     help="What this command may spend: 200k (tokens), or 5USD with --prices; `none` for no limit. A horizon_ task "
-    "plans its search for each model with it. Tasks that climb have 1M tokens per model by default.",
+    "plans its search for each model with it. Tasks that climb have a default: for each model 1M tokens, or what an "
+    "optimal player without reasoning needs up to the last level if that is more.",
 )
 @click.option(
     "--prices", metavar="FILE", type=click.Path(path_type=Path), help="Token prices as JSON (see `waybench prices`)."
@@ -131,20 +132,33 @@ def run(
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
     opening: list[str] = []
+    quotes: list[tuple[str, TaskQuote]] = []
+    is_free = all(model.startswith("waybench/") for model in models)  # embedded players cost nothing
     for entry, args in chosen:
+        if is_free and not quote_only and entry.horizon is None:
+            continue
+        found = TaskQuote(entry, args)
+        quotes.append((entry.name, found))
         for model in models:
             if quote_only or entry.horizon is not None:
-                click.echo(quote(entry, args, model, known.get(model)))
-            elif not model.startswith("waybench/"):  # embedded players cost nothing
-                opening.append(quote(entry, args, model, known.get(model)))
-    if quote_only:
-        return
-    settings = {name: value for name, value in config.items() if value is not None}
-    limit_of_run = run_budget(budget, entries, models, known)
+                click.echo(found.text(model, known.get(model)))
+            elif not model.startswith("waybench/"):
+                opening.append(found.text(model, known.get(model)))
+    to_last_level = {name: found.to_last_level for name, found in quotes if found.to_last_level is not None}
+    limit_of_run = run_budget(budget, entries, models, known, to_last_level)
     if limit_of_run.note:
         opening.append(limit_of_run.note)
+    if quote_only:
+        if limit_of_run.note:
+            click.echo(limit_of_run.note)
+        return
+    settings = {name: value for name, value in config.items() if value is not None}
     progress = RunProgress(
-        prices=known, budget=limit_of_run.amount, in_dollars=limit_of_run.in_dollars, opening=opening
+        prices=known,
+        budget=limit_of_run.amount,
+        in_dollars=limit_of_run.in_dollars,
+        opening=opening,
+        most_requests=sum(found.requests for _, found in quotes),
     )
     try:
         unfinished = evaluate_shown(

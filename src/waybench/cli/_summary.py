@@ -40,7 +40,7 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
     skipped: list[Skipped] = []
     try:
         episodes = list(read_logs(out, on_problem=skipped.append))
-        measured, rows = measurable(episodes, prices=prices, on_problem=skipped.append)
+        measured, rows = measurable(episodes, prices=prices, on_problem=skipped.append, confirm=True)
     except NoEpisodesError:  # which what was skipped explains
         tell_skipped(skipped)
         raise
@@ -94,7 +94,12 @@ def next_command(out: Path, rows: Iterable["Row"]) -> str:
 
 
 def summary_text(
-    episodes: Sequence["LoggedEpisode"], rows: Sequence["Row"], *, unfinished: bool = False, levels: bool = False
+    episodes: Sequence["LoggedEpisode"],
+    rows: Sequence["Row"],
+    *,
+    unfinished: bool = False,
+    levels: bool = False,
+    overview: bool = True,
 ) -> str:
     """Return the table of a run, what wordings and horizons show, and what searches for horizons have found.
 
@@ -103,6 +108,7 @@ def summary_text(
         rows: Their rows.
         unfinished: Whether some task is not finished.
         levels: Whether to add the scores of each level.
+        overview: Whether to begin with the table of the run.
     """
     from waybench.analysis import by_level, overall
     from waybench.analysis.comparisons import wording_table
@@ -114,7 +120,7 @@ def summary_text(
     found = searches(episodes, rows, unfinished)
     searched = {each.group for each in found}
     parts = (
-        summary_table(rows, searched=searched),
+        summary_table(rows, searched=searched) if overview else "",
         text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
         difficulty_text(item_difficulties(rows)) if levels else "",
         wording_table(rows),
@@ -131,16 +137,7 @@ def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["
         episodes: The episodes.
         on_problem: Receives each episode that is left out since it cannot be measured; if None, it is an error.
     """
-    from waybench.analysis import by_level, overall
-    from waybench.analysis.comparisons import wording_table
-    from waybench.analysis.estimates import difficulty_text, item_difficulties, text_table
-    from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
-    from waybench.analysis.results import fixed, measurable
+    from waybench.analysis.results import measurable
 
-    measured, all_rows = measurable(episodes, on_problem=on_problem)
-    scored = fixed(all_rows)
-    scores = text_table(by_level(scored), totals=overall(scored)) if scored else ""
-    found = search_text(searches(measured, all_rows))
-    hard = difficulty_text(item_difficulties(all_rows))
-    parts = (scores, hard, wording_table(all_rows), horizon_table(horizons(all_rows)), found)
-    return "\n\n".join(part for part in parts if part)
+    measured, rows = measurable(episodes, on_problem=on_problem)
+    return summary_text(measured, rows, levels=True, overview=False)

@@ -5,8 +5,8 @@ from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
-from waybench.eval._progress import RunProgress
 from waybench.eval._provider import EmbeddedPlayer, check_player
+from waybench.eval._run_progress import RunProgress
 from waybench.eval._sample import finished_record, open_episode, stored_record, to_sample
 from waybench.eval._search import PLAN, HorizonSearch
 from waybench.eval._solver import by_level, episode, play, reply_of

@@ -22,11 +22,12 @@ from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._lock import locked
 from waybench.eval._preflight import PATIENCE, check_models
-from waybench.eval._progress import RunProgress
 from waybench.eval._progress_file import written
 from waybench.eval._room import full_message, is_full, says_full
 from waybench.eval._run_journals import RunJournals, interrupt
+from waybench.eval._run_progress import RunProgress
 from waybench.eval._secrets import Secrets, follow_older_logs, hiding, seal
+from waybench.eval._stopped import mark_stopped
 
 _MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
 _ENGINE: Any = inspect_ai  # its signatures are too wide for a type checker
@@ -78,16 +79,21 @@ def evaluate(
     """
     check_folder(out)
     ready = _open_models(models, model_base_url, model_args or {})
+    followed = progress if progress is not None else RunProgress()
+    followed.on_spent = interrupt
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = (config or {}).get("attempt_timeout")
-        check_models(
+        took = check_models(
             _open_models(models, model_base_url, model_args or {}),
             float(patience) if isinstance(patience, int | float) else PATIENCE,
+            warn or _to_stderr,
+        )
+        given = (config or {}).get("max_connections")
+        followed.note_check(
+            took, {str(model): given if isinstance(given, int) else model.api.max_connections() for model in ready}
         )
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
-    followed = progress if progress is not None else RunProgress()
-    followed.on_spent = interrupt
     try:
         with locked(out), written(out, followed), _quiet_logging():
             _set_aside_poorer_logs(out)
@@ -108,6 +114,7 @@ def evaluate(
             if journals.failure is not None:
                 raise journals.failure
             if followed.budget_is_spent:
+                mark_stopped(out, followed.interrupted_text)
                 return [f"{each.task} with {each.model}" for each in followed.statuses() if each.state != "finished"]
             if len(logs) < len(tasks) * len(ready) or any(log.status == "cancelled" for log in logs):
                 raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs

@@ -9,8 +9,9 @@ from inspect_ai.log import EvalLog, EvalSpec
 
 from waybench.eval._earlier import earlier_logs
 from waybench.eval._hooks import reported_to
-from waybench.eval._progress import Earlier, RunProgress, TaskProgress
+from waybench.eval._progress import Earlier
 from waybench.eval._run_journals import RunJournals
+from waybench.eval._run_progress import RunProgress
 
 _SAMPLE_ERROR = "Sample error (id:"  # the solver reports it, with the provider's own words
 
@@ -36,11 +37,6 @@ def following(progress: RunProgress, journals: RunJournals, out: Path, *, quiet:
             if quiet and data not in noted and _SAMPLE_ERROR not in data:
                 noted.add(data)
                 progress.notes.append(data)
-        elif event == "retry":
-            for task in progress.tasks:
-                if _is_retried(task, data.task_name, data.model_name):
-                    task.retry()
-                    break
         elif isinstance(data, EvalSpec):
             if task := progress.find(data.task, str(data.model), data.task_args_passed):
                 known, _ = earlier.get(data.task_id, (Earlier(), False))
@@ -52,8 +48,3 @@ def following(progress: RunProgress, journals: RunJournals, out: Path, *, quiet:
 
     with reported_to(receive, quiet=quiet):
         yield
-
-
-def _is_retried(task: TaskProgress, name: str | None, model: str) -> bool:
-    """Return whether a retried request belongs to a task; Inspect's name for a model can be shorter."""
-    return task.is_running and name in (None, task.task) and task.model.endswith(model)

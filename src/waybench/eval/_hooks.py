@@ -1,4 +1,4 @@
-"""Inspect's reports during a run: starts and ends of tasks, and retried requests."""
+"""Inspect's reports during a run: starts and ends of tasks, and its warnings."""
 
 import logging
 from collections.abc import Callable, Generator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import rich
-from inspect_ai.hooks import Hooks, ModelRetry, TaskEnd, TaskStart, hooks
+from inspect_ai.hooks import Hooks, TaskEnd, TaskStart, hooks
 
 Report = Callable[[str, Any], None]
 _ENGINE = "inspect_ai"
@@ -19,8 +19,8 @@ def reported_to(receiver: Report, *, quiet: bool) -> Generator[None]:
     """Report Inspect's events within a block to a function.
 
     Args:
-        receiver: Receives the name of an event and its data: "start" and "end" of a task, "retry" of a request, and
-            "log" with each warning or error of the engine as one line.
+        receiver: Receives the name of an event and its data: "start" and "end" of a task, and "log"
+            with each warning or error of the engine as one line.
         quiet: Whether to keep the engine from printing.
     """
     global _receiver
@@ -55,9 +55,6 @@ class _Progress(Hooks):
 
     async def on_task_end(self, data: TaskEnd) -> None:
         self._report("end", data.log)
-
-    async def on_model_retry(self, data: ModelRetry) -> None:
-        self._report("retry", data)
 
     def _report(self, event: str, data: Any) -> None:
         if _receiver is not None:

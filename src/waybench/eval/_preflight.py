@@ -1,8 +1,11 @@
 """The check before a run: one short request to each model, so that a wrong key, address or name fails in seconds."""
 
 import asyncio
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
 
@@ -13,12 +16,21 @@ from waybench.eval._provider import EmbeddedPlayer
 _LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench")
 _WAITS = (2.0, 5.0)  # seconds before each new try, where a server asks to wait
 PATIENCE = 20.0  # seconds for a reply; who loads a large model first can give a longer --timeout
+_CONNECTING = 5.0  # seconds for a connection to a server, so that an address that nobody has fails soon
+_EARLY = 5.0  # seconds after which the user hears that there is no reply yet
 _CLOSING = 5.0  # seconds for closing connections
 _TOKENS = 16  # the least that some hosted models take
 _LONGEST = 200  # characters of the server's own words
 
 
-def check_models(models: Sequence[Model], patience: float = PATIENCE) -> None:
+def check_models(
+    models: Sequence[Model],
+    patience: float = PATIENCE,
+    tell: Callable[[str], None] = lambda line: None,
+    *,
+    early: float = _EARLY,
+    connecting: float = _CONNECTING,
+) -> dict[str, float]:
     """Send one short request to each model and refuse to start if one fails.
 
     Nothing of the reply is kept. Embedded players and models without a server are not checked. A server that answers
@@ -27,57 +39,98 @@ def check_models(models: Sequence[Model], patience: float = PATIENCE) -> None:
     Args:
         models: The models, of which no request is running. Their connections are closed afterwards.
         patience: Seconds for a reply.
+        tell: Receives a line about each model that has not replied after some seconds.
+        early: After how many.
+        connecting: Seconds for a connection.
+
+    Returns:
+        Model -> how long its reply took, in seconds, for those that were checked.
 
     Raises:
         UsageError: In one line for each model that cannot be used, with what to do.
     """
     asked = [model for model in models if not _is_local(model)]
     if not asked:
-        return
+        return {}
 
-    async def check_all() -> list[str]:
-        return await asyncio.gather(*(_check(model, patience) for model in asked))
+    async def check_all() -> list[str | float]:
+        return await asyncio.gather(*(_check(model, patience, tell, early, connecting) for model in asked))
 
-    if problems := [problem for problem in asyncio.run(check_all()) if problem]:
+    results = asyncio.run(check_all())
+    if problems := [result for result in results if isinstance(result, str)]:
         raise UsageError(f"{'; '.join(problems)}. Nothing was run; --no-check skips this check")
+    return {str(model): took for model, took in zip(asked, results, strict=True) if isinstance(took, float)}
 
 
 def _is_local(model: Model) -> bool:
     return isinstance(model.api, EmbeddedPlayer) or str(model).partition("/")[0] in _LOCAL
 
 
-async def _check(model: Model, patience: float) -> str:
-    """Return a line on why a model cannot be used; "" if it can."""
+async def _check(
+    model: Model, patience: float, tell: Callable[[str], None], early: float, connecting: float
+) -> str | float:
+    """Return how many seconds a model's reply took, or a line on why the model cannot be used."""
+    name = f"model {str(model)[:120]!r}"
+    waiting = asyncio.get_running_loop().call_later(
+        early, tell, f"{name}: no answer in {early:.0f} s; waiting up to {patience:.0f} s for the server"
+    )
     try:
-        problem = await asyncio.wait_for(_problem(model), patience)
+        found = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
+            _answered(model), patience
+        )
     except TimeoutError:
-        problem = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
+        found = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
     finally:
+        waiting.cancel()
         with suppress(Exception):
             await asyncio.wait_for(model.api.aclose(), _CLOSING)
-    return f"model {str(model)[:120]!r}: {problem}" if problem else ""
+    return f"{name}: {found}" if isinstance(found, str) else found
 
 
-async def _problem(model: Model) -> str:
-    """Return why a model cannot be used; "" if it answers."""
+async def _no_connection(model: Model, seconds: float) -> str:
+    """Return a line if nothing takes a connection at a model's address in time; "" otherwise, or if it is not known.
+
+    What is refused at once is left to the request, whose words say more. Behind a proxy nothing is tried.
+    """
+    address = urlsplit(str(model.api.base_url or ""))
+    try:
+        host, port = address.hostname, address.port or {"http": 80, "https": 443}.get(address.scheme)
+    except ValueError:  # a port that is none
+        return ""
+    if host is None or port is None or (address.scheme in getproxies() and not proxy_bypass(host)):
+        return ""
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), seconds)
+        writer.close()
+    except TimeoutError:
+        where = f"{host}, port {port}"
+        return f"nothing takes a connection at {where} within {seconds:.0f} s: start it, or check --model-base-url"
+    except OSError:
+        return ""
+    return ""
+
+
+async def _answered(model: Model) -> str | float:
+    """Return how many seconds a model's reply took; otherwise why the model cannot be used."""
     for wait in (*_WAITS, None):
+        began = time.monotonic()
         try:
             found = await model.api.generate(
                 [ChatMessageUser(content="Reply with the word OK.")], [], "none", GenerateConfig(max_tokens=_TOKENS)
             )
             output = found[0] if isinstance(found, tuple) else found
             if not isinstance(output, Exception):
-                return ""
+                return time.monotonic() - began
             error: Exception = output
         except Exception as raised:
             error = raised
         status = _status(error)
         if status in (400, 422):
-            return ""
+            return time.monotonic() - began
         if wait is None or not (status == 429 or (status or 0) >= 500):
             return _advice(model, error)
         await asyncio.sleep(wait)
-    return ""
+    raise AssertionError("the last try has returned")
 
 
 def _status(error: Exception) -> int | None:

@@ -1,14 +1,16 @@
-"""The progress of a run: what its tasks have done so far, what they have used, and how long they will take."""
+"""The progress of one task with one model: what it has done and used so far, and how long it will take."""
 
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from waybench.core import End, Episode, Price, TurnRecord, Usage, duration_text, plural
-from waybench.eval._task_status import TaskStatus, left_text, run_seconds_left, use_parts
+from inspect_ai.log._samples import sample_active  # a public function has the state and not the sample
+
+from waybench.core import End, Episode, Price, TurnRecord, Usage, plural
+from waybench.eval._task_status import TaskStatus
 
 
 class Earlier(NamedTuple):
@@ -33,9 +35,16 @@ class Earlier(NamedTuple):
 
 @dataclass(slots=True)
 class _Open:
-    """An episode that is being played: its replies so far, and how many it can have at most."""
+    """An episode that is being played.
+
+    Attributes:
+        limit: The most replies that it can have.
+        retries: Returns how often a request had to be sent again so far.
+        turns: Its replies so far.
+    """
 
     limit: int
+    retries: Callable[[], int]
     turns: int = 0
 
 
@@ -49,6 +58,7 @@ class TaskProgress:
         attempts: Whether a sample is one of several attempts at its item.
         price: The model's prices; None if they are not known.
         args: The task's parameters.
+        levels: The levels of a ladder, the easiest one first; empty for other tasks.
         note: Receives a line that the user should read.
         spent: Is called after each request that was paid for.
         why_stopped: Returns why the run is ending early, for the records of its open episodes; "" for no reason of its
@@ -65,6 +75,7 @@ class TaskProgress:
         attempts: bool = False,
         price: Price | None = None,
         args: Mapping[str, object] | None = None,
+        levels: Sequence[int] = (),
         note: Callable[[str], None] = lambda line: None,
         spent: Callable[[], None] = lambda: None,
         why_stopped: Callable[[], str] = lambda: "",
@@ -74,6 +85,8 @@ class TaskProgress:
         self.label = task.removeprefix("waybench/")
         self._total, self._attempts, self._price = total, attempts, price
         self._note, self._spent, self._clock = note, spent, clock
+        self._levels = list(levels)
+        self._level_begins: dict[int, int] = {}  # level -> requests of this run before its first episode
         self.why_stopped = why_stopped
         self._lock = threading.Lock()
         self._state = "waiting"
@@ -129,7 +142,8 @@ class TaskProgress:
         """
         with self._lock:
             self._state = "finished" if complete else "unfinished"
-            self._open.clear()
+            for sample in list(self._open):
+                self._closed(sample)
 
     def finished_before(self, earlier: Earlier) -> None:
         """Note that an earlier run has finished the task, so that the engine does not start it."""
@@ -137,17 +151,19 @@ class TaskProgress:
             self._done, self._before, self._level = set(earlier.finished), earlier.finished, earlier.level
             self._state = "finished"
 
-    def begin(self, sample: str, level: int, limit: int) -> None:
+    def begin(self, sample: str, level: int, limit: int, retries: Callable[[], int] = lambda: 0) -> None:
         """Note that an episode begins.
 
         Args:
             sample: The name of its sample.
             level: Its level.
             limit: The most turns that it can have.
+            retries: Returns how often one of its requests had to be sent again so far.
         """
         with self._lock:
-            self._open[sample] = _Open(limit)
+            self._open[sample] = _Open(limit, retries)
             self._level = level if self._level is None else max(self._level, level)
+            self._level_begins.setdefault(level, self._requests)
 
     def turn(self, sample: str, usage: Usage | None, *, repeated: bool) -> None:
         """Note a reply.
@@ -180,7 +196,7 @@ class TaskProgress:
             error: The infrastructure error that ended it; "" if none did.
         """
         with self._lock:
-            ended = self._open.pop(sample, None)
+            ended = self._closed(sample)
             if error:
                 self._errors.add(sample)
             else:
@@ -195,12 +211,12 @@ class TaskProgress:
     def leave(self, sample: str) -> None:
         """Note that an episode was interrupted."""
         with self._lock:
-            self._open.pop(sample, None)
+            self._closed(sample)
 
-    def retry(self) -> None:
-        """Note that a request is sent again."""
-        with self._lock:
-            self._retries += 1
+    def _closed(self, sample: str) -> _Open | None:
+        closed = self._open.pop(sample, None)
+        self._retries += 0 if closed is None else closed.retries()
+        return closed
 
     def status(self) -> TaskStatus:
         """Return the present progress."""
@@ -222,9 +238,10 @@ class TaskProgress:
                 output_tokens=self._output,
                 cost=None if self._price is None else self._price.cost(self._input, self._output, self._cached),
                 errors=len(self._errors),
-                retries=self._retries,
+                retries=self._retries + sum(each.retries() for each in self._open.values()),
                 seconds_left=left,
                 is_upper_bound=is_upper_bound,
+                last_level=self._levels[-1] if self._levels and left is not None else None,
             )
 
     def _count(self, samples: Collection[str]) -> int:
@@ -234,8 +251,10 @@ class TaskProgress:
 
     def _seconds_left(self) -> tuple[float | None, bool]:
         """Return the time left, at the rate of requests so far, and whether it assumes episodes of full length."""
-        if self._total is None or self._began is None or not self._requests or self._state != "running":
+        if self._began is None or not self._requests or self._state != "running":
             return None, False
+        if self._total is None:
+            return self._seconds_to_last_level(), False
         waiting = self._total - len(self._done) - len(self._open)
         if self._ended_turns:
             length, is_upper_bound = sum(self._ended_turns) / len(self._ended_turns), False
@@ -246,6 +265,20 @@ class TaskProgress:
         is_upper_bound &= length > 1
         requests = max(waiting, 0) * length + sum(max(length - each.turns, 1.0) for each in self._open.values())
         return requests * (self._clock() - self._began) / self._requests, is_upper_bound
+
+    def _seconds_to_last_level(self) -> float | None:
+        """Return the time that a ladder takes up to its last level; None before a level is finished in this run.
+
+        Levels to come are taken to need as many requests as the last one that is finished, at the rate so far.
+        """
+        begun = sorted(self._level_begins)
+        if len(begun) < 2 or begun[-1] not in self._levels:
+            return None
+        each = self._level_begins[begun[-1]] - self._level_begins[begun[-2]]
+        done = self._requests - self._level_begins[begun[-1]]
+        levels_left = len(self._levels) - 1 - self._levels.index(begun[-1])
+        requests = max(each - done, 1) + levels_left * max(each, 1)
+        return requests * (self._clock() - (self._began or 0.0)) / self._requests
 
 
 class EpisodeProgress:
@@ -263,7 +296,7 @@ class EpisodeProgress:
     ) -> None:
         self._task, self._name, self._episode = task, sample_name(sample, epoch), episode
         if task is not None:
-            task.begin(self._name, episode.item.level, episode.limits.turns)
+            task.begin(self._name, episode.item.level, episode.limits.turns, _http_retries())
 
     def turn(self, turn: TurnRecord, *, repeated: bool) -> None:
         """Report a turn, and whether its reply came from a journal."""
@@ -287,135 +320,20 @@ class EpisodeProgress:
             self._task.end(self._name)
 
 
+def _http_retries() -> Callable[[], int]:
+    """Return what counts the retries of the present sample's requests, by Inspect and by the provider's own client.
+
+    Inspect's event of a retry has its own ones alone; clients such as OpenAI's send most requests again by themselves.
+    """
+    sample = sample_active()
+    return lambda: 0 if sample is None else sample.http_retries
+
+
 def sample_name(sample: int | str, epoch: int) -> str:
     """Return the name of a sample in one epoch: "501-1", or "501#2-1" in the second one."""
     item, _, attempt = str(sample).rpartition("-")
     return f"{item}#{epoch}-{attempt}" if epoch > 1 else str(sample)
 
 
-SPENT = "the run stopped during this episode: its budget was spent"
 _LONGEST = 200  # characters of an error
 _SHOWN = 4  # episodes that go on of which the turn is named, and errors that have a line
-
-
-@dataclass(slots=True)
-class RunProgress:
-    """The progress of a whole run: one `TaskProgress` for each task with each model.
-
-    Attributes:
-        prices: Model -> its prices.
-        tasks: The tasks with each model, in the order in which they were given.
-        notes: Lines that the user should read and has not been shown yet.
-        began: When the run began, in seconds since the epoch.
-        budget: What the run may spend, in tokens or dollars; None for no limit. Requests that are under way when it is
-            spent are not counted beforehand, so a little more can be spent.
-        in_dollars: Whether it is in dollars; models without a price then cost nothing.
-        budget_is_spent: Whether the run has been stopped since the budget is spent.
-        on_spent: Stops the run; is called once.
-        opening: Lines that the user should read when the run begins.
-    """
-
-    prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
-    tasks: list[TaskProgress] = field(default_factory=list[TaskProgress])
-    notes: list[str] = field(default_factory=list[str])
-    began: float = field(default_factory=time.time)
-    budget: float | None = None
-    in_dollars: bool = False
-    budget_is_spent: bool = False
-    on_spent: Callable[[], None] = lambda: None
-    opening: list[str] = field(default_factory=list[str])
-
-    def _check_budget(self) -> None:
-        if self.budget is None or self.budget_is_spent:
-            return
-        if self._spent(self.statuses()) >= self.budget:
-            self.budget_is_spent = True
-            self.on_spent()
-
-    def _spent(self, statuses: Sequence[TaskStatus]) -> float:
-        if self.in_dollars:
-            return sum(each.cost or 0.0 for each in statuses)
-        return float(sum(each.input_tokens + each.output_tokens for each in statuses))
-
-    def add(
-        self, task: str, model: str, total: int | None, *, attempts: bool, args: Mapping[str, object]
-    ) -> TaskProgress:
-        """Add a task with a model, and return its progress."""
-        added = TaskProgress(
-            task,
-            model,
-            total,
-            attempts=attempts,
-            price=self.prices.get(model),
-            args=args,
-            note=self.notes.append,
-            spent=self._check_budget,
-            why_stopped=lambda: SPENT if self.budget_is_spent else "",
-        )
-        self.tasks.append(added)
-        for each in self.tasks:
-            rivals = [other for other in self.tasks if (other.task, other.model) == (each.task, each.model)]
-            each.label = " ".join([each.task.removeprefix("waybench/"), *_differing(each, rivals)])
-        return added
-
-    def find(self, task: str, model: str, args: Mapping[str, object]) -> TaskProgress | None:
-        """Return the progress of a task with a model; None if it is no part of the run."""
-        return next((one for one in self.tasks if (one.task, one.model, one.args) == (task, model, dict(args))), None)
-
-    def statuses(self) -> list[TaskStatus]:
-        """Return the present progress of all tasks."""
-        return [each.status() for each in self.tasks]
-
-    @property
-    def running_text(self) -> str:
-        """A heading: "running for 20 s, about 3 min left"."""
-        statuses = self.statuses()
-        going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
-        left, is_upper_bound = run_seconds_left(statuses)
-        spent = self._spent(statuses)
-        if left is None and self.budget is not None and spent > 0:  # a ladder ends at its budget at the latest
-            left = (time.time() - self.began) * max(self.budget - spent, 0.0) / spent
-            is_upper_bound = True
-        return going if left is None else f"{going}, {left_text(left, is_upper_bound)}"
-
-    @property
-    def totals_text(self) -> str:
-        """What the run has done: "2 tasks, 60 items in 1 min 12 s; 152 requests, 31k input and 4k output tokens"."""
-        statuses = self.statuses()
-        units = {each.unit for each in statuses}
-        done = plural(sum(each.done for each in statuses), units.pop() if len(units) == 1 else "item")
-        before = sum(each.before for each in statuses)
-        taken_over = f" ({before:,} finished before)" if before else ""
-        tasks = plural(len({each.task for each in statuses}), "task")
-        took = duration_text(time.time() - self.began)
-        return f"{tasks}, {done}{taken_over} in {took}; {', '.join(use_parts(statuses))}"
-
-    @property
-    def interrupted_text(self) -> str:
-        """What is kept of the run when the user has interrupted it, and how to resume it."""
-        statuses = self.statuses()
-        done = sum(each.done for each in statuses)
-        totals = [each.total for each in statuses if each.total is not None]
-        units = {each.unit for each in statuses}
-        unit = units.pop() if len(units) == 1 else "item"
-        is_known = len(totals) == len(statuses) > 0
-        finished = f"{done:,} of {plural(sum(totals), unit)}" if is_known else plural(done, f"finished {unit}")
-        if self.budget_is_spent and self.budget is not None:
-            spent = self._spent(statuses)
-            amount = f"{self.budget:g} USD" if self.in_dollars else f"{self.budget:,.0f} tokens"
-            used = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
-            return (
-                f"Stopped: the budget of {amount} is spent ({used} by this command). {finished} and every reply so far "
-                "are kept. To go on, run the same command again, with the same or another --budget, which counts from "
-                "0 again; it repeats no request that was answered."
-            )
-        return (
-            f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "
-            "repeats no request that was answered."
-        )
-
-
-def _differing(task: TaskProgress, rivals: Sequence[TaskProgress]) -> list[str]:
-    return [
-        f"{name}={value}" for name, value in task.args.items() if any(other.args.get(name) != value for other in rivals)
-    ]

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from waybench.core import PROGRESS_FILE, Json
-from waybench.eval._progress import RunProgress
+from waybench.eval._run_progress import RunProgress
 
 FORM = 1
 _TEXTS = ("name", "done_text", "state_text", "use_text")

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,13 @@ from inspect_ai.model import Model
 from waybench.core import Json
 from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._journal import Journal, Syncer, digest
-from waybench.eval._progress import RunProgress, TaskProgress
+from waybench.eval._ladder import Ladder
+from waybench.eval._progress import TaskProgress
 from waybench.eval._provider import EmbeddedPlayer
+from waybench.eval._run_progress import RunProgress
 
 SUFFIX = ".journal"
+_MOST_LEVELS = 100_000  # of a ladder, which may be endless
 
 
 @dataclass(slots=True)
@@ -165,6 +169,7 @@ def _add_progress(task: Task, model: str, progress: RunProgress) -> TaskProgress
         total,
         attempts=source is None and any(not str(sample.id).endswith("-1") for sample in task.dataset),
         args=_args(task),
+        levels=list(islice(source.levels(), _MOST_LEVELS)) if isinstance(source, Ladder) else (),
     )
 
 

@@ -29,6 +29,8 @@ class TaskStatus:
         retries: How often a request had to be sent again.
         seconds_left: Estimated time left in seconds; None if it cannot be estimated.
         is_upper_bound: Whether the time left assumes episodes of full length, since none is finished.
+        last_level: The level up to which the time left of a ladder is estimated; the results decide whether it is
+            reached. None for other tasks.
     """
 
     task: str
@@ -49,6 +51,7 @@ class TaskStatus:
     retries: int = 0
     seconds_left: float | None = None
     is_upper_bound: bool = False
+    last_level: int | None = None
 
     @property
     def name(self) -> str:
@@ -70,12 +73,13 @@ class TaskStatus:
 
     @property
     def state_text(self) -> str:
-        """The time left of a running task: "3 min 20 s", "≤ 2 h", ""; otherwise its state."""
+        """The time left of a running task: "3 min 20 s", "≤ 2 h", "up to level 31: 2 h"; otherwise its state."""
         if self.state != "running":
             return "done" if self.state == "finished" else self.state
         if self.seconds_left is None:
             return ""
-        return ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
+        up_to = "" if self.last_level is None else f"up to level {self.last_level}: "
+        return up_to + ("≤ " if self.is_upper_bound else "") + duration_text(self.seconds_left)
 
     @property
     def use_text(self) -> str:
@@ -87,6 +91,7 @@ class TaskStatus:
         """The progress in one line."""
         units = f" {self.units}" if self.total is not None else ""
         left = "" if self.seconds_left is None else left_text(self.seconds_left, self.is_upper_bound)
+        left += "" if self.last_level is None else f" if it climbs to level {self.last_level}"
         return ", ".join(part for part in (self.done_text + units, self.use_text, left) if part)
 
 

@@ -12,6 +12,7 @@ from waybench.tasks._load import count_episodes, load_task, quote
 from waybench.tasks._presets import DEMO, DEMO_HORIZON
 
 if TYPE_CHECKING:
+    from waybench.tasks._estimate import TaskQuote
     from waybench.tasks._samples import Samples, implied_samples, task_samples
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Samples",
     "TaskEntry",
     "TaskItem",
+    "TaskQuote",
     "all_tasks",
     "count_episodes",
     "environment_names",
@@ -34,4 +36,6 @@ __all__ = [
     "task_samples",
 ]
 
-__getattr__ = late_names(__name__, {"_samples": ("Samples", "implied_samples", "task_samples")})
+__getattr__ = late_names(
+    __name__, {"_estimate": ("TaskQuote",), "_samples": ("Samples", "implied_samples", "task_samples")}
+)

@@ -1,4 +1,4 @@
-"""What a task asks of a model, before anything is sent: requests at most, and about how many tokens."""
+"""What a task takes before anything is sent: requests at most, and about how many tokens."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -39,46 +39,74 @@ class Estimate(NamedTuple):
         requests: Number of requests at most.
         least: Tokens of an optimal player without reasoning; None where the environment cannot be played here.
         most: Tokens of a player that moves at random, which plays all attempts and most of their turns; likewise.
+        turns: Most turns of an episode.
     """
 
     episodes: int
     requests: int
     least: Tokens | None
     most: Tokens | None
+    turns: int = 0
 
 
-def estimate_text(entry: TaskEntry, args: Mapping[str, Any], model: str, price: Price | None) -> str:
-    """Return in a line what a task asks of a model at most, and about how many tokens that takes.
+class TaskQuote:
+    """What a task takes, whatever the model.
 
     Args:
         entry: The task.
         args: Parameters that are given, checked.
-        model: The model.
-        price: The model's price; None if it is not known.
+
+    Attributes:
+        requests: Number of requests at most; of a ladder those of its first level, and of a search 0, since results
+            decide the others.
+        to_last_level: Tokens of an optimal player up to a ladder's last level; None for other tasks, and where it
+            cannot be played here.
 
     Raises:
         UsageError: If a parameter is unfit, or a data set is not here.
     """
-    given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
-    if entry.horizon is not None:
-        return horizon_quote(entry, given, model)
-    if entry.climb is not None:
-        first, all_levels = _ladder(entry, given)
-        levels = all_levels.levels
-        name = registry.load(entry.envs[0]).presentation.level
+
+    def __init__(self, entry: TaskEntry, args: Mapping[str, Any]) -> None:
+        self._entry = entry
+        self._given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
+        self._levels: AllLevels | None = None
+        self._estimate = Estimate(0, 0, None, None)
+        if entry.climb is not None:
+            self._estimate, self._levels = _ladder(entry, self._given)
+        elif entry.horizon is None:
+            self._estimate = _fixed(list(task_items(entry.parts, self._given)))
+        self.requests = self._estimate.requests
+        least = None if self._levels is None else self._levels.least
+        self.to_last_level = None if least is None else sum(least)
+
+    def text(self, model: str, price: Price | None) -> str:
+        """Return in a line what the task takes at most, and about how many tokens that is.
+
+        Args:
+            model: The model.
+            price: The model's price; None if it is not known.
+
+        Raises:
+            UsageError: If the budget of a search is in dollars and the model's price is not known.
+        """
+        entry, found = self._entry, self._estimate
+        if entry.horizon is not None:
+            return horizon_quote(entry, self._given, model)
+        most = f"at most {plural(found.requests, 'request')}"
+        if self._levels is not None:
+            levels, name = self._levels.levels, registry.load(entry.envs[0]).presentation.level
+            return (
+                f"{entry.name}, {model}: climbs from {name} {levels[0]} as long as the model solves an item of a "
+                f"{name}; {most} at {name} {levels[0]}; up to {name} {levels[-1]}, "
+                f"{_about(self._levels.least, self._levels.most, price, found.turns)}"
+            )
         return (
-            f"{entry.name}, {model}: climbs from {name} {levels[0]} as long as the model solves an item of a {name}; "
-            f"at most {plural(first.requests, 'request')} at {name} {levels[0]}; up to {name} {levels[-1]}, "
-            f"{_about(all_levels.least, all_levels.most, price)}"
+            f"{entry.name}, {model}: {plural(found.episodes, 'episode')}, {most}; "
+            f"{_about(found.least, found.most, price, found.turns)}"
         )
-    found = _fixed(list(task_items(entry.parts, given)))
-    return (
-        f"{entry.name}, {model}: {plural(found.episodes, 'episode')}, at most {plural(found.requests, 'request')}; "
-        f"{_about(found.least, found.most, price)}"
-    )
 
 
-def _about(least: Tokens | None, most: Tokens | None, price: Price | None) -> str:
+def _about(least: Tokens | None, most: Tokens | None, price: Price | None, turns: int) -> str:
     if least is None or most is None:
         return "tokens are not estimated for this environment"
 
@@ -86,9 +114,11 @@ def _about(least: Tokens | None, most: Tokens | None, price: Price | None) -> st
         dollars = "" if price is None else f", {tokens.cost(price):,.2f} USD"
         return f"{short_count(round(sum(tokens)))} tokens{dollars}"
 
+    long = f"; of episodes of up to {turns:,} turns the first {_TURNS} are played, the rest is extrapolated"
+    note = _NOTE + (long if turns > _TURNS else "")
     if sum(most) <= sum(least):
-        return f"about {text(least)} ({_NOTE})"
-    return f"about {text(least)} for an optimal player, {text(most)} for a random one ({_NOTE})"
+        return f"about {text(least)} ({note})"
+    return f"about {text(least)} for an optimal player, {text(most)} for one that moves at random ({note})"
 
 
 def _fixed(played: Sequence[TaskItem]) -> Estimate:
@@ -96,13 +126,14 @@ def _fixed(played: Sequence[TaskItem]) -> Estimate:
     alike: dict[str, list[TaskItem]] = {}
     for each in played:
         alike.setdefault(f"{each.environment.id} {sorted(each.options.items(), key=str)}", []).append(each)
-    episodes = requests = 0
+    episodes = requests = longest = 0
     least: Tokens | None = Tokens(0.0, 0.0)
     most: Tokens | None = Tokens(0.0, 0.0)
     for own in alike.values():
         environment, options = own[0].environment, own[0].options
         attempts = sum(each.attempts for each in own)
         turns = _turns(environment, own[0].item, options)
+        longest = max(longest, turns)
         episodes, requests = episodes + attempts, requests + attempts * turns
         sample = [each.item for each in evenly_chosen(own, _SAMPLE)]
         # An item whose attempts end with a perfect one is played once by an optimal player.
@@ -110,7 +141,7 @@ def _fixed(played: Sequence[TaskItem]) -> Estimate:
             least, _tokens(environment, options, sample, "oracle"), len(own) if environment.best_of else attempts
         )
         most = _added(most, _tokens(environment, options, sample, "random"), attempts)
-    return Estimate(episodes, requests, least, most)
+    return Estimate(episodes, requests, least, most, longest)
 
 
 class AllLevels(NamedTuple):
@@ -141,7 +172,7 @@ def _ladder(entry: TaskEntry, given: Mapping[str, Any]) -> tuple[Estimate, AllLe
 
     least, most = tokens("oracle", 1), tokens("random", source.attempts)
     first = len(tried[levels[0]]) * source.attempts
-    at_first = Estimate(first, first * turns, least.get(levels[0]), most.get(levels[0]))
+    at_first = Estimate(first, first * turns, least.get(levels[0]), most.get(levels[0]), turns)
     return at_first, AllLevels(levels, _interpolated(levels, least), _interpolated(levels, most))
 
 

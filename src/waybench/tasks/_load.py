@@ -31,9 +31,9 @@ def quote(entry: TaskEntry, args: Mapping[str, Any], model: str, price: Price | 
         UsageError: If a parameter is unfit, a data set is not here, or the budget is in dollars and the model's price
             is not known.
     """
-    from waybench.tasks._estimate import estimate_text  # which needs the evaluation engine
+    from waybench.tasks._estimate import TaskQuote  # which needs the evaluation engine
 
-    return estimate_text(entry, args, model, price)
+    return TaskQuote(entry, args).text(model, price)
 
 
 def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:

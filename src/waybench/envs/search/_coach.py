@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.core import Game, Outcome, Player, Stream, TurnRecord
-from waybench.envs.search._metrics import VALID, Algorithm
+from waybench.envs.search._answers import VALID, Algorithm
 
 _NO_CHANCE = Stream("search", "coach")  # the games leave nothing to it
 

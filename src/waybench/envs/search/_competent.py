@@ -6,7 +6,7 @@ levels of the search for a horizon, a random walk stays within its bound in unde
 """
 
 from waybench.core import EpisodeRecord
-from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS
+from waybench.envs.search._answers import BREADTH, DEPTH, NUMBERS
 
 
 def number_is_competent(record: EpisodeRecord) -> bool:

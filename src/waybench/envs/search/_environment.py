@@ -28,12 +28,12 @@ from waybench.core import (
     Wording,
     level_axis,
 )
-from waybench.envs.search import _failures, _game_number, _game_walk, _potential, _reasoning, _texts
+from waybench.envs.search import _answers, _failures, _game_number, _game_walk, _potential, _reasoning, _texts
 from waybench.envs.search import _metrics as _scores
+from waybench.envs.search._answers import Scores
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
-from waybench.envs.search._metrics import Scores
 from waybench.envs.search._people import (
     NUMBER_HELP,
     WALK_HELP,
@@ -157,7 +157,7 @@ _KINDS = {
     "number": _Kind(
         game=_game_number.GuessGame(),
         wording=NumberWording,
-        scores=_scores.NUMBERS,
+        scores=_answers.NUMBERS,
         case_of=lambda state: state.case,
         most_steps=_game_number.most_steps,
         players=_game_number.PLAYERS,
@@ -182,11 +182,11 @@ _KINDS = {
     "depth": _Kind(
         game=_game_walk.WalkGame(depth_first=True),
         wording=WalkWording,
-        scores=_scores.DEPTH,
+        scores=_answers.DEPTH,
         case_of=lambda state: _game_walk.Terrain(state.graph),
         most_steps=_game_walk.most_steps_depth,
         players=_game_walk.DEPTH_PLAYERS,
-        metrics=_scores.walk_metrics(_scores.DEPTH),
+        metrics=_scores.walk_metrics(_answers.DEPTH),
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         axis=_NODES,
@@ -208,11 +208,11 @@ _KINDS = {
     "breadth": _Kind(
         game=_game_walk.WalkGame(depth_first=False),
         wording=WalkWording,
-        scores=_scores.BREADTH,
+        scores=_answers.BREADTH,
         case_of=lambda state: _game_walk.Terrain(state.graph),
         most_steps=_game_walk.most_steps_breadth,
         players=_game_walk.BREADTH_PLAYERS,
-        metrics=_scores.walk_metrics(_scores.BREADTH),
+        metrics=_scores.walk_metrics(_answers.BREADTH),
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         axis=_NODES,

@@ -200,7 +200,9 @@ class Study:
             episode: Episode[Any, Any, Any] = Episode(
                 chosen.environment, chosen.item, chosen.options, attempt=attempt, player=player_name(person.code)
             )
-            person.game = PlayedEpisode(episode, chosen.task, chosen.settings)
+            # What people saw is a setting like any other: results with and without a board are not pooled.
+            settings = {**chosen.settings, **({"text_only": True} if self.text_only else {})}
+            person.game = PlayedEpisode(episode, chosen.task, settings)
 
     def _note(self, person: Participant, event: Mapping[str, Json]) -> None:
         time = datetime.now(UTC).isoformat(timespec="seconds")
