@@ -2,6 +2,7 @@
 
 from benchmarks._crafter import crafter
 from benchmarks._engine import engine
+from benchmarks._faces import faces
 from benchmarks._horizons import horizons
 from benchmarks._mazes import episodes, generation
 from benchmarks._messenger import messenger
@@ -27,6 +28,7 @@ def main() -> None:
         voxel,
         crafter,
         horizons,
+        faces,
         engine,
         report,
     ):

@@ -49,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": PLAYED | {"papers", "stats"},
     "reporting": PLAYED | {"analysis", "papers", "stats"},
     "submission": PLAYED | {"analysis", "eval", "papers", "stats", "tasks"},
+    "leaderboard": PLAYED | {"analysis", "reporting", "submission"},
     "view": BOTTOM,
     "people": PLAYED | {"view"},
     "cli": PLAYED
@@ -65,6 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "papers",
         "reporting",
         "submission",
+        "leaderboard",
         "view",
         "people",
     }

@@ -159,3 +159,11 @@ def test_nobody_lists_the_legal_actions_of_a_game(monkeypatch: pytest.MonkeyPatc
     assert len(known.constants) == 16
     for check in ("apply", "round trip"):
         run_check(waybench.load("search/guessnum"), check, 50)
+
+
+def test_the_constant_that_is_named_does_not_depend_on_the_order() -> None:
+    # Two replies are each the floor of two mazes.
+    first, second = ({"a": 70.0, "b": 60.0}, {"a": 60.0, "b": 70.0})
+    mixed = [Anchors(0.0, constants, 100.0) for constants in (first, first, second, second)]
+    found = [between(anchors).rescaled for anchors in (mixed, mixed[::-1])]
+    assert [each and (each.floor, each.constant) for each in found] == [(60.0, "a"), (60.0, "a")]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import waybench
 from tests.analysis.episodes import failed, logged, played
 from tests.analysis.maps import answered, corridor
 from tests.analysis.test_frames import group, row
@@ -142,6 +143,11 @@ def test_adjusted_over_all_comparisons() -> None:
     found, _ = compare_sides([made(first, "a", test=t) for t in tests], [made(second, "b", test=t) for t in tests])
     assert [each.adjusted for each in found] == pytest.approx([4 * 22 / 1024] * 4)
     assert {each.verdict for each in found} == {Verdict.NOT_SHOWN}
+    # The interval is that of one comparison alone: it does not contain 0, and says why that is not enough.
+    low, high = found[0].difference.low, found[0].difference.high
+    assert low is not None and high is not None and low > 0
+    wanted = f"no difference shown (alone +{low:.3f} to +{high:.3f}, but this is one of 4 comparisons)"
+    assert verdict_sentence(found[0]) == wanted
 
 
 def test_two_values_that_are_not_the_bounds_are_graded() -> None:
@@ -150,6 +156,17 @@ def test_two_values_that_are_not_the_bounds_are_graded() -> None:
     assert found.method == "t"
     assert found.p > 0.3
     assert paired_test([0.0] * 10, [1.0] * 10, range(10), 0, 1) == (pytest.approx(2 / 1024), "mcnemar", True)
+
+
+def test_bounds_that_no_player_comes_near_do_not_count() -> None:
+    crafter = waybench.load("crafter/survival").metrics[0]
+    assert crafter.far_bounds
+    first, second = [262.0, 240, 301, 225, 290, 251, 270, 236], [20.0, 3, 41, 9, 60, 12, 0, 31]
+    found = one(first, second, metric=replace(crafter, low=0, high=1320))
+    assert found.test.p == pytest.approx(stats.ttest_rel(first, second).pvalue, abs=2**-7)
+    assert (found.verdict, found.margin) == (Verdict.FIRST, None)
+    # With a bound at 1320, eight worlds of which each is as different say nothing of others that could be more so.
+    assert one(first, second, metric=replace(crafter, low=0, high=1320, far_bounds=False)).verdict is Verdict.NOT_SHOWN
 
 
 def test_clusters_are_what_a_test_counts() -> None:

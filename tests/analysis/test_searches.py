@@ -127,3 +127,9 @@ def test_a_search_without_a_failure_ends_beyond_what_it_tried() -> None:
     (found,) = searches(failing, rows(failing))
     assert found.without_failure is None
     assert "(dimension 9;" not in found.text
+
+
+def test_a_search_that_a_later_run_repeats_is_not_listed() -> None:
+    again = [*tried(), *(replace(each, run="two") for each in tried())]
+    (found,) = searches(again, rows(again))
+    assert found.trials == 30

@@ -16,7 +16,7 @@ from waybench.envs import registry
 from waybench.eval import HorizonSearch
 from waybench.eval._errors import PrerequisiteError
 from waybench.stats import Seeker, Trial
-from waybench.tasks import TASKS
+from waybench.tasks import TASKS, find_task, load_task
 from waybench.tasks._horizon import HorizonConfig, horizon_plan, horizon_quote, read_budget
 
 ENTRIES = {entry.name: entry for entry in TASKS if entry.horizon}
@@ -230,3 +230,12 @@ def test_a_search_goes_by_success_and_not_by_solutions() -> None:
     assert max(straight) == 21
     assert straight[:4] == wandering[:4], "the first round is the same for all"
     assert set(wandering[-8:]) == {5}
+
+
+def test_another_success_is_another_version_of_the_task_and_not_of_the_environment() -> None:
+    versions = {
+        name: load_task(find_task(name))(**some).version
+        for name, some in (("alicia", {}), ("horizon_maze", QUICK["horizon_maze"]), ("horizon_tilemap", {"hardest": 2}))
+    }
+    assert versions == {"alicia": 1, "horizon_maze": 2, "horizon_tilemap": 2}
+    assert (registry.load("maze/alicia").version, registry.load("tilemap/gtb").version) == (1, 2)

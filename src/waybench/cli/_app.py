@@ -36,6 +36,8 @@ COMMANDS = {
     "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
     "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
     "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
+    "commit": ("waybench.cli._commit:commit", "Print the commitment to the key of a private set."),
+    "leaderboard": ("waybench.cli._leaderboard:leaderboard", "Write a leaderboard of submissions as a static site."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
     "serve": ("waybench.cli._serve:serve", "Serve environments to training programs, by their protocols."),
     "demo": (

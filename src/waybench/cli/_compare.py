@@ -86,8 +86,8 @@ def compare(
     with or without its provider, or of a person (human/Ada), in the folders and files given with --in.
     The logs of other Inspect tasks work too: each of their scores is compared, sample by sample.
 
-    For each task, the output shows both means for a single attempt; their difference with its 95 % interval; an
-    exact test (McNemar's test for solved or not, otherwise a permutation test of the differences, clustered by map
+    For each task, the output shows both means for a single attempt; their difference with its 95 % interval; a
+    test (McNemar's exact test for solved or not, otherwise a test that belongs to the interval, clustered by map
     where maps are shared); the p value, adjusted by Holm's procedure over all tasks; and the verdict: A or B is
     better, they are tied, or no difference is shown. Infrastructure errors are excluded and counted.
 
@@ -232,7 +232,7 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
 
     others = foreign_scores(*folders, on_problem=tell)
     try:
-        own = rows(read_logs(*folders, on_problem=tell), on_problem=tell)
+        own = rows(read_logs(*folders, on_problem=tell), on_problem=tell, confirm=True)
     except NoEpisodesError:
         own = []
     theirs = [one for one in others if metric in ("", one.metric.name)]

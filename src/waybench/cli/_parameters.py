@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from waybench.cli._choice import assignments
+from waybench.cli._keys import check_visible_key
 from waybench.core import Json, UsageError, resolve
 from waybench.tasks import TaskEntry
 
@@ -16,9 +17,13 @@ def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:
     """Read texts of the form key=value, where a key may have "-" for "_".
 
     Raises:
-        UsageError: If a text has another form.
+        UsageError: If a text has another form, or is the key of a private set.
     """
-    return {name.replace("-", "_"): value for name, value in assignments(texts, flag, "key=value").items()}
+    given = {name.replace("-", "_"): value for name, value in assignments(texts, flag, "key=value").items()}
+    for name, value in given.items():
+        for key in str(value).split(",") if name.rpartition(".")[2] == "key" else ():
+            check_visible_key(key)
+    return given
 
 
 def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[str, Json]:

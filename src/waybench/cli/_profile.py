@@ -33,7 +33,7 @@ def profile(folders: tuple[Path, ...], references: bool, out: str | None) -> Non
     from waybench.analysis.results import anchored, measurable
 
     skipped: list[Skipped] = []
-    measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append)
+    measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
     rows = anchored((episode.record for episode in measured), rows)
     tell_skipped(skipped)
     found = profiles(rows, references=references)

@@ -136,7 +136,7 @@ def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
     from waybench.analysis.published import beside, published_text
     from waybench.analysis.results import measurable
 
-    _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None)
+    _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None, confirm=True)
     text = published_text(beside(by_level(rows), overall(rows), [(paper, table)]), table.numbers)
     of_maps = sum(bool(row.cluster) for block in table.published for row in block.rows)
     kept = f"{plural(of_maps, 'published number')} of single maps: see data/published.csv of the report."

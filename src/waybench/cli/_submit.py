@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
 from waybench.cli._output import tell_skipped
-from waybench.core import UsageError, plural, read_key
+from waybench.core import UsageError, plural, read_commitment
 
 if TYPE_CHECKING:
     from waybench.analysis.logs import Skipped
 
 NOT_VERIFIED = 1
-_REFERENCES = ("env:", "file:")
 _PLACE = click.Path(path_type=Path)
 _BAR_EVERY = 25  # records
 
@@ -64,8 +64,14 @@ def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitt
 @click.command()
 @click.argument("places", nargs=-1, required=True, type=_PLACE, metavar="PATH...")
 @click.option("--model", "models", multiple=True, help="Model to verify, of logs; repeatable.  [default: all]")
+@KEYS
+@KEY_FILES
 @click.option(
-    "--key", "keys", multiple=True, metavar="REF", help="Key of a private set: env:NAME or file:PATH; repeatable."
+    "--commitment",
+    "commitments",
+    multiple=True,
+    metavar="TEXT",
+    help="Check that the keys are the ones of these commitments (`waybench commit`); repeatable.",
 )
 @click.option("--data-dir", type=click.Path(), help="Folder of published data sets.")
 @click.option("--out", type=_PLACE, metavar="DIR", help="Write verdict.json and verdict.html to this folder.")
@@ -79,6 +85,8 @@ def verify(
     places: tuple[Path, ...],
     models: tuple[str, ...],
     keys: tuple[str, ...],
+    key_files: tuple[str, ...],
+    commitments: tuple[str, ...],
     data_dir: str | None,
     out: Path | None,
     as_json: bool,
@@ -103,11 +111,12 @@ def verify(
     for place in places:
         if not place.exists():
             raise UsageError(f"{place}: there is no such file or folder; give a submission or a folder of logs")
-    secrets = [_secret(reference) for reference in keys]
+    secrets = read_secrets(keys, key_files)
+    committed = [read_commitment(text) for text in commitments]
     archives = [place for place in places if place.is_file() and place.suffix != ".eval"]
     if archives and len(places) > 1:
         raise UsageError("give one submission at a time, or only folders of logs and logs")
-    from waybench.submission import verify, verify_logs
+    from waybench.submission import verify, verify_logs, with_commitments
 
     skipped: list[Skipped] = []
     with _bar("verifying") as step:
@@ -118,6 +127,8 @@ def verify(
         else:
             options: dict[str, Any] = {"models": models, "keys": secrets, "data_dir": data_dir}
             verdict = verify_logs(places, **options, on_problem=skipped.append, progress=step)
+    if committed:
+        verdict = with_commitments(verdict, secrets, committed)
     tell_skipped(skipped)
     click.echo(json.dumps(verdict.to_json(), indent=1) if as_json else verdict.text())
     if out is not None:
@@ -149,12 +160,6 @@ def _check(places: Sequence[Path], signature: Path, signers: Path | None) -> int
         return NOT_VERIFIED
     click.echo(f"{signature}: signed by {found.signer}; the verdict on this file is: {found.verdict}")
     return 0 if found.verdict == "verified" else NOT_VERIFIED
-
-
-def _secret(reference: str) -> str:
-    if not reference.startswith(_REFERENCES):
-        raise UsageError("--key: give env:NAME or file:PATH, since other users can see the arguments of a command")
-    return read_key(reference)
 
 
 class _bar:

@@ -40,7 +40,7 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
     skipped: list[Skipped] = []
     try:
         episodes = list(read_logs(out, on_problem=skipped.append))
-        measured, rows = measurable(episodes, prices=prices, on_problem=skipped.append)
+        measured, rows = measurable(episodes, prices=prices, on_problem=skipped.append, confirm=True)
     except NoEpisodesError:  # which what was skipped explains
         tell_skipped(skipped)
         raise

@@ -3,6 +3,7 @@
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
+from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores
@@ -91,6 +92,7 @@ __all__ = [
     "PROGRESS_FILE",
     "REFUSED",
     "SCHEMA",
+    "STRONG_BITS",
     "TEMPLATE",
     "TRUNCATED",
     "TURN_LIMIT",
@@ -167,6 +169,7 @@ __all__ = [
     "all_turns",
     "base_wording",
     "check_json",
+    "commitment",
     "credentials",
     "duration_text",
     "evenly_chosen",
@@ -176,6 +179,7 @@ __all__ = [
     "is_object",
     "is_public_key",
     "is_template_name",
+    "key_bits",
     "key_for_log",
     "key_label",
     "label_in_log",
@@ -193,6 +197,7 @@ __all__ = [
     "price_table",
     "proof_axis",
     "read_budget",
+    "read_commitment",
     "read_items",
     "read_key",
     "read_prices",

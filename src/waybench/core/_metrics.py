@@ -103,6 +103,8 @@ class Metric(Bounded):
         labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
             shown by its name.
         sample_size: How many items its interval takes, where fewer are not enough; None where any number will do.
+        far_bounds: Whether no player comes near its bounds, such as those of a sum over thousands of steps. Comparisons
+            treat it as unbounded: there is no tie, and no rare value at a bound is taken into account.
     """
 
     of: Callable[[EpisodeRecord], float | None]
@@ -115,6 +117,7 @@ class Metric(Bounded):
     per: Callable[[EpisodeRecord], float] | None = None
     labels: tuple[str, ...] = ()
     sample_size: SampleSize | None = None
+    far_bounds: bool = False
 
     @property
     def bounds(self) -> Range:

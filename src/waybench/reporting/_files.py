@@ -18,7 +18,7 @@ READABLE = 60
 _FIRST = {"index.html", "summary.json", "table.md"}
 # What may be removed by a list that stands in the folder: files of ours, in folders of ours, and nothing beyond.
 _OURS = re.compile(
-    r"(agents|all|assets|charts|clusters|compare|data|families|ledger|models|replays|results|tasks)/[a-z0-9][a-z0-9.-]*"
+    r"(agents|all|assets|charts|clusters|compare|data|families|ledger|models|replays|results|tasks|verdicts)/[a-z0-9][a-z0-9.-]*"
 )
 
 
@@ -118,6 +118,13 @@ class Folder:
             with suppress(OSError):
                 (self.path / name).unlink()
         self.write(LIST, json.dumps(sorted(self._written), indent=0) + "\n")
+
+    def remove(self) -> None:
+        """Remove the files of an earlier report."""
+        listed = _listed(self.path)
+        for name in (listed | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
+            with suppress(OSError):
+                (self.path / name).unlink()
 
 
 def _listed(path: Path) -> set[str]:

@@ -54,7 +54,7 @@ class Site:
         self.kept, self._processes, self._png, self._progress = kept, processes, png, progress
         self.estimates, self.totals = by_level(found.rows), overall(found.rows)
         self.names = labels(total.group for total in self.totals)
-        self.pages = {group: _page_name(group) for group in self.names}
+        self.pages = {group: page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
         self.replays = ChosenReplays(found.rows, found.numbers, self.pages, replays)
@@ -173,7 +173,7 @@ def _paired(envs: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(name for names in tables for name in names))
 
 
-def _page_name(group: Group) -> str:
+def page_name(group: Group) -> str:
     """Return the name of the page of a group's results, which is a function of the group alone.
 
     It names the environment where the task does not, and the settings that are not left to their default.

@@ -1,6 +1,8 @@
 """Submissions: the records of a model's runs as one file, and their verification without a model."""
 
 from waybench.submission._archive import NotASubmission
+from waybench.submission._commitments import with_commitments
+from waybench.submission._episodes import episodes
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import Packed, pack
 from waybench.submission._page import verdict_page
@@ -17,9 +19,11 @@ __all__ = [
     "Signed",
     "Verdict",
     "check_signature",
+    "episodes",
     "pack",
     "sign_verdict",
     "verdict_page",
     "verify",
     "verify_logs",
+    "with_commitments",
 ]

@@ -1,5 +1,6 @@
 """The page of a verdict, which a person reads: one HTML file that loads nothing."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -10,11 +11,13 @@ from waybench.core import plural
 from waybench.submission._verdict import NOT_PROVEN, PROBLEMS, Verdict
 
 
-def verdict_page(verdict: Verdict) -> str:
+def verdict_page(verdict: Verdict, *, links: Sequence[tuple[str, str]] = (), note: str = "") -> str:
     """Return the page of a verdict.
 
     Args:
         verdict: The verdict. Everything in it is text from outside, which is escaped.
+        links: Texts and addresses of pages about the same submission.
+        note: What else is known of the submission, in a sentence.
     """
     templates = Environment(
         autoescape=True,
@@ -29,6 +32,8 @@ def verdict_page(verdict: Verdict) -> str:
     ]
     return templates.from_string(source).render(
         verdict=verdict,
+        links=links,
+        note=note,
         scores=headline,
         meanings=PROBLEMS,
         not_proven=NOT_PROVEN,

@@ -25,6 +25,7 @@ PROBLEMS = {
     "transcript": "The record differs from the transcript in the same log.",
     "log": "The log's header differs from its samples.",
     "version": "The record is of another version of its environment than this waybench has.",
+    "commitment": "The key of a private set is not the one that was committed to.",
 }
 # What no simulation can prove, whatever is submitted.
 NOT_PROVEN = (
@@ -145,6 +146,7 @@ class Verdict:
         counts: Their number by kind.
         odd: What looks odd and is no proof.
         scores: The scores, computed from the records.
+        commitments: The private sets whose keys are those that were committed to, with the commitments.
     """
 
     submitter: str
@@ -156,6 +158,7 @@ class Verdict:
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
     odd: Sequence[Finding] = ()
     scores: Sequence[Mapping[str, Any]] = ()
+    commitments: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def is_verified(self) -> bool:
@@ -184,6 +187,7 @@ class Verdict:
             "odd": [each.to_json() for each in self.odd],
             "not_proven": list(NOT_PROVEN),
             "scores": [dict(each) for each in self.scores],
+            "commitments": dict(self.commitments),
         }
 
     def text(self) -> str:
@@ -195,6 +199,7 @@ class Verdict:
             lines.append(f"{run.model}, {run.task}: {state}; {run.confirmed:,}{played} episodes confirmed")
             lines += _problem_lines(run.problems, run.counts)
         lines += _problem_lines(self.problems, self.counts, indent="")
+        lines += [f"{label}: its key is the one that was committed to" for label in self.commitments]
         lines += [f"odd: {each.text}" for each in self.odd]
         records = sum(run.records for run in self.runs)
         summary = f"{plural(len(self.runs), 'run')}, {plural(records, 'record')}"

@@ -51,7 +51,7 @@ class Comparison:
         first_mean: The first group's mean at these items, of what a single attempt gives.
         second_mean: The second group's.
         difference: The first group's mean minus the second group's, with its 95 % interval for pairs.
-        margin: The greatest difference in a tie; None where the metric is unbounded and has none.
+        margin: The greatest difference in a tie; None where the metric is unbounded, or far from its bounds.
         family: Comparisons of one family have their p values adjusted together.
         test: The test of whether there is a difference; p is 1 before it is made (`with_tests`).
         adjusted: The p value after Holm's procedure over the family.
@@ -174,12 +174,15 @@ class Comparison:
     def under_bounds(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
 
+        Items with an attempt that does not replay have the worst possible score in both.
+
         The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
         the least and the greatest score of either group stand for them.
         """
         common = self.common
         lost = (self.first.missing & common, self.second.missing & common)
-        if not any(lost):
+        doubtful = (self.first.unconfirmed & common, self.second.unconfirmed & common)
+        if not any((*lost, *doubtful)):
             return ()
         scores = [side.values[key] for side in (self.first, self.second) for key in self.keys]
         low = min(scores) if self.metric.low is None else self.metric.low
@@ -189,8 +192,8 @@ class Comparison:
         found: list[Verdict] = []
         for values in ((worst, best), (best, worst)):
             sides = [
-                replace(side, values={**side.values, **dict.fromkeys(keys, value)})
-                for side, keys, value in zip((self.first, self.second), lost, values, strict=True)
+                replace(side, values={**side.values, **dict.fromkeys(keys, value), **dict.fromkeys(unproven, worst)})
+                for side, keys, unproven, value in zip((self.first, self.second), lost, doubtful, values, strict=True)
             ]
             made = compare(sides[0], sides[1], self.varies, metric=self.metric)
             if made is not None:
@@ -233,7 +236,7 @@ def compare(
     metric = metric or bounded((first, second))
     both = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
     mine, theirs, clusters, low, high = _paired(first, second, both, metric)
-    means = [clustered_mean(values, clusters, low, high) for values in (mine, theirs)]
+    means = [clustered_mean(values, clusters, metric.low, metric.high) for values in (mine, theirs)]
     difference = paired_difference(mine, theirs, clusters, low, high)
     if means[0] is None or means[1] is None or difference is None:
         return None
@@ -257,7 +260,8 @@ def _paired(
 ) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
     # The figure of a set may be a share of something. An item's score is not: its bounds are the metric's own.
     mine, theirs = ([side.values[key] for key in keys] for side in (first, second))
-    return mine, theirs, [key.cluster for key in keys], metric.low, metric.high
+    low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)
+    return mine, theirs, [key.cluster for key in keys], low, high
 
 
 def with_tests(comparisons: Iterable[Comparison]) -> list[Comparison]:

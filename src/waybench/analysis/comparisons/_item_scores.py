@@ -9,6 +9,7 @@ from waybench.analysis.estimates import measure
 from waybench.analysis.formatting import one_line
 from waybench.analysis.results import (
     LONGEST,
+    UNCONFIRMED,
     Group,
     ItemKey,
     Row,
@@ -40,6 +41,7 @@ class ItemScores:
         inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
         values: What a single attempt gives on average, by item.
         missing: Items of which all attempts ended in infrastructure errors.
+        unconfirmed: Items with an attempt that does not replay, whose record may have been changed.
         undefined: Items that were tried and have no value, as where no answer could be read.
         failures: The kinds of failure of the attempts that failed, by item.
         failure_kinds: All kinds in which an attempt at the test can fail.
@@ -59,6 +61,7 @@ class ItemScores:
     inferred: bool = False
     values: Mapping[ItemKey, float]
     missing: frozenset[ItemKey] = frozenset()
+    unconfirmed: frozenset[ItemKey] = frozenset()
     undefined: frozenset[ItemKey] = frozenset()
     failures: Mapping[ItemKey, Sequence[FailureKind]] = field(default_factory=dict[ItemKey, Sequence[FailureKind]])
     failure_kinds: Sequence[FailureKind] = GENERAL_FAILURES
@@ -70,7 +73,7 @@ class ItemScores:
     @property
     def item_keys(self) -> set[ItemKey]:
         """All items that it was given."""
-        return {*self.values, *self.missing, *self.undefined}
+        return {*self.values, *self.missing, *self.undefined, *self.unconfirmed}
 
 
 def values_of(group: Group, metric: Metric, values: Mapping[ItemKey, float]) -> ItemScores:
@@ -98,7 +101,7 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     Raises:
         UsageError: If no environment has a needed metric, or a single item has no value of it.
     """
-    by_group = grouped((row for row in all_rows if not row.exclusion_reason), lambda row: row.group)
+    by_group = grouped((row for row in all_rows if row.exclusion_reason in ("", UNCONFIRMED)), lambda row: row.group)
     found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
     if by_group and needed and not found:
         envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
@@ -106,8 +109,11 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     return found
 
 
-def _scores(group: Group, some: Sequence[Row], name: str) -> ItemScores | None:
+def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
     env = registry.load(group.env)
+    some = [row for row in all_of_it if not row.exclusion_reason]
+    if not some:
+        return None
     items = at_items(some)
     judged = measure(env, any(row.guided for row in some))
     metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.metrics, name)
@@ -139,6 +145,7 @@ def _scores(group: Group, some: Sequence[Row], name: str) -> ItemScores | None:
         metric=metric,
         values=values,
         missing=frozenset({key_of(row) for row in some} - items.keys()),
+        unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason),
         undefined=frozenset(items.keys() - values.keys()),
         failures=kinds,
         failure_kinds=failure_kinds(group.env),

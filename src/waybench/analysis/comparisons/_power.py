@@ -24,8 +24,8 @@ def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[Power
         values, size = _scaled(some)
         if not size:
             problems.append(
-                f"{name}: its values are unbounded, so a difference cannot be given as a share of their "
-                f"range; give another --metric, for example solved"
+                f"{name}: its values are unbounded, or far from their bounds, so a difference cannot be given as a "
+                f"share of their range; give another --metric, for example solved"
             )
         elif max(map(len, values)) < FEWEST_ITEMS:
             problems.append(f"{name}: too few items (at least {FEWEST_ITEMS} are needed)")
@@ -38,7 +38,7 @@ def pilots(scores: Sequence[ItemScores], correlation: float) -> tuple[list[Power
 def _scaled(some: Sequence[ItemScores]) -> tuple[list[dict[ItemKey, float]], float]:
     """Return the scores of one test on a scale from 0 to 1, and their range; 0 if it has no bounds."""
     metric = bounded(some)
-    if metric.low is None or metric.high is None:
+    if metric.low is None or metric.high is None or metric.far_bounds:
         return [], 0.0
     low, size = metric.low, metric.high - metric.low
     return [{key: (value - low) / size for key, value in one.values.items()} for one in some], size

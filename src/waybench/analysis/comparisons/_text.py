@@ -230,6 +230,11 @@ def _left_out(one: Comparison) -> Iterator[str]:
     for reason, mine, theirs in (
         ("missing due to infrastructure errors", first.missing & common, second.missing & common),
         (
+            "with attempts that do not replay: their records do not agree with a new simulation",
+            first.unconfirmed & common,
+            second.unconfirmed & common,
+        ),
+        (
             "without a value, for example because no answer could be read",
             first.undefined & common,
             second.undefined & common,
@@ -323,6 +328,7 @@ def comparison_json(one: Comparison) -> dict[str, Json]:
                 "only": len(side.item_keys - other.item_keys),
                 "missing": len(side.missing & common),
                 "undefined": len(side.undefined & common),
+                "unconfirmed": len(side.unconfirmed & common),
                 "attempts": one.failures(side)[1],
                 "failures": dict(sorted((kind.name, count) for kind, count in one.failures(side)[0].items())),
             }

@@ -59,7 +59,8 @@ class Estimate:
         not_simulated: Episodes that were not set aside, although their records could not be simulated again here: their
             numbers are the recorded ones.
         bounds: What `best` would be if all attempts that infrastructure errors ended had been the worst possible, and
-            if all had been the best possible, the lower one first. None without any, where the headline metric has no
+            if all had been the best possible, the lower one first. Attempts that do not replay are the worst possible
+            in both. None without any of either, where the headline metric has no
             two bounds, and with a teacher.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
             (`Environment.best_of`); otherwise the same as `single`.
@@ -245,7 +246,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
         not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
         ranges=joint_ranges(environment, some),
-        bounds=None if guided else _bounds([row for row in some if not row.exclusion_reason], metrics[0]),
+        bounds=None if guided else _bounds(_possible(some), metrics[0]),
         best=_metric(scores, metrics[0]),
         rescaled=None if guided else rescaled(scores, tried, metrics[0]),
         mean=_mean(counted, metrics[0]),
@@ -326,26 +327,39 @@ def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
 
 
 def _bounds(rows: Sequence[Row], head: Metric) -> tuple[float, float] | None:
-    if head.low is None or head.high is None or not any(row.error for row in rows):
+    doubtful = [row.exclusion_reason == UNCONFIRMED for row in rows]
+    if head.low is None or head.high is None or not (any(row.error for row in rows) or any(doubtful)):
         return None
+    worst = 0 if head.better != "lower" else 1
     ends: list[float] = []
     for side, end in enumerate((head.low, head.high)):
         filled = [
-            replace(
-                row,
-                error=False,
-                metrics={head.name: row.ranges.get(head.name, (end, end))[side]},
-                sizes={head.name: 1.0},
-            )
-            if row.error
+            replace(row, error=False, exclusion_reason="", metrics={head.name: value}, sizes={head.name: 1.0})
+            if (value := _filled(row, head, (side, end), (worst, (head.low, head.high)[worst]), unproven)) is not None
             else row
-            for row in rows
+            for row, unproven in zip(rows, doubtful, strict=True)
         ]
         found = headline_values(at_items(filled), head)
         if not found.values:
             return None
         ends.append(fsum(found.values.values()) / fsum(found.sizes or [1.0] * len(found.values)))
     return min(ends), max(ends)
+
+
+def _possible(some: Iterable[Row]) -> list[Row]:
+    """Return the rows that count in bounds: those that are included, lost ones, and those that do not replay."""
+    return [row for row in some if row.exclusion_reason in ("", UNCONFIRMED)]
+
+
+def _filled(row: Row, head: Metric, end: tuple[int, float], worst: tuple[int, float], unproven: bool) -> float | None:
+    """Return the value that a row has in bounds; None for its own.
+
+    What was lost can have been anything. What does not replay may have been changed for the better: it counts as the
+    worst possible in both bounds.
+    """
+    if unproven:
+        return row.ranges.get(head.name, (worst[1], worst[1]))[worst[0]]
+    return row.ranges.get(head.name, (end[1], end[1]))[end[0]] if row.error else None
 
 
 def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:

@@ -24,6 +24,7 @@ WARN_ABOVE = 0.2  # share of unreadable replies from which a warning says why
 _UNNAMED, _STEPS = "unnamed", "played"  # metrics of environments in which a reply can name no action
 _INDENT = "  "
 _FEW = "†"  # marks an interval from too few items
+_CHANGED = "!"  # marks a line of which episodes do not replay
 _LONGEST_NAME, _SHORTEST_NAME = 48, 16
 MOST_COLUMNS = 100
 _LEGEND = {
@@ -133,6 +134,7 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
     text = aligned(shown, ["line"] * len(shown)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     missing = [line for group in order if (line := _missing(totals[group], labels(order)[group]))]
+    missing += [line for group in order if (line := _unconfirmed(totals[group], labels(order)[group]))]
     undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
     few = [
         f"{_FEW} {note}"
@@ -153,7 +155,7 @@ def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bo
     """Return the cells of a line; a second measure of the same episodes has its score alone."""
     score = NOTHING if searched else _interval(measured.mean(total), measured.metric)
     levels = sorted({row.level for row in rows})
-    n = f"{total.items:,}{'*' if total.missing or total.incomplete else ''}"
+    n = f"{total.items:,}{'*' if total.missing or total.incomplete else ''}{_CHANGED if total.unconfirmed else ''}"
     span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
     if measured.aggregate:
         return [n, span, score, *[""] * 6]
@@ -216,6 +218,21 @@ def _missing(total: Estimate, name: str) -> str:
     lost = " and ".join(f"{count:,} {what}" for count, what in counts if count)
     items = plural(total.items + total.missing, "item")
     return f"* {name} at {total.group.task}: of {items} {lost}, because of infrastructure errors"
+
+
+def _unconfirmed(total: Estimate, name: str) -> str:
+    """Return a line about episodes that do not replay; "" if there are none."""
+    if not total.unconfirmed:
+        return ""
+    episodes = plural(total.unconfirmed, "episode")
+    metric = next(one for one in registry.load(total.group.env).metrics if one.name == total.headline)
+    bound = "" if total.bounds is None else f"; with the worst score for each, the mean is {_bound(total, metric)}"
+    return f"{_CHANGED} {name} at {total.group.task}: excluded {episodes} that new simulation does not confirm{bound}"
+
+
+def _bound(total: Estimate, metric: Metric) -> str:
+    assert total.bounds is not None
+    return mean_text(total.bounds[0 if metric.better != "lower" else 1], metric)
 
 
 def _legend(head: Sequence[str]) -> Iterator[str]:

@@ -85,7 +85,8 @@ class Searched:
 def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False) -> list[Searched]:
     """Return what each search has found, in order of first appearance.
 
-    What is found here is what the search itself has gone by: its own trials. `horizons` has all attempts.
+    What is found here is what the search itself has gone by: its own trials. `horizons` has all attempts. A search all
+    of whose episodes are excluded, such as those that a later run has repeated, has found nothing.
 
     Args:
         episodes: The episodes.
@@ -96,6 +97,7 @@ def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished:
     return [
         _searched(group, own, unfinished)
         for (group, _), own in grouped(pairs, lambda pair: (pair[1].group, pair[0].run)).items()
+        if not all(row.exclusion_reason for _, row in own)
     ]
 
 

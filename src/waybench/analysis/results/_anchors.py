@@ -226,7 +226,8 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
     mean = clustered_mean(above, scores.clusters, *_ends(each, floors, sum(room)), room)
     if mean is None:
         return None
-    count, (constant, _) = len(each), Counter(chosen).most_common(1)[0]
+    # Of several that were taken as often, the first by its text: the order of the episodes is to make no difference.
+    count, constant = len(each), min(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0]))[0]
     ceiling, chance = sign * sum(one.ceiling for one in each) / count, any(one.chance for one in each)
     return Rescaled(mean, sign * sum(floors) / count, ceiling, constant, chance)
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from waybench.analysis.logs import LoggedEpisode, Skipped, skipped
 from waybench.analysis.results._rows import Row, grouped, is_perfect, row
+from waybench.analysis.results._simulated import simulate, with_outcomes
 from waybench.core import Price, WaybenchError
 from waybench.envs import registry
 
@@ -17,6 +18,7 @@ def measurable(
     *,
     prices: Mapping[str, Price] | None = None,
     on_problem: Callable[[Skipped], None] | None = None,
+    confirm: bool = False,
 ) -> tuple[list[LoggedEpisode], list[Row]]:
     """Return the episodes that can be measured, in the given order, and the row of each, as `exclude` leaves it.
 
@@ -24,6 +26,8 @@ def measurable(
         episodes: The episodes; those of a later run come later.
         prices: Model -> what its tokens cost, as far as that is known.
         on_problem: Is called with each episode that is skipped since it cannot be measured; if None, it is an error.
+        confirm: Whether each episode is simulated again, as for a report: one that does not agree with its simulation
+            is excluded. Whatever tells numbers to users does this; rows of records just made need it not.
 
     Raises:
         UsageError: If an episode's environment is not installed.
@@ -32,8 +36,15 @@ def measurable(
     measured: list[LoggedEpisode] = []
     episode_rows: list[Row] = []
     for episode in episodes:
+        price = (prices or {}).get(episode.model)
         try:
-            episode_rows.append(row(episode, price=(prices or {}).get(episode.model)))
+            if confirm:
+                again = simulate(episode)
+                episode = with_outcomes(episode, again)
+                made = row(episode, price=price, confirmed=not again.mismatch, not_simulated=again.skipped)
+            else:
+                made = row(episode, price=price)
+            episode_rows.append(made)
             measured.append(episode)
         except WaybenchError as error:
             problem = skipped(episode.log, error, episode.sample)
@@ -43,9 +54,14 @@ def measurable(
     return measured, exclude(episode_rows)
 
 
-def rows(episodes: Iterable[LoggedEpisode], *, on_problem: Callable[[Skipped], None] | None = None) -> list[Row]:
+def rows(
+    episodes: Iterable[LoggedEpisode],
+    *,
+    on_problem: Callable[[Skipped], None] | None = None,
+    confirm: bool = False,
+) -> list[Row]:
     """Return one row for each episode that can be measured: the rows of `measurable`."""
-    return measurable(episodes, on_problem=on_problem)[1]
+    return measurable(episodes, on_problem=on_problem, confirm=confirm)[1]
 
 
 def exclude(episode_rows: Iterable[Row]) -> list[Row]:

@@ -16,6 +16,7 @@ from waybench.envs.crafter._ids import (
     AREA,
     ARROW,
     ASLEEP,
+    BEING,
     CHUNK,
     CHUNKS,
     CLOCK,
@@ -181,7 +182,8 @@ def enter(beings: Ints, body: Ints, row: int) -> None:
 @compiled
 def _add(here: Shorts, beings: Ints, body: Ints, count: int, kind: int, x: int, y: int, life: int) -> int:
     """Add a being, and return how many there are then."""
-    beings[count] = 0
+    for field in range(BEING):  # of a row, the compiler takes seconds for the check of its length
+        beings[count, field] = 0
     beings[count, KIND], beings[count, X], beings[count, Y], beings[count, LIFE] = kind, x, y, life
     here[x * SIZE + y] = count
     enter(beings, body, count)
@@ -625,7 +627,8 @@ def step(
     left = 0
     for row in range(count):
         if beings[row, KIND]:
-            beings[left] = beings[row]
+            for field in range(BEING):
+                beings[left, field] = beings[row, field]
             left += 1
     now = _unlocked(body)
     return left, body[HEALTH] - health, now, now > unlocked

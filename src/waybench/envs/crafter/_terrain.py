@@ -1,6 +1,7 @@
 """Makes worlds: OpenSimplex noise in three dimensions, and what the published rules make of it.
 
-Compiled; each function calls only others of this file (see `_compile`).
+Compiled; each function calls only others of this file (see `_compile`). Constant arguments are floats or numpy's
+integers: for each constant integer of Python's the compiler would compile the function once more.
 """
 
 import math
@@ -145,12 +146,12 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
     u, v, w = x + stretch - i, y + stretch - j, z + stretch - k
     squish = (i + j + k) * _SQUISH
     x, y, z = x - (i + squish), y - (j + squish), z - (k + squish)
-    total, value = u + v + w, 0.0
+    total, value, nowhere = u + v + w, 0.0, np.int64(-1)
     for vertex in range(8):
         size = (vertex & 1) + (vertex >> 1 & 1) + (vertex >> 2)
         # A tetrahedron has the four vertices at its end of the cell, the octahedron the six in the middle.
         if size <= 1 if total <= 1.0 else size >= 2 if total >= 2.0 else 1 <= size <= 2:
-            value += _pull_of(order, i, j, k, x, y, z, vertex, -1)
+            value += _pull_of(order, i, j, k, x, y, z, vertex, nowhere)
     one, along, two, across = _two_more(u, v, w)
     value += _pull_of(order, i, j, k, x, y, z, one, along)
     value += _pull_of(order, i, j, k, x, y, z, two, across)
@@ -160,15 +161,15 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
 @compiled
 def _rock(order: Ints, x: int, y: int, mountain: float, draws: Floats, used: int) -> tuple[int, bool, int]:
     """Return what a cell in the mountains is, whether it is a tunnel, and how many draws have been used."""
-    if noise(order, x / 7, y / 7, 6) > 0.15 and mountain > 0.3:
+    if noise(order, x / 7, y / 7, 6.0) > 0.15 and mountain > 0.3:
         return PATH, False, used
-    if noise(order, 2 * x / 3, y / 5 / 3, 7) > 0.4 or noise(order, x / 5 / 3, 2 * y / 3, 7) > 0.4:
+    if noise(order, 2 * x / 3, y / 5 / 3, 7.0) > 0.4 or noise(order, x / 5 / 3, 2 * y / 3, 7.0) > 0.4:
         return PATH, True, used
-    if noise(order, x / 8, y / 8, 1) > 0:
+    if noise(order, x / 8, y / 8, 1.0) > 0:
         used += 1
         if draws[used - 1] > 0.85:
             return COAL, False, used
-    if noise(order, x / 6, y / 6, 2) > 0.4:
+    if noise(order, x / 6, y / 6, 2.0) > 0.4:
         used += 1
         if draws[used - 1] > 0.75:
             return IRON, False, used
@@ -176,7 +177,7 @@ def _rock(order: Ints, x: int, y: int, mountain: float, draws: Floats, used: int
         used += 1
         if draws[used - 1] > 0.994:
             return DIAMOND, False, used
-    if mountain > 0.3 and noise(order, x / 5, y / 5, 6) > 0.35:
+    if mountain > 0.3 and noise(order, x / 5, y / 5, 6.0) > 0.35:
         return LAVA, False, used
     return STONE, False, used
 
@@ -185,20 +186,20 @@ def _rock(order: Ints, x: int, y: int, mountain: float, draws: Floats, used: int
 def _cell(order: Ints, x: int, y: int, draws: Floats, used: int) -> tuple[int, bool, int]:
     """Return what a cell is, whether it is a tunnel, and how many draws have been used."""
     start = 4 - math.sqrt((x - _MIDDLE) ** 2 + (y - _MIDDLE) ** 2)
-    start += 2 * noise(order, x / 3, y / 3, 8)
+    start += 2 * noise(order, x / 3, y / 3, 8.0)
     start = 1 / (1 + math.exp(-start))
     if start > 0.5:
         return GRASS, False, used
-    water = noise(order, x / 15, y / 15, 3) + 0.15 * noise(order, x / 5, y / 5, 3) + 0.1 - 2 * start
-    mountain = (noise(order, x / 15, y / 15, 0) + 0.3 * noise(order, x / 5, y / 5, 0)) / 1.3
+    water = noise(order, x / 15, y / 15, 3.0) + 0.15 * noise(order, x / 5, y / 5, 3.0) + 0.1 - 2 * start
+    mountain = (noise(order, x / 15, y / 15, 0.0) + 0.3 * noise(order, x / 5, y / 5, 0.0)) / 1.3
     mountain -= 4 * start + 0.3 * water
     if mountain > 0.15:
         return _rock(order, x, y, mountain, draws, used)
-    if 0.25 < water <= 0.35 and noise(order, x / 9, y / 9, 4) > -0.2:
+    if 0.25 < water <= 0.35 and noise(order, x / 9, y / 9, 4.0) > -0.2:
         return SAND, False, used
     if water > 0.3:
         return WATER, False, used
-    if noise(order, x / 7, y / 7, 5) > 0:
+    if noise(order, x / 7, y / 7, 5.0) > 0:
         used += 1
         if draws[used - 1] > 0.8:
             return TREE, False, used
@@ -239,7 +240,7 @@ def generate(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     Returns:
         The number of draws that were used.
     """
-    order, tunnels, used = permutation(seed), np.zeros(SIZE * SIZE, np.bool_), 0
+    order, tunnels, used = permutation(seed), np.zeros(SIZE * SIZE, np.bool_), np.int64(0)
     for place in range(SIZE * SIZE):
         land[place], tunnels[place], used = _cell(order, place // SIZE, place % SIZE, draws, used)
     for place in range(SIZE * SIZE):

@@ -1,0 +1,124 @@
+"""The site of a leaderboard: reports of its submissions, their verdicts, the first page, and the feed for programs."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from waybench.analysis.logs import LoggedEpisode, Skipped
+from waybench.envs import registry
+from waybench.leaderboard._entries import Entry, Refused
+from waybench.leaderboard._feed import feed, feed_schema
+from waybench.leaderboard._parts import COMMUNITY, CONFIRMED, Part, page_stem
+from waybench.leaderboard._settings import Settings
+from waybench.leaderboard._tables import sections
+from waybench.reporting import Replays, model_page, remove_report, report_matrix, write_board, write_report
+from waybench.submission import episodes, verdict_page
+
+_MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
+_ABOUT = (
+    "How well models find their way. The scores are computed from the records of each submission, which are simulated "
+    "again."
+)
+
+
+class Board(NamedTuple):
+    """A leaderboard that was written.
+
+    Attributes:
+        page: Its first page.
+        skipped: Records that cannot be read, and are in no number; the first thousand of them.
+    """
+
+    page: Path
+    skipped: Sequence[Skipped]
+
+
+def write_leaderboard(
+    out: Path,
+    settings: Settings,
+    entries: Sequence[Entry],
+    refused: Sequence[Refused],
+    *,
+    replays: Replays | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Board:
+    """Write the site of a leaderboard.
+
+    Args:
+        out: The folder.
+        settings: The leaderboard's settings.
+        entries: Its submissions (`read_board`).
+        refused: The files that are refused.
+        replays: Which replays have pages; by default as in reports.
+        progress: Receives the name of each part before it is written.
+
+    Raises:
+        UsageError: If the folder cannot be written.
+    """
+    skipped: list[Skipped] = []
+    parts: list[Part] = []
+    for folder, title, is_confirmed in (
+        (CONFIRMED, settings.title, True),
+        (COMMUNITY, f"{settings.title}: not verified", False),
+    ):
+        own = [entry for entry in entries if entry.verdict and entry.is_confirmed == is_confirmed]
+        if progress is not None and own:
+            progress(folder)
+        part = _report(out, folder, title, own, skipped, replays)
+        if part is not None:
+            parts.append(part)
+    files: dict[str, str | bytes] = {
+        "data/feed.json": json.dumps(feed(settings, entries, refused, parts), indent=1) + "\n",
+        "data/feed.schema.json": feed_schema(),
+    }
+    for entry in entries:
+        if entry.verdict is not None:
+            files[f"verdicts/{page_stem(entry)}.html"] = _verdict_page(entry, parts)
+            files[f"verdicts/{page_stem(entry)}.json"] = json.dumps(entry.verdict.to_json(), indent=1) + "\n"
+    page = write_board(
+        out, settings.title, settings.about or _ABOUT, sections(settings, entries, refused, parts), files
+    )
+    return Board(page, skipped)
+
+
+def _report(
+    out: Path, folder: str, title: str, entries: Sequence[Entry], skipped: list[Skipped], replays: Replays | None
+) -> Part | None:
+    """Write the report of some submissions; None where they have no episode."""
+    found = _episodes(entries, skipped)
+    first = next(found, None)
+    if first is None:
+        remove_report(out / folder)
+        return None
+    report = write_report(chain([first], found), out / folder, title=title, replays=replays or Replays())
+    skipped += report.passed_over
+    return Part(folder, *report_matrix(report.rows))
+
+
+def _episodes(entries: Sequence[Entry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
+    def keep(problem: Skipped) -> None:
+        if len(skipped) < _MOST_SKIPPED:
+            skipped.append(problem)
+
+    for entry in entries:
+        assert entry.verdict is not None
+        found = episodes(entry.path, entry.verdict.sha256, run=entry.id, name=entry.names.__getitem__, on_problem=keep)
+        for episode in found:
+            # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
+            if episode.record.env_version == registry.load(episode.record.env).version:
+                yield episode
+
+
+def _verdict_page(entry: Entry, parts: Sequence[Part]) -> str:
+    assert entry.verdict is not None
+    links = [("Leaderboard", "../index.html")]
+    for name in entry.names.values():
+        for part in parts:
+            if any(row.model == name for row in part.matrix.rows):
+                links.append((f"Results and replays of {name}", f"../{part.folder}/{model_page(name)}"))
+    says = f"Status on the leaderboard: {entry.status}."
+    if entry.signer:
+        says += f" The verdict that {entry.signer} signed is: verified. It stands for what cannot be checked here."
+    return verdict_page(entry.verdict, links=links, note=" ".join(filter(None, (says, entry.note))))

@@ -1,0 +1,36 @@
+"""The leaderboard in a real browser: nothing is loaded or executed that should not be, and everything can be read."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.browser import Visits, barriers, too_wide
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("options", [{}, {"phone": True}, {"dark": True}])
+def test_a_board_can_be_read(visit: Visits, site: Path, options: dict[str, Any]) -> None:
+    page = visit(site, **options)
+    assert page.locator("h1").inner_text() == "The board"
+    assert too_wide(page) == []
+    assert barriers(page) == []
+
+
+def test_the_way_from_a_row_to_its_verdict_and_a_replay(visit: Visits, site: Path) -> None:
+    page = visit(site)
+    row = page.locator("#section-1 ~ * tbody tr", has_text="lab/poor")
+    assert "verified" in row.locator("th").inner_text()
+    row.get_by_role("link", name="verified").click()
+    assert page.locator("h1").inner_text() == "✓ Verified"
+    assert too_wide(page) == []
+    page.get_by_role("link", name="Results and replays of lab/poor").click()
+    page.locator("a[href*='results/']").first.click()
+    page.locator("a[href*='replays/']").first.click()
+    assert "/report/replays/" in page.url
+    page.goto((site / "index.html").as_uri())
+    community = page.locator("section", has_text="These submissions are not verified")
+    assert community.locator("tbody tr").count() == 1
+    community.get_by_role("link", name="community").click()
+    assert page.locator("h1").inner_text() == "✗ Not verified"

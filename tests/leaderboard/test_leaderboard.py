@@ -1,0 +1,243 @@
+"""Leaderboards: rows by status, hostile files, signed verdicts, private sets, and the feed."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import waybench
+from tests.leaderboard.conftest import REFUSED, TASKS
+from tests.submission.test_verify import run
+from waybench.core import commitment, key_label
+from waybench.leaderboard import Settings, Status, read_board, read_settings, write_leaderboard
+from waybench.submission import pack
+
+
+def feed_of(site: Path) -> dict[str, Any]:
+    return json.loads((site / "data" / "feed.json").read_text())
+
+
+@pytest.mark.slow
+def test_rows_are_told_apart_by_status(site: Path) -> None:
+    feed = feed_of(site)
+    jsonschema.validate(feed, json.loads((site / "data" / "feed.schema.json").read_text()))
+    assert {each["id"].removeprefix("submissions/"): each["status"] for each in feed["submissions"]} == {
+        "copy-of-good": "verified",
+        "old": "withdrawn",
+        "poor": "verified",
+        "same-name": "verified",
+        "selected": "community",
+    }
+    ranked = {row["model"]: row["rank"] for row in feed["rows"] if row["status"] != "community"}
+    assert ranked.keys() == {
+        "lab/good (copy-of-good)",
+        "lab/good (same-name)",
+        "lab/poor",
+    }
+    assert all(ranked.values())
+    (community,) = [row for row in feed["rows"] if row["status"] == "community"]
+    assert (community["model"], community["rank"]) == ("lab/selected", None)
+    assert community["page"].startswith("community/")
+    assert "lab/old" not in json.dumps(feed["rows"])
+
+
+@pytest.mark.slow
+def test_each_row_leads_to_its_verdict_and_its_replays(site: Path) -> None:
+    feed = feed_of(site)
+    page = (site / "index.html").read_text()
+    for each in feed["submissions"]:
+        if each["status"] != "withdrawn":
+            verdict = json.loads((site / each["verdict"]).read_text())
+            assert (verdict["verdict"] == "verified") == (each["status"] == "verified")
+            assert each["verdict"].replace(".json", ".html") in page
+    for row in feed["rows"]:
+        model = (site / row["page"]).read_text()
+        folder = row["page"].partition("/")[0]
+        assert row["page"] in page
+        results = [path for path in (site / folder / "results").iterdir() if f"results/{path.name}" in model]
+        assert len(results) == len(TASKS)
+        assert all("replays/" in path.read_text() for path in results)
+
+
+@pytest.mark.slow
+def test_hostile_files_are_refused_and_the_rest_is_not_affected(site: Path, folder: Path) -> None:
+    assert {each["file"] for each in feed_of(site)["refused"]} == REFUSED
+    lines = (site.parent / f"{site.name}.txt").read_text().splitlines()
+    assert len(lines) == len(REFUSED) + 1, "a line for each file, and one for the site"
+    assert sum(line.startswith("refused: ") for line in lines) == len(REFUSED)
+    assert not list(folder.parent.rglob("evil.html"))
+    assert not list(site.parent.rglob("evil.html"))
+    for path in (site / "index.html", *site.glob("verdicts/*.html")):
+        page = path.read_text()
+        assert "<script>alert" not in page
+        assert "<b>.zip" not in page
+        assert "\x1b" not in page
+
+
+@pytest.mark.slow
+def test_what_is_refused_later_leaves_the_site(honest: Path, tmp_path: Path) -> None:
+    board, out = tmp_path / "board", tmp_path / "site"
+    board.mkdir()
+    shutil.copy(honest / "good.zip", board / "good.zip")
+    for _ in range(2):
+        assert run("leaderboard", board, "--out", out)[0] == 0
+        assert (out / "report" / "index.html").is_file()
+        assert len(list(out.glob("verdicts/*"))) == 2
+    (board / "good.toml").write_text('status = "withdrawn"\n')
+    assert run("leaderboard", board, "--out", out)[0] == 0
+    assert not list(out.rglob("replays/*"))
+    assert not (out / "report" / "index.html").exists()
+    assert not list(out.glob("verdicts/*"))
+
+
+def entries_of(board: Path, settings: Settings | None = None, **options: Any) -> dict[str, tuple[str, str]]:
+    entries, refused = read_board(board, settings or read_settings(board), **options)
+    return {entry.id: (str(entry.status), entry.signer) for entry in entries} | {
+        each.file: ("refused", each.reason) for each in refused
+    }
+
+
+@pytest.mark.slow
+def test_the_status_of_the_maintainers(honest: Path, tmp_path: Path) -> None:
+    shutil.copy(honest / "good.zip", tmp_path / "x.zip")
+    sha256 = read_board(tmp_path, Settings())[0][0].verdict.sha256  # pyright: ignore[reportOptionalMemberAccess]
+    said = tmp_path / "x.toml"
+    said.write_text(f'status = "run again"\nsha256 = "{sha256}"\n')
+    assert entries_of(tmp_path) == {"x": ("run again", "")}
+    said.write_text('status = "community"\n')
+    assert entries_of(tmp_path) == {"x": ("community", "")}
+    for wrong, why in {
+        'status = "run again"\n': "give the sha256",
+        f'status = "run again"\nsha256 = "{"0" * 64}"\n': "about another file",
+        'status = "verified"\n': "it can be run again",
+        "status = [": "cannot be read",
+        'rank = "1"\n': "has 'rank'",
+    }.items():
+        said.write_text(wrong)
+        ((status, reason),) = entries_of(tmp_path).values()
+        assert status == "refused"
+        assert why in reason
+    said.unlink()
+    said.symlink_to("/etc/hostname")
+    assert entries_of(tmp_path)["x.zip"][0] == "refused"
+
+
+@pytest.mark.slow
+def test_run_again_does_not_hide_that_a_submission_is_not_verified(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "submissions" / "selected.zip", tmp_path / "x.zip")
+    sha256 = read_board(tmp_path, Settings())[0][0].verdict.sha256  # pyright: ignore[reportOptionalMemberAccess]
+    (tmp_path / "x.toml").write_text(f'status = "run again"\nsha256 = "{sha256}"\n')
+    assert entries_of(tmp_path) == {"x": ("community", "")}
+
+
+@pytest.fixture
+def private(tmp_path: Path) -> Path:
+    """Return the folder of a leaderboard with a private set whose key is beside it."""
+    board = tmp_path / "board"
+    board.mkdir()
+    (tmp_path / "key").write_text("5b0e9d3c7f1a48e2b6d4c8a09f3e7d15\n")
+    key = (tmp_path / "key").read_text().strip()
+    waybench.evaluate("guessnum", "waybench/noisy-0.3", out=tmp_path / "logs", limit=2, key=f"file:{tmp_path / 'key'}")
+    pack([tmp_path / "logs"], board / "x.zip", on_problem=lambda problem: pytest.fail(str(problem)))
+    (board / "leaderboard.toml").write_text(
+        f'[[private_sets]]\nlabel = "{key_label(key)}"\ncommitment = "{commitment(key)}"\n'
+    )
+    return board
+
+
+def test_a_private_set_from_its_commitment_to_the_reveal(private: Path, tmp_path: Path) -> None:
+    key, out = (tmp_path / "key").read_text().strip(), tmp_path / "site"
+    assert entries_of(private) == {"x": ("community", "")}
+    assert run("leaderboard", private, "--out", out, "--key-file", tmp_path / "key")[0] == 0
+    feed = feed_of(out)
+    assert feed["submissions"][0]["status"] == "verified"
+    assert feed["private_sets"] == [{"set": key_label(key), "commitment": commitment(key), "key": None}]
+    assert all(key.encode() not in path.read_bytes() for path in out.rglob("*") if path.is_file())
+    assert commitment(key) in (out / "index.html").read_text()
+    shutil.copy(tmp_path / "key", private / "revealed.txt")
+    with (private / "leaderboard.toml").open("a") as stream:
+        stream.write('key_file = "revealed.txt"\n')
+    assert run("leaderboard", private, "--out", out)[0] == 0
+    assert feed_of(out)["submissions"][0]["status"] == "verified"
+    assert key in (out / "index.html").read_text(), "it is public now"
+    (private / "revealed.txt").write_text("another key\n")
+    status, output = run("leaderboard", private, "--out", out)
+    assert (status, output.count("\n")) == (2, 1)
+    (tmp_path / "other").write_text("a key without a commitment\n")
+    status, output = run("leaderboard", private, "--out", out, "--key-file", tmp_path / "other")
+    assert (status, output.count("\n")) == (2, 1)
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
+def test_a_signed_verdict_stands_for_what_cannot_be_checked_here(private: Path, tmp_path: Path) -> None:
+    for name in ("signer", "stranger"):
+        command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(tmp_path / name)]
+        subprocess.run(command, check=True)
+    (private / "allowed_signers").write_text(f"keeper {(tmp_path / 'signer.pub').read_text()}")
+    toml = private / "leaderboard.toml"
+    toml.write_text('signers = "allowed_signers"\n' + toml.read_text())
+    assert entries_of(private) == {"x": ("community", "")}
+    for name in ("stranger", "signer"):
+        key = ("--key-file", tmp_path / "key", "--sign", tmp_path / name)
+        assert run("verify", private / "x.zip", "--out", tmp_path / "verdict", *key)[0] == 0
+        for suffix in ("", ".sig"):
+            shutil.copy(tmp_path / "verdict" / f"verdict.json{suffix}", private / f"x.verdict.json{suffix}")
+        if name == "stranger":
+            ((status, reason),) = entries_of(private).values()
+            assert status == "refused"
+            assert "no allowed signer" in reason
+    assert entries_of(private) == {"x": ("verified", "keeper")}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
+def test_versions_of_an_environment_are_never_mixed(
+    honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from waybench.envs import registry
+
+    board, out = tmp_path / "board", tmp_path / "site"
+    board.mkdir()
+    shutil.copy(honest / "good.zip", board / "x.zip")
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(tmp_path / "signer")], check=True
+    )
+    (board / "allowed_signers").write_text(f"keeper {(tmp_path / 'signer.pub').read_text()}")
+    (board / "leaderboard.toml").write_text('signers = "allowed_signers"\n')
+    assert run("verify", board / "x.zip", "--out", tmp_path / "v", "--sign", tmp_path / "signer")[0] == 0
+    for suffix in ("", ".sig"):
+        shutil.copy(tmp_path / "v" / f"verdict.json{suffix}", board / f"x.verdict.json{suffix}")
+    load, env = registry.load, "search/dfs"
+    newer = replace(load(env), version=load(env).version + 1)
+    monkeypatch.setattr(registry, "load", lambda name: newer if name == env else load(name))
+    settings = read_settings(board)
+    entries, refused = read_board(board, settings)
+    assert [(entry.status, entry.signer) for entry in entries] == [(Status.VERIFIED, "keeper")]
+    write_leaderboard(out, settings, entries, refused)
+    feed = feed_of(out)
+    jsonschema.validate(feed, json.loads((files("waybench.leaderboard") / "feed.schema.json").read_text()))
+    (row,) = feed["rows"]
+    assert [cell["items"] for cell in row["cells"].values()] == [4], "the matrix has the current versions only"
+    assert not list((out / "report").rglob("*dfs*"))
+    (earlier,) = feed["earlier"]
+    assert (earlier["env"], earlier["version"]) == (env, newer.version - 1)
+    verdict = json.loads((tmp_path / "v" / "verdict.json").read_text())
+    (signed,) = [each for each in verdict["scores"] if each["kind"] == "overall" and each["group"]["env"] == env]
+    assert earlier["value"] == signed["metrics"][signed["headline"]]["value"]
+    (board / "x.verdict.json.sig").unlink()
+    entries, _ = read_board(board, settings)
+    assert [(entry.status, list(entry.earlier)) for entry in entries] == [(Status.COMMUNITY, [])]
+
+
+def test_an_empty_folder_and_none(tmp_path: Path) -> None:
+    status, output = run("leaderboard", tmp_path)
+    assert status == 0, output
+    assert "No submission is verified yet" in (tmp_path / "site" / "index.html").read_text()
+    status, output = run("leaderboard", tmp_path / "nowhere")
+    assert (status, output.count("\n")) == (2, 1)
