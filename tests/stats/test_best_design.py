@@ -11,7 +11,7 @@ def logistic(x: float) -> float:
 
 def test_the_best_design_for_a_horizon_tries_the_horizon() -> None:
     assert 25 in PLACES
-    # In a doubling the odds fall 16-fold: at the horizon a rate of 1/2 falls by ln(16) / 4 a doubling, so that a trial has
+    # In a doubling the odds fall 16-fold: the rate, 1/2, falls by ln(16) / 4 a doubling at the horizon, so a trial has
     # the information ln(16)**2 / 16 / (1/4) about the horizon.
     assert best_design(logistic, 0.5, [1.0] * len(PLACES)) == pytest.approx(4 / 2.7725887**2, rel=1e-3)
 
