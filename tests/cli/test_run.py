@@ -200,7 +200,9 @@ def test_a_parameter_that_no_task_has(command: Command, tmp_path: Path, text: st
 def test_a_quote_needs_no_key(command: Command, tmp_path: Path) -> None:
     said = command("run", "alicia", "hanoi_3", "--model", "openai/none", "--quote", "--limit", 1, "--out", tmp_path)
     assert said.exit_code == 0
-    assert [line.split(",")[0] for line in said.stdout.splitlines()] == ["alicia", "hanoi_3"]
+    ladder, fixed, limit = said.stdout.splitlines()
+    assert (ladder.split(",")[0], fixed.split(",")[0]) == ("alicia", "hanoi_3")
+    assert limit.startswith("alicia: climbs as long as") and "The run stops after 1,000,000 tokens" in limit
 
 
 def test_every_model_without_a_key_is_named(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
