@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from inspect_ai.log import list_eval_logs, read_eval_log
 
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import records
@@ -165,6 +166,17 @@ def test_a_run_counts_what_it_does_and_writes_it_to_a_file(tmp_path: Path) -> No
     assert (resumed.state, resumed.done, resumed.before, resumed.requests) == ("finished", 2, 2, 0)
     written = json.loads((tmp_path / PROGRESS_FILE).read_text())
     assert (written["state"], written["tasks"][0]["done_text"]) == ("finished", "2 of 2")
+
+
+def test_events_of_embedded_players_alone_are_not_recorded_while_they_play(tmp_path: Path) -> None:
+    make = partial(load_task(find_task("hanoi_3")), limit=1)
+    assert evaluate([make], ["waybench/random"], tmp_path / "own") == []
+    evaluate([make], ["waybench/random", "mockllm/model"], tmp_path / "both")
+    recorded = {
+        folder: {read_eval_log(info, header_only=True).eval.config.log_realtime for info in list_eval_logs(str(folder))}
+        for folder in tmp_path.iterdir()
+    }
+    assert recorded == {tmp_path / "own": {False}, tmp_path / "both": {True}}
 
 
 def test_an_error_is_recorded_in_the_providers_words() -> None:

@@ -15,6 +15,8 @@ from waybench.reporting._format import anchor
 
 LIST = "assets/files.json"
 READABLE = 60
+SECTION_BEGIN, SECTION_END = "<!-- others -->", "<!-- /others -->"
+_SECTION = re.compile(f"(?<={SECTION_BEGIN}).*?(?={SECTION_END})".encode(), re.DOTALL)
 _FIRST = {"index.html", "summary.json", "table.md"}
 # What may be removed by a list that stands in the folder: files of ours, in folders of ours, and nothing beyond.
 _OURS = re.compile(
@@ -48,7 +50,11 @@ def task_page(env: str, apart: tuple[str, ...]) -> str:
 
 
 class Folder:
-    """The folder that a site is written to."""
+    """The folder that a site is written to.
+
+    A page can have one section between the comments `SECTION_BEGIN` and `SECTION_END` that depends on other results
+    than the rest of the page. When these change, `refill` replaces the section and keeps the rest.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -56,7 +62,7 @@ class Folder:
 
     @property
     def written(self) -> dict[str, str]:
-        """The files that were written or taken over, with their digests."""
+        """The files that were written or taken over, with digests: with the section, and without it."""
         return dict(self._written)
 
     def write(self, name: str, content: str | bytes) -> None:
@@ -69,8 +75,11 @@ class Folder:
         Raises:
             UsageError: If it cannot be written.
         """
-        path, data = self.path / name, content.encode() if isinstance(content, str) else content
-        self._written[name] = hashlib.sha256(data).hexdigest()
+        self._put(name, content.encode() if isinstance(content, str) else content)
+
+    def _put(self, name: str, data: bytes) -> None:
+        path = self.path / name
+        self._written[name] = " ".join(_digests(data))
         try:
             # Most pages of a report that is made again are as they were, and a page that stays is no work for a disk.
             if path.is_file() and path.read_bytes() == data:
@@ -96,15 +105,31 @@ class Folder:
         finally:
             self._written = before | own
 
-    def has(self, names: Mapping[str, str]) -> bool:
-        """Return whether some files are in the folder and have these digests."""
-        for name, digest in names.items():
+    def refill(self, name: str, section: str) -> None:
+        """Write a file of the folder again with another section; one without a section stays as it is.
+
+        Args:
+            name: The file.
+            section: What stands in its section from now on.
+        """
+        data = section.encode()
+        self._put(name, _SECTION.sub(lambda _: data, (self.path / name).read_bytes(), count=1))
+
+    def has(self, names: Mapping[str, str], *, sections: bool = True) -> bool:
+        """Return whether some files are in the folder and have these digests.
+
+        Args:
+            names: The files with their digests, as `written` has them.
+            sections: Whether sections have to be the same, too.
+        """
+        for name, digests in names.items():
             try:
                 is_ours = name in _FIRST or _OURS.fullmatch(name)
                 content = (self.path / name).read_bytes() if is_ours else b""
             except OSError:
                 return False
-            if hashlib.sha256(content).hexdigest() != digest:
+            found = _digests(content)
+            if " ".join(found) != digests if sections else found[-1] != digests.split()[-1]:
                 return False
         return True
 
@@ -125,6 +150,12 @@ class Folder:
         for name in (listed | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
             with suppress(OSError):
                 (self.path / name).unlink()
+
+
+def _digests(data: bytes) -> list[str]:
+    """Return the digest of a file; if it has a section, also that of the file without what is in it."""
+    rest, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
+    return [hashlib.sha256(each).hexdigest() for each in (data, rest)[: 1 + sections]]
 
 
 def _listed(path: Path) -> set[str]:

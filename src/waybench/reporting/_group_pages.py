@@ -17,10 +17,12 @@ class Job(NamedTuple):
     Attributes:
         key: Of everything that they are made of; b"" if that is not known.
         write: Writes them, and the files of their charts.
+        refresh: Brings up to date what in kept pages depends on other results; None if nothing does.
     """
 
     key: bytes
     write: Callable[[], object]
+    refresh: Callable[[], object] | None = None
 
 
 class _Written(NamedTuple):
@@ -70,6 +72,8 @@ def write_groups(
             if before is None and job.key:
                 kept.put(job.key, made.dumps())
             folder.take_over(made.files)
+            if before is not None and job.refresh is not None:
+                job.refresh()
             kept.merge(made.changes)
             charts.listed += made.charts
             progress(number, len(jobs))
@@ -86,4 +90,4 @@ def _still_there(job: Job, folder: Folder, kept: ReportCache) -> _Written | None
         made = _Written(dict(files), list(listed), Changes({}, {bytes.fromhex(key) for key in used}))
     except (ValueError, TypeError):
         return None
-    return made if folder.has(made.files) else None
+    return made if folder.has(made.files, sections=False) else None

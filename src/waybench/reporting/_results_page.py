@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from waybench.analysis import Estimate, Row
 from waybench.analysis.estimates import measure
 from waybench.analysis.formatting import one_line
-from waybench.analysis.results import named_settings, setting
+from waybench.analysis.results import Group, named_settings, setting
 from waybench.core import Presentation
 from waybench.envs import registry
 from waybench.reporting._cluster_pages import ClusterPages
@@ -108,6 +108,22 @@ def write_results(site: "Site", total: Estimate) -> None:
         },
         items=len(cards),
     )
+
+
+def refresh_neighbours(site: "Site", group: Group) -> None:
+    """Bring the links of a group's replays to the same items by other models up to date.
+
+    Args:
+        site: The site, whose folder has these replays.
+        group: The group.
+    """
+    others, presentation = site.templates.get_template("others.html"), presentation_of(group.env)
+    for position in site.found.positions(group):
+        row, number = site.found.rows[position], site.found.numbers[position]
+        if site.replays.is_written(group, number):
+            neighbours = site.neighbours.find(row, number)
+            section = others.render(neighbours=neighbours, presentation=presentation)
+            site.folder.refill(f"replays/{site.replays.link(group, number)}", section)
 
 
 def _clusters(own: Sequence[Row], presentation: Presentation) -> list[str]:

@@ -22,13 +22,13 @@ from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import READABLE, Folder, slug
 from waybench.reporting._group_pages import Job, write_groups
 from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting._neighbours import NeighbourIndex, Neighbours
+from waybench.reporting._neighbours import NeighbourIndex
 from waybench.reporting._other_pages import write_others
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
-from waybench.reporting._results_page import write_results
+from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting.charts import ChartFiles, panel_values
-from waybench.reporting.pages import Compared, Verdicts, model, sections
+from waybench.reporting.pages import Compared, Verdicts, draw_model, sections
 from waybench.reporting.tables import Failed
 
 
@@ -71,7 +71,14 @@ class Site:
 
     def write(self, title: str) -> None:
         compared = self._compared()
-        jobs = [Job(self._results_key(title, total), partial(write_results, self, total)) for total in self.totals]
+        jobs = [
+            Job(
+                self._results_key(title, total),
+                partial(write_results, self, total),
+                partial(refresh_neighbours, self, total.group),
+            )
+            for total in self.totals
+        ]
         if self._processes > 1:
             jobs += self._drawing_jobs(compared)
         write_groups(jobs, self.folder, self.charts, self.kept, self._processes, partial(self._progress, "pages"))
@@ -87,8 +94,7 @@ class Site:
             jobs.append(Job(key, partial(sections, estimates, totals, compared, self.pages, self.facts)))
         for name in self.model_pages:
             key = content_key("charts", self._episodes(lambda group, name=name: group.model == name))
-            given = self.estimates, self.totals, None, self.pages, self.model_pages, compared.curves, None
-            jobs.append(Job(key, partial(model, name, *given)))
+            jobs.append(Job(key, partial(draw_model, name, self.estimates, self.totals)))
         key = content_key("charts", "agents", self._episodes(lambda group: True))
         jobs.append(Job(key, lambda: agent_report(agents(self.found.rows), self.pages)))
         return jobs
@@ -111,14 +117,8 @@ class Site:
             "results",
             *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
             *(episodes, estimates, total, failures),
-            self._neighbours_of(group),
             [self.replays.link(group, self.found.numbers[at]) for at in self.found.positions(group)],
         )
-
-    def _neighbours_of(self, group: Group) -> list[Neighbours]:
-        """Return the links of the replays of a group's episodes to others."""
-        found = self.found
-        return [self.neighbours.find(found.rows[at], found.numbers[at]) for at in found.positions(group)]
 
     def _compared(self) -> Compared:
         """Compare the groups; other processes fit the curves meanwhile, which takes longest."""

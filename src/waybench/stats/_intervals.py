@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from waybench.stats._clusters import cluster_totals, numbered, robust_mean
+from waybench.stats._quantiles import normal_quantile, t_quantile
 
 CONFIDENCE = 0.95
 
@@ -162,11 +163,11 @@ def _interval(
         at_top = np.abs(totals - high * sizes) <= near
         at_end = at_top | (np.abs(totals - low * sizes) <= near)
         if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
-            return _wilson(float(at_top.mean()), groups, float(stats.norm.isf((1 - confidence) / 2)), low, high)
+            return _wilson(float(at_top.mean()), groups, normal_quantile((1 - confidence) / 2), low, high)
     found = robust_mean(totals, sizes)
     if found is None:
         return None
-    quantile = float(stats.t.isf((1 - confidence) / 2, found.freedom))
+    quantile = t_quantile((1 - confidence) / 2, found.freedom)
     if low is not None and high is not None and low < ratio < high:
         share, error = (ratio - low) / (high - low), found.error / (high - low)
         return _wilson(share, share * (1 - share) / error**2, quantile, low, high)

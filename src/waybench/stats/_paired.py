@@ -18,6 +18,7 @@ from waybench.stats._clusters import (
     variance_at_most,
 )
 from waybench.stats._intervals import CONFIDENCE, Mean
+from waybench.stats._quantiles import t_quantile
 from waybench.stats._statsmodels import mcnemar
 
 ALPHA = 0.05  # level of a test; a p value that is adjusted for several tests is compared with it, too
@@ -129,7 +130,7 @@ class Pairs:
         if self._groups < 2 or self._mean is None:
             return None
         value, error, freedom = self._mean
-        reach = float(stats.t.isf((1 - confidence) / 2, freedom)) * error
+        reach = t_quantile((1 - confidence) / 2, freedom) * error
         return value - reach, value + reach
 
     @cached_property

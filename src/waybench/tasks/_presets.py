@@ -274,13 +274,13 @@ PRESETS = (
 # The tasks of `waybench demo`: small enough for a minute, large enough that the players differ.
 DEMO: Mapping[str, dict[str, Json]] = {
     "alicia": {"max_dimension": 9},
-    "aqa": {"limit": 5},
+    "aqa": {"limit": 4},
     # In "paper" a player that says no_parameters has no success at all, and so no number.
     "mango_destination": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
     "mango_route": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
     "gtb": {"limit": 5},
     # In "paper" an empty reply counts as the first action.
-    "smartplay": {"limit": 4, "protocol": "sound", "wording": "one_question", "crafter_steps": 40},
+    "smartplay": {"limit": 2, "protocol": "sound", "wording": "one_question", "crafter_steps": 40},
 }
 # Its search for horizons that are known: one plan is all that the players have.
 DEMO_HORIZON: tuple[str, dict[str, Json]] = (

@@ -1,8 +1,10 @@
 """What Crafter adds to its published rules: words of `sound`, events, figures, players and the drawing."""
 
 import math
+import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import waybench
+from tests.conftest import PATIENCE
 from waybench.core import DataError, End, EpisodeRecord, Outcome, Stream, UsageError, play_out, policy, replay
 from waybench.envs.crafter import (
     ACHIEVEMENTS,
@@ -282,3 +285,19 @@ def test_achievements_are_counted_in_the_order_of_their_names() -> None:
     assert list(ACHIEVEMENTS) == sorted(ACHIEVEMENTS)
     assert len(ACHIEVEMENTS) == 22
     assert MADE == 16
+
+
+@pytest.mark.slow
+def test_what_makes_worlds_is_compiled_once_for_all_constants(tmp_path: Path) -> None:
+    program = (
+        "import numpy\n"
+        "from waybench.envs.crafter import _terrain as terrain\n"
+        "land = numpy.zeros(terrain.SIZE**2, numpy.uint8)\n"
+        "terrain.generate(1, numpy.zeros(6 * len(land)), land, land.copy())\n"
+        "print(*(len(each.signatures) for each in (terrain.noise, terrain._pull_of, terrain._cell, terrain._rock)))\n"
+    )
+    cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=cold, check=True, timeout=PATIENCE
+    )
+    assert done.stdout.split() == ["1", "1", "1", "1"]

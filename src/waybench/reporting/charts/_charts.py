@@ -22,7 +22,7 @@ from waybench.stats import CONFIDENCE
 
 _FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
 _FLAT_NARROW = Shape(NARROW.width, 240, NARROW.font, NARROW.letters)
-_SMALL = Shape(380, 190, 13, 12)
+_ALONE = Shape(300, 190, 13, 12)  # one size for wide and narrow pages: a line alone needs no room, and there are many
 _PANELS = " Each player has a panel of its own, on the same axes."
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
@@ -190,7 +190,6 @@ def curve_charts(
     estimates: Sequence[Estimate],
     whose: Sequence[str],
     *,
-    small: bool = False,
     of: ChartSet | None = None,
 ) -> list[Chart]:
     """Return a chart for each series of an environment, step by step.
@@ -202,7 +201,6 @@ def curve_charts(
         examples: Their number of in-context examples.
         estimates: Estimates with a teacher, or without one.
         whose: What their files' names tell them from others of the same kind by, the readable part first.
-        small: Whether it is one among many, and of one size.
         of: The set of items that they are of, where a page has several.
     """
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
@@ -216,9 +214,8 @@ def curve_charts(
         free = "" if guided else " Episodes that end early are missing from the later steps."
         caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}{other}"
         if plot.points:
-            sizes = (_SMALL, None) if small else (_FLAT, _FLAT_NARROW)
             name = chart_name(env, whose, f"{series.name} by step {level}{guided}{shown}")
-            found.append(_figure(name, plot, what, caption, *sizes))
+            found.append(_figure(name, plot, what, caption, _FLAT, _FLAT_NARROW))
     return found
 
 
@@ -240,12 +237,13 @@ def chart_name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str)
     return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, env.id, what]))
 
 
-def _figure(
-    name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape | None = NARROW
-) -> Chart:
-    if narrow and is_crowded(plot):
+def _figure(name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape = NARROW) -> Chart:
+    if len({point.line for point in plot.points}) == 1:
+        spec = chart_spec(plot, _ALONE)
+        return Chart(name, drawn(spec, label), None, caption, spec)
+    if is_crowded(plot):
         spec = multiples_spec(plot, WIDE_GRID)
         small = drawn(multiples_spec(plot, NARROW_GRID), label)
         return Chart(name, drawn(spec, label), small, f"{caption}{_PANELS}", spec)
     spec = chart_spec(plot, wide)
-    return Chart(name, drawn(spec, label), chart(plot, narrow, label) if narrow else None, caption, spec)
+    return Chart(name, drawn(spec, label), chart(plot, narrow, label), caption, spec)

@@ -4,7 +4,7 @@ from waybench.reporting.pages._compare import comparison
 from waybench.reporting.pages._episode import conversation, episode_source
 from waybench.reporting.pages._home import Compared, Section, sections
 from waybench.reporting.pages._ledger import ledger_page
-from waybench.reporting.pages._models import model
+from waybench.reporting.pages._models import draw_model, model
 from waybench.reporting.pages._results import Attempt, Item, Results, item_kinds
 from waybench.reporting.pages._verdicts import Verdicts
 
@@ -17,6 +17,7 @@ __all__ = [
     "Verdicts",
     "comparison",
     "conversation",
+    "draw_model",
     "episode_source",
     "item_kinds",
     "ledger_page",

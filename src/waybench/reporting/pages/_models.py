@@ -101,13 +101,31 @@ def model(
             leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name), alone=True
         ),
         agents=[card for card in agents.cards if card.name == name] if agents else [],
-        outcomes=outcomes(
-            of_model,
-            "Outcomes of replies by task; the same numbers are in the table",
-            "Outcomes of replies over all attempts that count, without replies that need not name an action, such as "
-            "thoughts. The same numbers are in the table.",
-        ),
+        outcomes=_outcomes(of_model),
         failed=failed,
         parts=parts,
         horizons=horizon_table_of_model(name, curves, pages),
+    )
+
+
+def draw_model(name: str, estimates: Sequence[Estimate], totals: Sequence[Estimate]) -> None:
+    """Draw the charts of a model's page that no results page has, so that `model` finds them in the cache.
+
+    Args:
+        name: The model.
+        estimates: All models' estimates by level.
+        totals: Those over all levels.
+    """
+    own = [each for each in estimates if each.group.model == name]
+    for env, some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
+        level_charts(registry.load(env[0]), presentation_of(env[0]), some, name)
+    _outcomes([total for total in totals if total.group.model == name])
+
+
+def _outcomes(totals: Sequence[Estimate]) -> Chart | None:
+    return outcomes(
+        totals,
+        "Outcomes of replies by task; the same numbers are in the table",
+        "Outcomes of replies over all attempts that count, without replies that need not name an action, such as "
+        "thoughts. The same numbers are in the table.",
     )

@@ -242,7 +242,7 @@ class Results:
                 batches.append(Batch(cluster, anchor, opening, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
-            curves = curve_charts(self._env, self._presentation, level, group.examples, [estimate], whose, small=True)
+            curves = curve_charts(self._env, self._presentation, level, group.examples, [estimate], whose)
             found.append(Level(estimate, curves, batches))
         return found
 
