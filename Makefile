@@ -39,7 +39,7 @@ test-all: test test-slow ## Run the tests, then the slow ones too
 
 games: $(VENV)/.games
 
-faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp
+faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp $(VENV)-validators/.stamp
 
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
@@ -86,7 +86,7 @@ lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
 	@PYTHON="$(PYTHON)" constraints/update.sh $(LOCK)
 
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers $(VENV)-validators build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define require-python
@@ -129,6 +129,14 @@ endef
 
 $(VENV)-train/.stamp: constraints/train.txt | $(VENV)/.pins
 	$(install-training)
+
+# The validators of the formats that `waybench export` writes; one of them needs Python 3.12.
+$(VENV)-validators/.stamp: constraints/validators.txt | $(VENV)/.pins
+	@if python=$$(.ci/python 3.12 || .ci/python 3.13); then \
+		echo "$(@D): installing the validators of exports"; \
+		"$$python" -m venv --clear $(@D) && $(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install \
+			--require-hashes --no-deps -r $< && touch $@; \
+	else echo "$(@D): left out, since there is no Python 3.12 or 3.13"; fi
 
 $(VENV)-verifiers/.stamp: constraints/verifiers.txt | $(VENV)/.pins
 	$(install-training)

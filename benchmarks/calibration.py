@@ -1,18 +1,21 @@
 """Simulated players of several shapes: does the search for a horizon hold what it says, and what does it save?
 
-`python -m benchmarks.calibration` prints the table of docs/evidence.md; it takes some minutes.
+`python -m benchmarks.calibration` prints the tables of docs/evidence.md; it takes some minutes.
 """
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import linprog
 
 from waybench.envs.maze import ALICIA
+from waybench.eval._strata import strata
 from waybench.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
 
 Rates = Callable[[float], float]
@@ -57,15 +60,19 @@ class Saved(NamedTuple):
 
     Attributes:
         episodes: The ladder's episodes.
-        searched: The search's.
-        tokens: The ladder's tokens, a prompt's being as many as the cells of its maze.
-        searched_tokens: The search's.
+        searched: Those of a search for the fewest episodes.
+        bound: Those of the best design, which knows the player's curve but for its place and slope.
+        tokens: The ladder's tokens.
+        searched_tokens: Those of a search for the fewest tokens.
+        token_bound: Those of the best design.
     """
 
-    episodes: int
-    searched: int
-    tokens: int
-    searched_tokens: int
+    episodes: float
+    searched: float
+    bound: float
+    tokens: float
+    searched_tokens: float
+    token_bound: float
 
 
 class Run(NamedTuple):
@@ -95,10 +102,53 @@ def horizon(rates: Rates, share: float) -> float:
     return low
 
 
-def search(rates: Rates, rule: StoppingRule, rng: np.random.Generator) -> tuple[list[Trial], str, Seeker]:
-    """Let a player be searched."""
+@cache
+def tokens(place: int) -> float:
+    """Return about how many tokens an episode takes, as the program estimates it before a search.
+
+    Seven sizes are measured; the tokens of others are interpolated on logarithmic scales.
+    """
+    known = _known_tokens()
+    return float(np.exp(np.interp(math.log(place), np.log(list(known)), np.log(list(known.values())))))
+
+
+@cache
+def _known_tokens() -> dict[int, float]:
+    options = ALICIA.resolve_options({"protocol": "sound"})
+    sources = {place: ALICIA.source(level=place, protocol="sound") for place in (5, 9, 15, 25, 41, 69, 101)}
+    assert ALICIA.axes
+    return {int(one.at): one.takes.cost(None) for one in strata(ALICIA, options, ALICIA.axes[0], sources, None)}
+
+
+def best_design(rates: Rates, share: float, costs: Sequence[float]) -> float:
+    """Return the least cost of a unit of information about log2 of the horizon, in a design that knows the truth.
+
+    It is the c-optimal design for the place of a curve with a known form and an unknown slope (Elfving, Annals of
+    Mathematical Statistics 23, 1952), with costs of trials: a linear program.
+
+    Args:
+        rates: The curve.
+        share: The success rate at the horizon.
+        costs: Cost of a trial at each of `PLACES`.
+    """
+    truth, step = horizon(rates, share), 1e-4
+    at = np.log2(np.array(PLACES, dtype=np.float64) / truth)
+    p = np.array([rates(place) for place in PLACES])
+    slope = np.array([(rates(truth * 2 ** (x + step)) - rates(truth * 2 ** (x - step))) / (2 * step) for x in at])
+    spread = np.sqrt(np.clip(p * (1 - p), 1e-9, None))
+    # Moving the place by m changes a rate by -slope * m, and stretching the curve about it by s, by slope * x * s.
+    gradients = np.stack([slope / spread, slope * at / spread]) / np.sqrt(np.array(costs))
+    found = linprog(np.ones(2 * len(at)), A_eq=np.hstack([gradients, -gradients]), b_eq=[1, 0])
+    assert found.fun is not None, "the design cannot tell the place"
+    return float(found.fun) ** 2
+
+
+def search(
+    rates: Rates, rule: StoppingRule, rng: np.random.Generator, by_tokens: bool = False
+) -> tuple[list[Trial], str, Seeker]:
+    """Let a player be searched, for the fewest episodes or tokens."""
     seeker = Seeker(rule, PLACES[0], PLACES[-1])
-    candidates = [Candidate(place, 1.0) for place in PLACES]
+    candidates = [Candidate(place, tokens(place) if by_tokens else 1.0) for place in PLACES]
     return *simulated(seeker, candidates, [rates(place) for place in PLACES], rng), seeker
 
 
@@ -120,27 +170,36 @@ def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[in
     return episodes
 
 
-def saved(rates: Rates, rng: np.random.Generator, alike: bool) -> Saved:
-    """Compare the ladder with a search for an interval as narrow."""
+def saved(rates: Rates, rng: np.random.Generator, alike: bool, share: float, batch: int) -> Saved | None:
+    """Compare the ladder with searches for an interval as narrow; None if the ladder's interval has no lower end."""
     climbed = ladder(rates, rng, alike)
     # Of attempts that are alike the first says all; independent ones are as good as attempts at other mazes.
-    told = [episode for episode in climbed if not (alike and episode[1])]
-    at, solved = (np.array([episode[k] for episode in told], dtype=np.float64) for k in (0, 2))
-    _, low, high = fitted(Shape(), at, solved, list(range(len(told)))).horizon(0.5, 0.9)
-    matched, _, _ = search(rates, StoppingRule(precision=(high - low) / (high + low), most=10_000), rng)
+    telling = [episode for episode in climbed if not (alike and episode[1])]
+    at, solved = (np.array([episode[k] for episode in telling], dtype=np.float64) for k in (0, 2))
+    _, low, high = fitted(Shape(), at, solved, list(range(len(telling)))).horizon(share, 0.9)
+    if low <= 0:
+        return None
+    rule = StoppingRule(share=share, precision=(high - low) / (high + low), most=1_000, batch=batch)
+    fewest, cheapest = (search(rates, rule, rng, by_tokens)[0] for by_tokens in (False, True))
+    variance = (math.log2(high / low) / (2 * 1.645)) ** 2
     return Saved(
-        len(climbed), len(matched), sum(place**2 for place, *_ in climbed), sum(int(each.at) ** 2 for each in matched)
+        len(climbed),
+        len(fewest),
+        best_design(rates, share, [1.0] * len(PLACES)) / variance,
+        sum(tokens(place) for place, *_ in climbed),
+        sum(tokens(int(each.at)) for each in cheapest),
+        best_design(rates, share, [tokens(place) for place in PLACES]) / variance,
     )
 
 
-def player(kind: str, number: int, precision: float, compared: bool) -> Run:
+def player(kind: str, number: int, rule: StoppingRule, compared: bool) -> Run:
     """Simulate one player of a kind."""
     rng = np.random.default_rng([list(PLAYERS).index(kind), number])
     rates = PLAYERS[kind](math.exp(rng.uniform(math.log(8), math.log(50))))
-    truth = horizon(rates, 0.5)
-    trials, stop, seeker = search(rates, StoppingRule(precision=precision), rng)
+    truth = horizon(rates, rule.share)
+    trials, stop, seeker = search(rates, rule, rng)
     reach = seeker.state(trials).horizon
-    apart, alike = (saved(rates, rng, alike) if compared else None for alike in (False, True))
+    apart, alike = (saved(rates, rng, alike, rule.share, rule.batch) if compared else None for alike in (False, True))
     return Run(reach.low <= truth <= reach.high, len(trials), stop, apart, alike)
 
 
@@ -150,15 +209,18 @@ def line(kind: str, runs: list[Run]) -> str:
     cells = [kind, f"{len(runs):,}", f"{held:.1%}", f"{reached:.0%}", f"{fmean(run.trials for run in runs):.0f}"]
     for name in ("apart", "alike"):
         found = [each for run in runs if (each := getattr(run, name)) is not None]
-        episodes, searched, tokens, searched_tokens = (fmean(each[k] for each in found) for k in range(4))
-        cells += [f"{searched:.0f} of {episodes:.0f} = {searched / episodes:.2f}", f"{searched_tokens / tokens:.2f}"]
+        if found:
+            # Ratios of means over the same players, as for the episodes of one study of all of them.
+            mean = Saved(*(fmean(each[k] for each in found) for k in range(6)))
+            cells.append(f"{mean.searched / mean.episodes:.2f} ({mean.bound / mean.episodes:.2f})")
+            cells.append(f"{mean.searched_tokens / mean.tokens:.2f} ({mean.token_bound / mean.tokens:.2f})")
     return "| " + " | ".join(cells) + " |"
 
 
 HEAD = (
     *("players", "runs", "intervals that hold", "precision reached", "episodes"),
-    *("for the ladder's width, attempts independent", "tokens"),
-    *("for the ladder's width, attempts alike", "tokens"),
+    *("ratio to the ladder (bound), attempts independent: episodes", "tokens"),
+    *("attempts alike: episodes", "tokens"),
 )
 
 
@@ -168,14 +230,17 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=500, help="players of each kind")
     parser.add_argument("--compared", type=int, default=60, help="those of them that climb the ladder, too")
     parser.add_argument("--precision", type=float, default=0.1)
+    parser.add_argument("--share", type=float, default=0.5)
+    parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
+    rule = StoppingRule(share=given.share, precision=given.precision, batch=given.batch)
     whole: list[Run] = []
     with ProcessPoolExecutor(given.processes) as pool:
         for kind in PLAYERS:
-            asked = [(kind, number, given.precision, number < given.compared) for number in range(given.runs)]
-            runs = [future.result() for future in [pool.submit(player, *one) for one in asked]]
+            calls = [(kind, number, rule, number < given.compared) for number in range(given.runs)]
+            runs = [future.result() for future in [pool.submit(player, *call) for call in calls]]
             whole += runs
             print(line(kind, runs), flush=True)
     print(line("all", whole))

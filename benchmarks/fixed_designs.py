@@ -1,14 +1,17 @@
 """Coverage of the 50 % horizon's 90 % intervals in fixed designs: `python -m benchmarks.fixed_designs`.
 
-Players of known success curves play ten items at each of ten levels. The plain interval comes from the posterior alone;
-the other one also contains the gap between the tried levels around the horizon, as in reports.
+Players of known success curves play ten items at each of ten levels. The plain interval comes from the posterior of
+curves without guesses alone. The other one is that of reports: curves may have a guess rate, and the interval contains
+the gaps between the tried levels in which any falling curve most probably crosses one half.
 """
 
+import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
-from waybench.stats import HORIZON_CONFIDENCE, Array, Shape, fitted
+from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Shape, fitted
 
 LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 ITEMS = 10
@@ -27,41 +30,73 @@ PLAYERS: Mapping[str, Callable[[Array, float], Array]] = {
     "guesses 25 %": lambda at, middle: 0.25 + 0.75 * _logistic(at, middle, 3),
     "lapses 10 %": lambda at, middle: 0.9 * _logistic(at, middle, 3),
     "plateau": lambda at, middle: 0.65 * (at < middle) + 0.3 * (at < middle / 2),
+    "shallow": lambda at, middle: _logistic(at, middle, 1.5),
+    "guesses 10 %": lambda at, middle: 0.1 + 0.9 * _logistic(at, middle, 3),
+    "steep, guesses 25 %": lambda at, middle: 0.25 + 0.75 * _logistic(at, middle, 8),
+    "plateau at 60 %": lambda at, middle: 0.15 + 0.45 * (at < middle) + 0.35 * (at < middle / 2),
+    "plateau at 38 %": lambda at, middle: 0.38 * (at < middle * 1.5) + 0.57 * (at < middle / 2),
     "dip": lambda at, middle: _logistic(at, middle, 4) * np.where((at > middle / 3) & (at < middle / 2), 0.5, 1),
 }
 
 
-def coverage(name: str, runs: int = RUNS) -> tuple[float, float, float]:
-    """Return the coverage of plain intervals and of those with the gap, and the median bias as a part of the truth.
+class Coverage(NamedTuple):
+    """What simulated intervals are like.
+
+    Attributes:
+        plain: Share of the posterior's intervals that contain the truth.
+        reported: Share of the reported ones that do.
+        plain_width: Mean width of the posterior's intervals, in doublings.
+        width: Mean width of the reported ones.
+        bias: Median bias of the reported horizon, as a part of the truth.
+        misfit: Share of runs in which the curve is said not to fit.
+    """
+
+    plain: float
+    reported: float
+    plain_width: float
+    width: float
+    bias: float
+    misfit: float
+
+
+def coverage(name: str, runs: int = RUNS) -> Coverage:
+    """Return the coverage of plain and of reported intervals.
 
     Args:
         name: Of the player, a key of `PLAYERS`.
         runs: Number of simulated runs.
     """
-    rng, at = np.random.default_rng((*_SEED, list(PLAYERS).index(name))), np.repeat(LEVELS, ITEMS).astype(np.float64)
+    seed = int.from_bytes(name.encode()) % 2**32
+    rng, at = np.random.default_rng((*_SEED, seed)), np.repeat(LEVELS, ITEMS).astype(np.float64)
     fine: Array = np.geomspace(float(LEVELS[0]), float(LEVELS[-1]), 4001)
-    plain = spanned = 0
-    biases: list[float] = []
+    found: list[tuple[float, ...]] = []
     for _ in range(runs):
         rates = PLAYERS[name]
         middle = 15 * 4 ** rng.random()  # 15 to 60, uniform on a log scale
         truth = float(fine[np.flatnonzero(rates(fine, middle) >= 0.5)[-1]])  # where it last falls to one half
         solved = (rng.random(len(at)) < rates(at, middle)).astype(np.float64)
-        fit = fitted(Shape(), at, solved, range(len(at)))
-        value, low, high = fit.horizon(0.5, HORIZON_CONFIDENCE)
-        plain += low <= truth <= high
-        _, low, high = fit.spanned_horizon(0.5, HORIZON_CONFIDENCE)
-        spanned += low <= truth <= high
-        biases.append(value / truth - 1)
-    return plain / runs, spanned / runs, float(np.median(biases))
+        _, *plain = fitted(Shape(), at, solved, range(len(at))).horizon(0.5, HORIZON_CONFIDENCE)
+        fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+        value, *reported = fit.spanned_horizon(0.5, HORIZON_CONFIDENCE)
+        hits = [float(low <= truth <= high) for low, high in (plain, reported)]
+        widths = [math.log2(min(high, LEVELS[-1]) / max(low, LEVELS[0])) for low, high in (plain, reported)]
+        found.append((*hits, *widths, value / truth - 1, float(not fit.is_adequate)))
+    columns = np.array(found, dtype=np.float64)
+    plain_held, held, plain_width, width, _, misfit = columns.mean(axis=0).tolist()
+    return Coverage(plain_held, held, plain_width, width, float(np.median(columns[:, 4])), misfit)
 
 
 def main() -> None:
     """Print the table of docs/evidence.md."""
-    print("| players | runs | from the posterior alone | with the gap | median bias |\n|---|---|---|---|---|")
+    print("| players | runs | posterior alone | width | as reported | width | median bias | curve does not fit |")
+    print("|---|---|---|---|---|---|---|---|")
     for name in PLAYERS:
-        plain, spanned, bias = coverage(name)
-        print(f"| {name} | {RUNS} | {100 * plain:.1f}% | {100 * spanned:.1f}% | {100 * bias:+.1f}% |")
+        found = coverage(name)
+        print(
+            f"| {name} | {RUNS} | {found.plain:.1%} | {found.plain_width:.2f} | {found.reported:.1%} "
+            f"| {found.width:.2f} | {found.bias:+.1%} | {found.misfit:.0%} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

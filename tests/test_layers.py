@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reporting": PLAYED | {"analysis", "papers", "stats"},
     "submission": PLAYED | {"analysis", "eval", "papers", "stats", "tasks"},
     "leaderboard": PLAYED | {"analysis", "reporting", "submission"},
+    "exports": PLAYED | {"analysis", "papers", "stats", "tasks"},
     "view": BOTTOM,
     "people": PLAYED | {"view"},
     "cli": PLAYED
@@ -65,6 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "analysis",
         "papers",
         "reporting",
+        "exports",
         "submission",
         "leaderboard",
         "view",

@@ -15,6 +15,8 @@ from waybench.analysis.horizons import (
     Horizon,
     ReferenceHorizon,
     difficulty_text,
+    horizon_context,
+    horizon_parts,
     horizon_table,
     horizon_text,
     horizons,
@@ -163,6 +165,25 @@ def test_attempts_that_end_with_a_perfect_one_do_not_move_a_horizon() -> None:
     # As if each maze had been tried once: three attempts that all fail are no three failures.
     once = success_curves(each for each in made if each.attempt == 1)[0].horizons[0]
     assert half.value == pytest.approx(once.value, rel=0.01)
+
+
+def test_a_plateau_is_said_not_to_fit() -> None:
+    shares = {5: 20, 7: 20, 9: 12, 13: 12, 17: 12, 21: 12, 29: 12, 41: 12, 57: 1}
+    made = [
+        tried(level, number, 1, solved=number < solved, perfect=number < solved)
+        for level, solved in shares.items()
+        for number in range(20)
+    ]
+    half = of(horizons(made), "dimension")
+    assert not half.curve_fits
+    assert half.high == 57  # the last level with 12 of 20 is 41
+    assert half.to_json()["curve_fits"] is False
+    assert horizon_parts(half).mark == "the fitted curve does not match"
+    assert "any falling success rate may cross 50 %" in horizon_context(half)
+    assert "any falling success rate may cross the share" in horizon_table(horizons(made))
+    falling = of(horizons(climb(np.random.default_rng(1), 13.0, 4, 0.0, 1.0)), "dimension")
+    assert falling.curve_fits
+    assert not horizon_parts(falling).mark
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ def test_version(command: Command) -> None:
 
 
 def test_unknown_command_gets_a_proposal(command: Command) -> None:
-    assert "did you mean 'generate'? choose from compare, completion, data, demo, doctor, generate" in one_line_error(
+    assert "did you mean 'generate'? choose from commit, compare, completion, data, demo" in one_line_error(
         command("genrate")
     )
 

@@ -12,11 +12,11 @@ import jsonschema
 import pytest
 
 import waybench
-from tests.leaderboard.conftest import REFUSED, TASKS
+from tests.leaderboard.conftest import REFUSED, TASKS, drop_failures
 from tests.submission.test_verify import run
 from waybench.core import commitment, key_label
 from waybench.leaderboard import Settings, Status, read_board, read_settings, write_leaderboard
-from waybench.submission import pack
+from waybench.submission import pack, sign_verdict
 
 
 def feed_of(site: Path) -> dict[str, Any]:
@@ -197,6 +197,24 @@ def test_a_signed_verdict_stands_for_what_cannot_be_checked_here(private: Path, 
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
+def test_a_signed_verdict_never_stands_for_a_check_that_failed(honest: Path, tmp_path: Path) -> None:
+    board = tmp_path / "board"
+    board.mkdir()
+    drop_failures(honest / "poor.zip", board / "x.zip")
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(tmp_path / "signer")], check=True
+    )
+    (board / "allowed_signers").write_text(f"keeper {(tmp_path / 'signer.pub').read_text()}")
+    (board / "leaderboard.toml").write_text('signers = "allowed_signers"\n')
+    assert run("verify", board / "x.zip", "--out", tmp_path)[0] == 1
+    wrong = board / "x.verdict.json"
+    wrong.write_text(json.dumps({**json.loads((tmp_path / "verdict.json").read_text()), "verdict": "verified"}))
+    sign_verdict(wrong, tmp_path / "signer")
+    assert entries_of(board) == {"x": ("community", "")}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="OpenSSH is not installed")
 def test_versions_of_an_environment_are_never_mixed(
     honest: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,6 +251,21 @@ def test_versions_of_an_environment_are_never_mixed(
     (board / "x.verdict.json.sig").unlink()
     entries, _ = read_board(board, settings)
     assert [(entry.status, list(entry.earlier)) for entry in entries] == [(Status.COMMUNITY, [])]
+
+
+def test_a_report_of_what_is_not_verified_takes_nothing_with_it(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*given: Any, **options: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("waybench.leaderboard._site.write_report", fail)
+    out, settings = tmp_path / "site", read_settings(private)
+    entries, refused = read_board(private, settings)
+    board = write_leaderboard(out, settings, entries, refused)
+    assert [each.error for each in board.skipped] == ["no report can be made of these submissions: ZeroDivisionError"]
+    assert feed_of(out)["rows"] == []
+    assert feed_of(out)["submissions"][0]["status"] == "community"
 
 
 def test_an_empty_folder_and_none(tmp_path: Path) -> None:

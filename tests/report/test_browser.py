@@ -249,6 +249,20 @@ def test_on_a_phone_no_page_is_wider_than_the_window(visit: Visits, site: Path) 
     assert {name: guilty for name in every_page(page, site) if (guilty := too_wide(page))} == {}
 
 
+@pytest.mark.parametrize("phone", [False, True], ids=["wide", "phone"])
+def test_no_table_scrolls_in_a_box_of_its_own(visit: Visits, site: Path, phone: bool) -> None:
+    # Tables of variants, in which several rows share a header, are no cards.
+    script = """() => [...document.querySelectorAll(".scroll")]
+        .filter((each) => !each.querySelector("tbody th[rowspan]"))
+        .filter((each) => each.scrollWidth > each.clientWidth + 1 || each.scrollHeight > each.clientHeight + 1)
+        .map((each) => `${each.querySelector("table").className} ${each.scrollWidth} > ${each.clientWidth}`)"""
+    page = visit(site, phone=phone)
+    # The tables of two models side by side, which a script fills, still do on a phone.
+    pages = (name for name in every_page(page, site) if not (phone and name.startswith("compare/")))
+    found = {name: boxes for name in pages if (boxes := page.evaluate(script))}
+    assert found == {}
+
+
 def test_a_page_that_is_too_wide_is_noticed(visit: Visits, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text('<meta name="viewport" content="width=device-width"><p style="width:400px">x')
     (width, guilty) = too_wide(visit(tmp_path, phone=True))

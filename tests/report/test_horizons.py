@@ -102,7 +102,7 @@ def test_the_page_of_a_task_says_what_the_analysis_does(made: Site, curves: list
 
 def test_horizons_under_other_assumptions(made: Site, curves: list[SuccessCurve]) -> None:
     page = made.tasks["maze-alicia"]
-    table = page.table("The 50 % horizon, with one assumption changed at a time")
+    table = page.table("The 50 % horizon without guesses, with one more assumption changed at a time")
     assert [head.lower() for head in table[0][2:]] == list(ALTERNATIVES)
     (near,) = [each.horizons[0] for each in curves if (each.group.model, each.axis) == (NEAR, "dimension")]
     cells = by_model(table)[NEAR]

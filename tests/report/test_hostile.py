@@ -104,7 +104,7 @@ def test_names_stay_text_in_what_tables_are_sorted_by(tmp_path: Path) -> None:
     heads = [a for a in made.scores.all("th") if a.get("scope") == "row"]
     assert [set(head) for head in heads] == [{"scope", "data-order"}] * len(names)
     assert sorted(head["data-order"] for head in heads) == sorted(one_line(name, 80) for name in names)
-    assert all(set(cell) <= {"scope", "class", "data-order", "style"} for cell in cells)
+    assert all(set(cell) <= {"scope", "class", "data-order", "data-label", "style"} for cell in cells)
     (table,) = made.scores.all("table")[:1]
     assert (table["data-search"], table["data-choose"]) == ("Models", "Family")
     assert sum("data-family" in a for a in made.scores.all("tr")) == len(names)

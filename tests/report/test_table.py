@@ -4,6 +4,7 @@ import re
 from importlib.resources import files
 from typing import Any, cast
 
+import pytest
 from jinja2 import Template
 
 from tests.report.pages import Page
@@ -186,3 +187,22 @@ def test_one_template_renders_the_tables() -> None:
     folder = files("waybench.reporting") / "templates"
     pages = [one for one in folder.iterdir() if one.name.endswith(".html")]
     assert {one.name for one in pages if "<table" in one.read_text(encoding="utf-8")} == {"table.html", *OTHERS}
+
+
+@pytest.mark.parametrize(("columns", "expected"), [(2, ""), (3, "stacks"), (15, "stacks"), (16, "stacked")])
+def test_rows_of_wide_tables_are_cards_with_labelled_values(columns: int, expected: str) -> None:
+    group = HeaderGroup("Mazes")
+    table = Table(
+        title="Scores",
+        columns=[
+            Column(heading="Model"),
+            *(Column(heading=f"level {number}", group=group) for number in range(1, columns)),
+        ],
+        groups=rows_of([TableRow(Cell(text="m"), [Cell(text=str(number)) for number in range(1, columns)])]),
+        kind="scores",
+    )
+    assert table.stacking == expected
+    made = html(table)
+    labels = re.findall(r'<td data-label="([^"]*)">(\d+)</td>', made)
+    assert labels == [(f"Mazes, level {number}", str(number)) for number in range(1, columns) if expected]
+    assert f'<table class="{f"scores {expected}".strip()}"' in made

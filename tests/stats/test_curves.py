@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from waybench.stats import Array, Shape, fitted
+from waybench.stats import FIXED_DESIGN, Array, Shape, Trials, fitted
 from waybench.stats._curves import Curves
+from waybench.stats._monotone import monotone_bounds
 
 
-@pytest.mark.parametrize("shape", [Shape(), Shape(guess=0.25, lapse={0.02: 1.0}), Shape(links=("normal",), log=False)])
+@pytest.mark.parametrize(
+    "shape", [Shape(), Shape(guess={0.25: 1.0}, lapse={0.02: 1.0}), FIXED_DESIGN, Shape(links=("normal",), log=False)]
+)
 def test_sums_are_those_of_the_rates(shape: Shape) -> None:
     curves, rng = Curves(shape, 5, 101), np.random.default_rng(1)
     for at in (np.array([5.0, 21.0, 101.0]), np.array([9.0, 49.0, 57.0]), np.array([7.0])):
@@ -57,6 +60,73 @@ def test_spanned_intervals_hold_steps_that_plain_ones_miss() -> None:
     plain, spanned = _steps(49, runs=30)
     assert plain < 0.85 * 30
     assert spanned >= 0.85 * 30
+
+
+def _counts(rates: Array, items: int = 40) -> tuple[Array, Array]:
+    """Return the items of a ladder and which were solved, of players whose share of successes is exactly as given."""
+    solved = np.concatenate([np.arange(items) < round(rate * items) for rate in rates.tolist()])
+    return np.repeat(_LADDER, items), solved.astype(np.float64)
+
+
+def _truths(kind: str, middle: float) -> Array:
+    logistic = 1 / (1 + np.exp(3 * np.log2(_LADDER / middle)))
+    plateau = 0.65 * (middle > _LADDER) + 0.3 * (middle / 2 > _LADDER)
+    return np.asarray({"guesses": 0.25 + 0.75 * logistic, "plateau": plateau, "lapses": 0.9 * logistic}[kind])
+
+
+@pytest.mark.parametrize("kind", ["guesses", "plateau"])
+def test_intervals_hold_guesses_and_plateaus(kind: str) -> None:
+    rng, runs, held, without = np.random.default_rng([21, 7, len(kind)]), 40, 0, 0
+    at = np.repeat(_LADDER, 10)
+    for _ in range(runs):
+        middle = 15 * 4 ** rng.random()
+        # Where 0.25 + 0.75 * logistic is one half: logistic is one third, an odds of 2 to 1 against.
+        truth = middle * 2 ** (np.log(2) / 3) if kind == "guesses" else middle
+        solved = (rng.random(len(at)) < np.repeat(_truths(kind, middle), 10)).astype(np.float64)
+        _, low, high = fitted(FIXED_DESIGN, at, solved, range(len(at))).spanned_horizon(0.5, 0.9)
+        held += low <= truth <= high
+        _, low, high = fitted(Shape(), at, solved, range(len(at))).horizon(0.5, 0.9)
+        without += low <= truth <= high
+    assert without < 0.75 * runs
+    assert held >= 0.85 * runs
+
+
+def test_a_guess_rate_is_found_in_the_hardest_items() -> None:
+    at, solved = _counts(_truths("guesses", 20))
+    fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+    assert float(fit.weights @ fit.curves.guess) == pytest.approx(0.25, abs=0.02)
+    assert fit.horizon(0.5, 0.9)[0] == pytest.approx(20 * 2 ** (np.log(2) / 3), rel=0.05)
+    at, solved = _counts(_truths("lapses", 20))
+    fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+    assert float(fit.weights @ fit.curves.guess) < 0.01
+
+
+def test_a_plateau_is_no_fit_and_its_interval_comes_from_any_falling_curve() -> None:
+    at, solved = _counts(np.array([1, 1, 0.95, 0.6, 0.6, 0.6, 0.6, 0.55, 0.6, 0.05]))
+    fit = fitted(FIXED_DESIGN, at, solved, range(len(at)))
+    assert not fit.is_adequate
+    _, low, high = fit.spanned_horizon(0.5, 0.9)
+    assert high == 101  # 69 is solved at 60 %, 101 at 5 %
+    assert low < 69
+    for kind in ("guesses", "lapses"):
+        at, solved = _counts(_truths(kind, 20))
+        assert fitted(FIXED_DESIGN, at, solved, range(len(at))).is_adequate
+
+
+def test_bounds_of_falling_rates() -> None:
+    at: Array = np.array([1.0, 2, 3, 4, 5])
+    tens = np.full(5, 10.0)
+    assert monotone_bounds(Trials(at, np.array([10.0, 10, 9, 0, 0]), tens), 0.5, 0.9) == (3, 4)
+    # The rates 5/10 and 6/10 rise, so that both are pooled to 11/20, and either may be below one half.
+    low, high = monotone_bounds(Trials(at, np.array([10.0, 5, 6, 1, 0]), tens), 0.5, 0.9)
+    assert (low, high) == (1, 4)
+    assert monotone_bounds(Trials(at, np.array([10.0, 5, 6, 1, 0]), tens), 0.5, 0.0) == (3, 4)
+    # Likelihood ratio of 14 of 20 and one half is 2 * (14 ln 1.4 + 6 ln 0.6) = 3.29, between the quantiles of chi
+    # squared with one degree of freedom at 90 % (2.71) and 95 % (3.84).
+    pair = Trials(at[:2], np.array([14.0, 0]), np.array([20.0, 20]))
+    assert monotone_bounds(pair, 0.5, 0.90) == (1, 2)
+    assert monotone_bounds(pair, 0.5, 0.95) == (-np.inf, 2)
+    assert monotone_bounds(Trials(at, tens, tens), 0.5, 0.9) == (5, np.inf)
 
 
 def test_a_horizon_outside_the_levels_has_no_gap() -> None:

@@ -38,6 +38,7 @@ COMMANDS = {
     "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
     "commit": ("waybench.cli._commit:commit", "Print the commitment to the key of a private set."),
     "leaderboard": ("waybench.cli._leaderboard:leaderboard", "Write a leaderboard of submissions as a static site."),
+    "export": ("waybench.cli._export:export", "Export results in the formats of others."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
     "serve": ("waybench.cli._serve:serve", "Serve environments to training programs, by their protocols."),
     "demo": (

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from waybench.cli._choice import assignments
+from waybench.cli._keys import check_visible_key
 from waybench.core import Environment, Json, UsageError, read_key, unknown
 from waybench.rl import TRAINING_KEY
 from waybench.tasks import resolve_environment
@@ -66,6 +67,7 @@ def openenv(
     and "test" share no instance. The server listens on this machine only, unless --host says otherwise: it asks for
     no password. Press Ctrl-C to stop.
     """
+    check_visible_key(key)
     environment = resolve_environment(env)
     of_play, of_source = _settings(environment, parameters)
     face: Any = import_module("waybench.rl.openenv")

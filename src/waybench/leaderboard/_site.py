@@ -92,7 +92,15 @@ def _report(
     if first is None:
         remove_report(out / folder)
         return None
-    report = write_report(chain([first], found), out / folder, title=title, replays=replays or Replays())
+    try:
+        report = write_report(chain([first], found), out / folder, title=title, replays=replays or Replays())
+    except Exception as error:
+        if folder == CONFIRMED:
+            raise
+        # What is not verified may be anything; it is not to take the verified submissions with it.
+        remove_report(out / folder)
+        skipped.append(Skipped(folder, "", f"no report can be made of these submissions: {type(error).__name__}"))
+        return None
     skipped += report.passed_over
     return Part(folder, *report_matrix(report.rows))
 

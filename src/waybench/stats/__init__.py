@@ -14,9 +14,10 @@ from waybench.stats._adaptive import (
     StoppingRule,
     Trial,
 )
-from waybench.stats._curves import Array, Curves, Fit, Shape, Trials, fitted, quantiles
+from waybench.stats._curves import FIXED_DESIGN, Curves, Fit, Shape, fitted, quantiles
 from waybench.stats._forecast import Forecast, forecast, simulated
 from waybench.stats._horizon_ratios import HorizonRatio, horizon_ratio
+from waybench.stats._trials import Array, Trials
 from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ __all__ = [
     "FEWEST_CLUSTERS",
     "FEWEST_ITEMS",
     "FEWEST_POINTS",
+    "FIXED_DESIGN",
     "HORIZON_CONFIDENCE",
     "PROFILE_CONFIDENCE",
     "STOPS",

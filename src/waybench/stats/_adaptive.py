@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.stats._curves import Array, Curves, Fit, Shape, Trials
+from waybench.stats._curves import Curves, Fit, Shape
+from waybench.stats._trials import Array, Trials
 
 HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance

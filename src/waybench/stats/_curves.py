@@ -1,7 +1,7 @@
 """Success by difficulty: a distribution over psychometric curves with an upper asymptote below 1."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-Array = NDArray[np.float64]
+from waybench.stats._monotone import LEAST_CONFIDENCE, fits, monotone_bounds
+from waybench.stats._trials import Array, Trials
 
 _PLACES, _SLOPES = 257, 13
 _STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one
@@ -17,7 +18,7 @@ _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
 _CELLS = 1000  # of rates, for their intervals
-_MOST_GRIDS = 6  # that are kept: of all shapes that horizons are fitted with, for one range
+_MOST_GRIDS = 8  # that are kept: of all shapes that horizons are fitted with, for one range
 _NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
@@ -36,7 +37,7 @@ class Shape:
             "normal" (probit) or "gumbel" (complementary log-log, the curve of who errs at a rate in each step).
         log: Whether difficulty counts in doublings (log2) rather than in its own unit.
         lapse: Shares of items that fail however easy they are, with their prior probabilities.
-        guess: Share of items that are solved however hard they are.
+        guess: Shares of items that are solved however hard they are, with their prior probabilities.
         spread: Standard deviation of the prior of the slope's logarithm; the median is a curve that falls from 90 to
             10 % within a quarter of the tried range, or within one and a half doublings.
     """
@@ -44,7 +45,7 @@ class Shape:
     links: tuple[str, ...] = ("logistic", "gumbel")
     log: bool = True
     lapse: Mapping[float, float] | None = None
-    guess: float = 0.0
+    guess: Mapping[float, float] | None = None
     spread: float = 1.0
 
     def scale(self, x: Array) -> Array:
@@ -69,25 +70,10 @@ def _place(link: str, share: Array) -> Array:
 
 
 _LAPSE_PRIOR = dict(zip(_LAPSES, (0.36, 0.26, 0.18, 0.11, 0.06, 0.03), strict=True))
-
-
-@dataclass(frozen=True)
-class Trials:
-    """Trials, counted by difficulty.
-
-    Attributes:
-        at: Difficulties, each once, rising.
-        solved: Number of trials that were solved at each; may be weighted.
-        trials: Number of trials at each.
-    """
-
-    at: Array
-    solved: Array
-    trials: Array
-
-    def weighted(self, weight: float) -> "Trials":
-        """Return it with each trial counting as a part of one."""
-        return replace(self, solved=self.solved * weight, trials=self.trials * weight)
+_NO_GUESSES = {0.0: 1.0}
+# Players of a fixed design may guess right at a rate that nobody declares: items that they solve at the hardest levels
+# tell. Searches seldom go there, and assume that nothing is guessed.
+FIXED_DESIGN = Shape(guess={0.0: 0.8, 0.1: 0.1, 0.25: 0.1})
 
 
 class Curves:
@@ -112,8 +98,14 @@ class Curves:
         middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
         fall = 1.5 if shape.log else width / 4
         steepness = np.linspace(-_STEEPEST, _STEEPEST, _SLOPES)
-        lapses = _LAPSE_PRIOR if shape.lapse is None else shape.lapse
-        sizes = len(middles), len(steepness), len(lapses), len(shape.links)
+        # The two ends of a curve: the shares that are solved however hard, and not solved however easy items are.
+        ends = [
+            (guess, lapse, guess_chance * lapse_chance)
+            for guess, guess_chance in (shape.guess or _NO_GUESSES).items()
+            for lapse, lapse_chance in (_LAPSE_PRIOR if shape.lapse is None else shape.lapse).items()
+        ]
+        guesses, lapses, chances = (np.array(values, dtype=np.float64) for values in zip(*ends, strict=True))
+        sizes = len(middles), len(steepness), len(ends), len(shape.links)
         # Every combination: each column of the grid, of what each curve has.
         column = np.indices(sizes).reshape(len(sizes), -1)
         steep: Array = steepness[column[1]]
@@ -121,15 +113,17 @@ class Curves:
         self._link = column[3]
         self.middle: Array = middles[column[0]]
         self.slope: Array = usual[self._link] * np.exp(steep)
-        self.lapse: Array = np.array(list(lapses), dtype=np.float64)[column[2]]
-        chance: Array = np.log(np.array(list(lapses.values()), dtype=np.float64))[column[2]]
+        self.guess: Array = guesses[column[2]]
+        self.lapse: Array = lapses[column[2]]
+        chance: Array = np.log(chances)[column[2]]
         around: Array = (self.middle - (low + high) / 2) / (1.5 * width)
         self._prior: Array = chance - (around**2 + (steep / shape.spread) ** 2) / 2
         # Whoever seeks asks for the same difficulties and the same share many times.
         self._logs_cache: dict[float, tuple[Array, Array]] = {}
-        # Adds up what belongs to one link, of curves that differ in lapse and link: these lie beside each other.
-        spans = np.array([1 - shape.guess - lapse for lapse in lapses], dtype=np.float64)
-        self._lapsed: Array = np.kron(spans[:, None], np.eye(len(shape.links))).astype(np.float64)
+        # Adds up what belongs to one link, of curves that differ in ends and link: these lie beside each other.
+        spans = np.asarray(1 - guesses - lapses, dtype=np.float64)
+        self._spans: Array = np.kron(spans[:, None], np.eye(len(shape.links))).astype(np.float64)
+        self._steady: NDArray[np.bool_] = column[2] == 0  # one curve of each tail
         self._tails: tuple[bytes, Array] = b"", np.empty(0)
         self._reaches: dict[float, Array] = {}
 
@@ -141,13 +135,13 @@ class Curves:
             selection: Which curves; all if None.
         """
         if selection is None:
-            # Curves that differ in their lapse alone have the same tail, so each tail is computed once.
+            # Curves that differ in their ends alone have the same tail, so each tail is computed once.
             links = len(self.shape.links)
-            steady = self._tails_of(at, self.lapse == self.lapse[0]).reshape(-1, 1, links, len(at))
-            tails = np.repeat(steady, len(self._lapsed) // links, axis=1).reshape(-1, len(at))
-            return self.shape.guess + (1 - self.shape.guess - self.lapse)[:, None] * tails
-        guess = self.shape.guess
-        return guess + (1 - guess - self.lapse[selection])[:, None] * self._tails_of(at, selection)
+            steady = self._tails_of(at, self._steady).reshape(-1, 1, links, len(at))
+            tails = np.repeat(steady, len(self._spans) // links, axis=1).reshape(-1, len(at))
+            return self.guess[:, None] + (1 - self.guess - self.lapse)[:, None] * tails
+        guess = self.guess[selection]
+        return guess[:, None] + (1 - guess - self.lapse[selection])[:, None] * self._tails_of(at, selection)
 
     def _tails_of(self, at: Array, selected: NDArray[np.bool_]) -> Array:
         tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
@@ -159,20 +153,19 @@ class Curves:
     def sums(self, at: Array, weights: Array) -> Array:
         """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).
 
-        It is `weights @ rates(at)`, in a fraction of the time: curves that differ in their lapse alone are added up
+        It is `weights @ rates(at)`, in a fraction of the time: curves that differ in their ends alone are added up
         first, for they have the same tail.
 
         Args:
             at: The difficulties.
             weights: Of each curve (columns), any number of weights (rows).
         """
-        places, guess = at.tobytes(), self.shape.guess
+        places = at.tobytes()
         if self._tails[0] != places:
-            steady = self.lapse == self.lapse[0]  # one curve of each tail
-            self._tails = places, (self.rates(at, steady) - guess) / (1 - guess - self.lapse[0])
+            self._tails = places, self._tails_of(at, self._steady)
         tails = self._tails[1]
-        parts = weights.reshape(-1, len(self._lapsed)) @ self._lapsed
-        return guess * weights.sum(axis=1)[:, None] + parts.reshape(-1, len(tails)) @ tails
+        parts = weights.reshape(-1, len(self._spans)) @ self._spans
+        return (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
 
     def after(self, trials_done: Trials) -> Array:
         """Return the posterior probability of each curve; the sum is 1."""
@@ -196,8 +189,7 @@ class Curves:
         """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
         if share in self._reaches:
             return self._reaches[share]
-        guess = self.shape.guess
-        part = (share - guess) / (1 - guess - self.lapse)
+        part = (share - self.guess) / (1 - self.guess - self.lapse)
         places = np.full(part.shape, -np.inf)
         for number, link in enumerate(self.shape.links):
             is_reached = (self._link == number) & (part < 1) & (part > 0)
@@ -238,7 +230,7 @@ class Fit:
     @cached_property
     def weights(self) -> Array:
         """The posterior probability of each curve."""
-        return self.curves.after(self.trials_done.weighted(1 / self.design))
+        return self.curves.after(self._independent)
 
     def rate(self, at: Array) -> Array:
         """Return the expected success rate at some difficulties."""
@@ -276,23 +268,61 @@ class Fit:
         median, low, high = (self.curves.shape.back(bound) for bound in bounds)
         return median, low, high
 
+    @cached_property
+    def is_adequate(self) -> bool:
+        """Whether the trials agree with the most probable curve; False where they have a plateau or a dip."""
+        best = np.zeros(len(self.weights), dtype=np.bool_)
+        best[int(self.weights.argmax())] = True
+        # A trial that is the mean of several attempts counts once: if attempts end with a success, it is not a mean of
+        # as many independent ones.
+        trials = self.trials_done.weighted(1 / max(self.design, 1.0))
+        return fits(trials, self.curves.rates(trials.at, best)[0])
+
+    @cached_property
+    def _independent(self) -> Trials:
+        """As many independent trials as these are worth."""
+        return self.trials_done.weighted(1 / self.design)
+
+    def least_interval(self, share: float, confidence: float) -> tuple[float, float]:
+        """Return what an interval of a horizon has to contain, whatever the curves say.
+
+        This is where the success rate most probably crosses the share if nothing is assumed but that it falls: curves
+        without plateaus would place the horizon too precisely. If the curves do not fit, these bounds have the
+        interval's own confidence.
+
+        Args:
+            share: The share.
+            confidence: Of the interval.
+
+        Returns:
+            The bounds, infinite where they are outside the tried difficulties; the reverse, so that they hold nothing,
+            if there is no success or no failure.
+        """
+        trials = self._independent
+        if not 0 < trials.solved.sum() < trials.trials.sum():
+            return np.inf, -np.inf
+        # Each of the two ends is tested by itself.
+        return monotone_bounds(trials, share, LEAST_CONFIDENCE if self.is_adequate else 2 * confidence - 1)
+
     def spanned_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
         """Return a horizon whose interval contains the gap between tried difficulties that its median lies in.
 
         Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
         data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
-        slopes alone. For fixed designs: an adaptive search closes the gap itself.
+        slopes alone. The interval contains `least_interval`, too. For fixed designs: an adaptive search closes the gap
+        itself.
 
         Args:
             share: The share.
             confidence: Of the interval, at least.
         """
         median, low, high = self.horizon(share, confidence)
+        least, most = self.least_interval(share, confidence)
         at = self.trials_done.at
         if at[0] <= median <= at[-1]:
             low = min(low, float(at[at <= median][-1]))
             high = max(high, float(at[at >= median][0]))
-        return median, low, high
+        return median, min(low, least), max(high, most)
 
 
 _grids: list[Curves] = []

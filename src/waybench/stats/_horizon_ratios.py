@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.stats._adaptive import HORIZON_CONFIDENCE
-from waybench.stats._curves import Array, Fit, quantiles
+from waybench.stats._curves import Fit, quantiles
+from waybench.stats._trials import Array
 
 _POINTS = 400  # equally probable values that stand for a posterior
 _ALPHA = 0.05
@@ -46,10 +47,11 @@ def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
     (one, low_one, high_one), (other, low_other, high_other) = (_ends(fit, share) for fit in (first, second))
     least, most = (np.subtract.outer(*pair).ravel() for pair in ((low_one, high_other), (high_one, low_other)))
     rest = (1 - HORIZON_CONFIDENCE) / 2
-    gap_low, gap_high = _gap(first, one)[0] - _gap(second, other)[1], _gap(first, one)[1] - _gap(second, other)[0]
+    gap, other_gap = _gap(first, one, share), _gap(second, other, share)
+    gap_low, gap_high = gap[0] - other_gap[1], gap[1] - other_gap[0]
     low, sure_low = (min(gap_low, _quantile(least, tail)) for tail in (rest, _ALPHA / 2))
     high, sure_high = (max(gap_high, _quantile(most, 1 - tail)) for tail in (rest, _ALPHA / 2))
-    is_known = bool(np.isfinite([gap_low, gap_high]).all())
+    is_known = bool(np.isfinite([_around(first, one), _around(second, other)]).all())
     value = (
         float(2 ** np.median(np.subtract.outer(_points(first, share), _points(second, share)))) if is_known else None
     )
@@ -76,7 +78,19 @@ def _ends(fit: Fit, share: float) -> tuple[float, Array, Array]:
     return float(np.median(points)), low, high
 
 
-def _gap(fit: Fit, middle: float) -> tuple[float, float]:
+def _gap(fit: Fit, middle: float, share: float) -> tuple[float, float]:
+    """Return the tried difficulties around a horizon; those around any falling curve's where the fitted one is wrong.
+
+    The bounds of `Fit.least_interval` are for one horizon. Their difference would be twice as wide as a ratio needs.
+    """
+    low, high = _around(fit, middle)
+    least, most = fit.least_interval(share, HORIZON_CONFIDENCE)
+    if fit.is_adequate or least > most:
+        return low, high
+    return min(low, float(np.log2(least)) if least > 0 else -np.inf), max(high, float(np.log2(most)))
+
+
+def _around(fit: Fit, middle: float) -> tuple[float, float]:
     """Return the tried difficulties around a horizon; infinite outside them."""
     tried = fit.curves.shape.scale(fit.trials_done.at)
     if middle < tried[0]:

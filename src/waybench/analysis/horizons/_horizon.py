@@ -13,14 +13,15 @@ from waybench.analysis.horizons._references import ReferenceHorizon, is_above, r
 from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
 from waybench.core import Axis, Json
 from waybench.envs import registry
-from waybench.stats import HORIZON_CONFIDENCE, Array, Fit, Shape, fitted
+from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, Shape, fitted
 
 SHARES = (0.5, 0.8)
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
 _OUTSIDE = 1e9  # greater than any difficulty
 _LINE_POINTS = 25  # difficulties at which a curve is evaluated
-# What else could be taken for granted of curves, one thing at a time.
+# What else could be taken for granted of curves, one thing at a time beside "nothing is guessed".
 ALTERNATIVES: Mapping[str, Shape] = {
+    "guess: none": Shape(),
     "link: logistic": Shape(links=("logistic",)),
     "link: probit": Shape(links=("normal",)),
     "link: complementary log-log": Shape(links=("gumbel",)),
@@ -55,6 +56,8 @@ class Horizon:
         references: The horizons of players that know nothing of the items, where they are known.
         above_references: Whether the interval is above all of these; None where there are none.
         mark: That it is not: "not above a random player's"; "" otherwise.
+        curve_fits: Whether the success rates agree with the fitted curve. If they do not (a plateau, a dip), the
+            interval holds for any curve that falls.
     """
 
     group: Group
@@ -75,6 +78,7 @@ class Horizon:
     references: tuple[ReferenceHorizon, ...] = ()
     above_references: bool | None = None
     mark: str = ""
+    curve_fits: bool = True
 
     def under(self, assumption: str) -> "Horizon":
         """Return the horizon under another assumption, of which no interval is known."""
@@ -89,6 +93,7 @@ class Horizon:
             references=(),
             above_references=None,
             mark="",
+            curve_fits=True,
         )
 
     @property
@@ -235,7 +240,7 @@ class Tried:
 
     @cached_property
     def plain(self) -> Fit:
-        return self.fit(Shape())
+        return self.fit(FIXED_DESIGN)
 
     def horizons(self) -> Iterator[Horizon]:
         others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
@@ -247,7 +252,7 @@ class Tried:
 
         Where all attempts solved their items the horizon is beyond the hardest of them, and where none did, below the
         easiest: between these it would be a guess from what is taken for granted of curves. The interval is at least
-        as wide as the gap between the tried difficulties around the horizon.
+        as wide as the gap between the tried difficulties around the horizon (`Fit.spanned_horizon`).
         """
         value, low, high = fit.spanned_horizon(share, HORIZON_CONFIDENCE)
         solved = {item.solved for item in self.items}
@@ -286,6 +291,7 @@ class Tried:
             references=references,
             above_references=is_above(low, references),
             mark=reference_mark(value, low, references),
+            curve_fits=self.plain.is_adequate,
         )
 
     def bins(self) -> Iterator[DifficultyBin]:

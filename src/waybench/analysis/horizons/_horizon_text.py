@@ -11,6 +11,11 @@ from waybench.core import Environment
 from waybench.envs import registry
 
 _TOO_FEW = "too few items for an interval"
+_MISFIT = "the fitted curve does not match"
+_MISFIT_EXPLAINED = (
+    "The success rates do not follow the fitted curve, for example because of a plateau or a dip. The interval "
+    "therefore contains all levels between which any falling success rate may cross {share}."
+)
 
 
 class HorizonText(NamedTuple):
@@ -20,8 +25,8 @@ class HorizonText(NamedTuple):
         value: The difficulty: "23", "above 41", "below 5".
         interval: Its interval: "19 to 29", "from 33", "up to 7", "too few items for an interval"; "" if none is within
             the levels tested.
-        mark: That it is not above the horizons of players that know nothing: "not above a random player's"; "" if it
-            is, or these are not known.
+        mark: That it is not above the horizons of players that know nothing: "not above a random player's", and that
+            the fitted curve does not match; "" if neither is so.
     """
 
     value: str
@@ -44,7 +49,8 @@ def horizon_table(found: Iterable[Horizon]) -> str:
             own = by_group[group]
             lines.append([names[group], *(horizon_text(each) for each in own)])
         lines += reference_lines(some)
-        tables.append("\n".join(part for part in (aligned(lines), success_text(env)) if part))
+        misfits = [_MISFIT_EXPLAINED.format(share="the share")] if any(not each.curve_fits for each in some) else []
+        tables.append("\n".join(part for part in (aligned(lines), success_text(env), *misfits) if part))
     return "\n\n".join(tables)
 
 
@@ -70,11 +76,12 @@ def reference_text(references: Sequence[ReferenceHorizon]) -> str:
 
 
 def horizon_context(horizon: Horizon) -> str:
-    """Return in sentences what counts as success, and the horizons of players that know nothing."""
+    """Return in sentences what counts as success, the horizons of players that know nothing, and a poor fit."""
     references = reference_text(horizon.references)
     share = f"{100 * horizon.share:.0f} %"
     said = f"{share} horizon of players that know nothing of an item: {references}." if references else ""
-    return " ".join(part for part in (success_text(registry.load(horizon.group.env)), said) if part)
+    misfit = "" if horizon.curve_fits else _MISFIT_EXPLAINED.format(share=share)
+    return " ".join(part for part in (success_text(registry.load(horizon.group.env)), said, misfit) if part)
 
 
 def _reference(horizon: ReferenceHorizon) -> str:
@@ -101,10 +108,11 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
     low = "" if horizon.low is None else difficulty_text(horizon.low)
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     rest = "" if horizon.known else _TOO_FEW
+    mark = "; ".join(part for part in (horizon.mark, "" if horizon.curve_fits else _MISFIT) if part)
     if horizon.side == "beyond":
-        return HorizonText(f"above {difficulty_text(horizon.hardest)}", f"from {low}" if low else rest, horizon.mark)
+        return HorizonText(f"above {difficulty_text(horizon.hardest)}", f"from {low}" if low else rest, mark)
     if horizon.side == "below":
-        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"up to {high}" if high else rest, horizon.mark)
+        return HorizonText(f"below {difficulty_text(horizon.easiest)}", f"up to {high}" if high else rest, mark)
     assert horizon.value is not None
     ends = (
         f"{low} to {high}"
@@ -115,7 +123,7 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
         if high
         else "interval not known"
     )
-    return HorizonText(difficulty_text(horizon.value), ends, horizon.mark)
+    return HorizonText(difficulty_text(horizon.value), ends, mark)
 
 
 def difficulty_text(value: float) -> str:

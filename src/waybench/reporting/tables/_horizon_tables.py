@@ -216,7 +216,7 @@ def _others(
     headings = ["Model", "As above", *(f"{each[0].upper()}{each[1:]}" for each in assumptions)]
     return Table(
         id=name,
-        title="The 50 % horizon, with one assumption changed at a time",
+        title="The 50 % horizon without guesses, with one more assumption changed at a time",
         caption=(Note(caption),),
         columns=[Column(heading=each) for each in headings],
         groups=by_player(rows),

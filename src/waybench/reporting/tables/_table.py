@@ -9,6 +9,8 @@ from waybench.reporting._format import amount, heading, interval_text, part
 from waybench.stats import Mean
 
 _REFERENCES = "Reference players, not models"
+_FIT_A_PHONE = 2  # columns
+_FIT_A_PAGE = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,28 @@ class Table:
     def rows(self) -> list[TableRow]:
         """All rows."""
         return [row for group in self.groups for row in group.rows]
+
+    @property
+    def stacking(self) -> str:
+        """Where each row becomes a card of labelled values, so that nothing scrolls sideways.
+
+        "stacked": everywhere, for more columns than a page is wide; "stacks": on a phone; "" for the few columns that
+        fit there, for tables with cards of their own, and where several rows share a header, which one card would have.
+        """
+        shared = any(group.head for group in self.groups)
+        if shared or "matrix" in self.kind or len(self.columns) <= _FIT_A_PHONE:
+            return ""
+        return "stacked" if len(self.columns) > _FIT_A_PAGE else "stacks"
+
+    def label(self, number: int) -> str:
+        """Return what stands beside a value of a column where rows are cards.
+
+        Args:
+            number: The column, from 0.
+        """
+        column = self.columns[number]
+        lines = [column.group.text if column.group else "", " ".join(column.heading.split())]
+        return ", ".join(filter(None, lines))
 
     @property
     def header_groups(self) -> list[tuple[HeaderGroup | None, list[Column]]]:
