@@ -274,7 +274,7 @@ PRESETS = (
 # The tasks of `waybench demo`: small enough for a minute, large enough that the players differ.
 DEMO: Mapping[str, dict[str, Json]] = {
     "alicia": {"max_dimension": 9},
-    "aqa": {"limit": 4},
+    "aqa": {"limit": 5},
     # In "paper" a player that says no_parameters has no success at all, and so no number.
     "mango_destination": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
     "mango_route": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},

@@ -146,7 +146,7 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
     u, v, w = x + stretch - i, y + stretch - j, z + stretch - k
     squish = (i + j + k) * _SQUISH
     x, y, z = x - (i + squish), y - (j + squish), z - (k + squish)
-    total, value, nowhere = u + v + w, 0.0, np.int64(-1)
+    total, value, nowhere = u + v + w, 0.0, int(np.int64(-1))
     for vertex in range(8):
         size = (vertex & 1) + (vertex >> 1 & 1) + (vertex >> 2)
         # A tetrahedron has the four vertices at its end of the cell, the octahedron the six in the middle.
@@ -240,7 +240,7 @@ def generate(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     Returns:
         The number of draws that were used.
     """
-    order, tunnels, used = permutation(seed), np.zeros(SIZE * SIZE, np.bool_), np.int64(0)
+    order, tunnels, used = permutation(seed), np.zeros(SIZE * SIZE, np.bool_), int(np.int64(0))
     for place in range(SIZE * SIZE):
         land[place], tunnels[place], used = _cell(order, place // SIZE, place % SIZE, draws, used)
     for place in range(SIZE * SIZE):
