@@ -22,8 +22,9 @@ from waybench.analysis.horizons import (
     leading,
     success_curves,
 )
-from waybench.analysis.horizons._horizon import ALTERNATIVES
+from waybench.analysis.horizons._horizon import ALTERNATIVES, tried_axes
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
+from waybench.stats import horizon_ratio
 
 SUCCESS = (
     "Success, regardless of the score: the exit is reached within one and a half times the steps of a shortest path."
@@ -53,6 +54,18 @@ def curves() -> list[SuccessCurve]:
 
 def told(horizon: Horizon) -> str:
     return " ".join(part for part in horizon_parts(horizon) if part)
+
+
+def times(curve: SuccessCurve) -> str:
+    """What the table says of how many times as far as the furthest model a model reaches."""
+    if curve.ratio is None:
+        return "–"
+    value, low, high, _ = curve.ratio
+    both = f"{low:.2g} – {high:.2g}" if low is not None and high is not None else ""
+    one = (
+        "" if both else f"at least {low:.2g}" if low is not None else f"at most {high:.2g}" if high is not None else ""
+    )
+    return f"{'?' if value is None else f'{value:.2g}'} {both or one}".strip()
 
 
 def by_model(table: list[list[str]]) -> dict[str, list[str]]:
@@ -92,12 +105,14 @@ def test_the_page_of_a_task_says_what_the_analysis_does(made: Site, curves: list
             half, most = each.horizons
             cells = table[each.group.model]
             assert cells[:4] == [told(half), told(most), str(half.items), str(half.trials)]
-            assert len(cells) == (5 if axis == "dimension" else 4)
+            assert len(cells) == (6 if axis == "dimension" else 4)
+            if axis == "dimension":
+                assert cells[4] == times(each)
     *models, chance, constant = by_model(page.table("Horizons, by dimension.")).items()
     names = [FAR, NEAR, LOST, "Reference players, not models", "waybench/oracle"]  # who reaches farthest first
     assert [name for name, _ in models] == names
-    assert chance == ("Random player", ["below 5", "below 5", "", "", ""])
-    assert constant == ("Best constant reply", ["below 5", "below 5", "", "", ""])
+    assert chance == ("Random player", ["below 5", "below 5", "", "", "", ""])
+    assert constant == ("Best constant reply", ["below 5", "below 5", "", "", "", ""])
 
 
 def test_horizons_under_other_assumptions(made: Site, curves: list[SuccessCurve]) -> None:
@@ -133,9 +148,25 @@ def test_the_page_of_a_model_has_all_of_its_horizons(made: Site, curves: list[Su
 def test_files_have_the_same_horizons(made: Site) -> None:
     found = horizons(rows(EPISODES))
     summary = json.loads((made.folder / "summary.json").read_text())["horizons"]
-    assert [{key: value for key, value in each.items() if key != "page"} for each in summary] == json.loads(
+    added = {"page", "ratio_to_leader"}
+    assert [{key: value for key, value in each.items() if key not in added} for each in summary] == json.loads(
         json.dumps([each.to_json() for each in found])
     )
+    page = {each["group"]["model"]: each["page"] for each in summary if each["axis"] == "dimension"}
+    ratios = {
+        each["group"]["model"]: each["ratio_to_leader"]
+        for each in summary
+        if each["axis"] == "dimension" and each["share"] == 0.5
+    }
+    assert ratios[FAR] is None and {one["leader"] for name, one in ratios.items() if name != FAR} == {page[FAR]}
+    (expected,) = [
+        horizon_ratio(near.plain, far.plain)
+        for near in tried_axes(rows(EPISODES))
+        for far in tried_axes(rows(EPISODES))
+        if (near.group.model, far.group.model) == (NEAR, FAR) and near.axis.name == far.axis.name == "dimension"
+    ]
+    assert [ratios[NEAR][name] for name in ("value", "low", "high")] == [*expected[:3]]
+    assert 0 < ratios[NEAR]["value"] < 1
     assert all((made.folder / each["page"]).is_file() for each in summary)
     frame = pq.read_table(made.folder / "data" / "horizons.parquet").to_pylist()
     names = "axis", "share", "value", "low", "high", "side", "mark", "easiest", "hardest", "items", "clusters"

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from waybench._version import __version__
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import spread
+from waybench.analysis.horizons import SHARES, SuccessCurve
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Simulated
+from waybench.analysis.results import Group, Simulated
 from waybench.reporting._presentations import family_of
 from waybench.reporting.pages import Compared
 from waybench.stats import CONFIDENCE
@@ -77,7 +78,11 @@ def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str
         "regressions": [each.to_json() for each in compared.regressions],
         "item_difficulty": [each.to_json() for each in compared.difficulties],
         "horizons": [
-            {**each.to_json(), "page": f"results/{pages[each.group]}"}
+            {
+                **each.to_json(),
+                "page": f"results/{pages[each.group]}",
+                "ratio_to_leader": _ratio(curve, pages) if each.share == SHARES[0] else None,
+            }
             for curve in compared.curves
             for each in curve.horizons
         ],
@@ -86,3 +91,10 @@ def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str
         **more,
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"
+
+
+def _ratio(curve: SuccessCurve, pages: Mapping[Group, str]) -> dict[str, Any] | None:
+    if curve.ratio is None or curve.leader is None:
+        return None
+    ratio = curve.ratio
+    return {"leader": f"results/{pages[curve.leader]}", "value": ratio.value, "low": ratio.low, "high": ratio.high}

@@ -13,7 +13,7 @@ from waybench.analysis.horizons._references import ReferenceHorizon, is_above, r
 from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
 from waybench.core import Axis, Json
 from waybench.envs import registry
-from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, Shape, fitted
+from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, HorizonRatio, Shape, fitted, horizon_ratio
 
 SHARES = (0.5, 0.8)
 FEWEST = 2  # difficulties: the slope of the curve cannot be estimated from one
@@ -150,6 +150,9 @@ class SuccessCurve:
         horizons: The horizons at `SHARES`.
         bins: The success rate observed at each difficulty, rising.
         line: The fitted curve from the least difficulty that was tried to the greatest.
+        leader: The group that reaches furthest at the same task, among models if there are any; None on other axes
+            than the environment's first one, and for that group itself.
+        ratio: The 50 % horizon divided by the leader's; None without a leader.
     """
 
     group: Group
@@ -157,6 +160,8 @@ class SuccessCurve:
     horizons: tuple[Horizon, ...]
     bins: tuple[DifficultyBin, ...]
     line: tuple[Expected, ...]
+    leader: Group | None = None
+    ratio: HorizonRatio | None = None
 
 
 def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
@@ -180,7 +185,33 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     # Players at one task after each other: their fits have the same grid of curves, which is costly to lay out.
     order = sorted(range(len(all_tried)), key=lambda number: (all_tried[number].group.env, all_tried[number].axis.name))
     found = {number: _success_curve(all_tried[number]) for number in order}
-    return [found[number] for number in range(len(all_tried))]
+    leaders = _leaders(all_tried, found)
+    return [
+        found[number]
+        if number not in leaders
+        else replace(
+            found[number],
+            leader=all_tried[leaders[number]].group,
+            ratio=horizon_ratio(all_tried[number].plain, all_tried[leaders[number]].plain, SHARES[0]),
+        )
+        for number in range(len(all_tried))
+    ]
+
+
+def _leaders(all_tried: Sequence["Tried"], found: Mapping[int, SuccessCurve]) -> dict[int, int]:
+    """Return the number of the leader of each that has one."""
+    leaders: dict[int, int] = {}
+    first_axes = [number for number, one in enumerate(all_tried) if one.axis == registry.load(one.group.env).axes[0]]
+
+    def task(number: int) -> tuple[str, str, int]:
+        group = all_tried[number].group
+        return group.task, group.env, group.version
+
+    for numbers in grouped(first_axes, task).values():
+        models = [number for number in numbers if not all_tried[number].group.embedded] or numbers
+        leader = max(models, key=lambda number: found[number].horizons[0].order)
+        leaders |= {number: leader for number in numbers if number != leader}
+    return leaders
 
 
 def _success_curve(tried: "Tried") -> SuccessCurve:

@@ -142,6 +142,8 @@ def _horizons(
     assumed = bool(halves[0].sensitivity)
     headings = ["Model", *_SHARES, presentation.items.capitalize(), "Attempts"]
     headings += [(presentation.clusters or "clusters").capitalize()] if apart else []
+    compared = any(each.ratio is not None for each in curves)
+    headings += ["Times as far as the furthest"] if compared else []
     headings += ["50 % under other assumptions"] if assumed else []
     rows = [
         (
@@ -153,6 +155,7 @@ def _horizons(
                     count_cell(half.items),
                     count_cell(half.trials),
                     *([count_cell(half.clusters)] if apart else []),
+                    *([_ratio_cell(each)] if compared else []),
                     *([Cell(text=_moved(half))] if assumed else []),
                 ],
             ),
@@ -169,6 +172,11 @@ def _horizons(
         f"{success_text(env)}{measured} "
         f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
     )
+    if compared:
+        caption += (
+            " Times as far: the 50 % horizon divided by that of the model that reaches furthest; small, its 90 % "
+            "interval, which is not adjusted for the number of models."
+        )
     if assumed:
         caption += " The last column is the range of the 50 % horizon under other assumptions about the curve."
     return Table(
@@ -179,6 +187,24 @@ def _horizons(
         groups=by_player(rows),
         kind="horizon",
     )
+
+
+def _ratio_cell(curve: SuccessCurve) -> Cell:
+    """Return a horizon as a part of the leader's, with its interval; "–" for the leader, "?" where nothing is known."""
+    ratio = curve.ratio
+    if ratio is None:
+        return Cell(text=NOTHING)
+    ends = (
+        f"{ratio.low:.2g} – {ratio.high:.2g}"
+        if ratio.low is not None and ratio.high is not None
+        else f"at least {ratio.low:.2g}"
+        if ratio.low is not None
+        else f"at most {ratio.high:.2g}"
+        if ratio.high is not None
+        else ""
+    )
+    text = "?" if ratio.value is None else f"{ratio.value:.2g}"
+    return Cell(text=text, order=ratio.value, notes=(Note(ends, "interval"),) if ends else ())
 
 
 def _moved(half: Horizon) -> str:
