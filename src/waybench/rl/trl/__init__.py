@@ -10,10 +10,12 @@
     )
 
 An episode is one sequence of tokens: the prompt, and then the model's replies and the environment's answers in turn.
-`env_mask` keeps the answers out of the loss. So the prompt for a reply has to be the conversation so far: environments
+`environment_factory` is the other form: each reply is a call of a tool. In the first form `env_mask` keeps the answers
+out of the loss. So the prompt for a reply has to be the conversation so far: environments
 that write a new prompt for each turn are refused.
 """
 
 from waybench.rl.trl._rollouts import episode_reward, prompts, rollouts
+from waybench.rl.trl._tools import environment_factory, tool_prompts
 
-__all__ = ["episode_reward", "prompts", "rollouts"]
+__all__ = ["environment_factory", "episode_reward", "prompts", "rollouts", "tool_prompts"]
