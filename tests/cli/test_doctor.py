@@ -48,6 +48,7 @@ def test_every_part_is_checked(command: Command) -> None:
         "gym",
         "hf",
         "jericho",
+        "local",
         "openenv",
         "textworld",
         "trl",
