@@ -99,10 +99,11 @@ class Site:
         if found is None or self._read(f"results/{found[1]}.html") is None:
             return False
         name = path.removeprefix("replays/")
+        was_built = name in self.built  # before the call, which another thread may follow at once
         if name not in self.wanted:
             self.wanted |= {name}
             self.call()
-        return name not in self.built
+        return not was_built
 
     def _waiting(self, message: str) -> bytes:
         template = Template((files("waybench.view") / "pages" / "waiting.html").read_text(encoding="utf-8"))
