@@ -105,7 +105,7 @@ def test_scores_are_drawn_against_size_and_date_with_a_line_for_each_series(tmp_
 def test_of_many_levels_the_horizon_is_drawn(tmp_path: Path) -> None:
     episodes = [
         each
-        for player, model in (("noisy-0.7", "lab/small"), ("noisy-0.5", "lab/large"))
+        for player, model in (("noisy-0.3", "lab/small"), ("noisy-0.15", "lab/large"))
         for level in (5, 8, 13, 20, 30)
         for each in searched(player, "dfs", count=12, model=model, level=level)
     ]
