@@ -1,8 +1,8 @@
 """Levels for training that are neither too easy nor too hard for the model as it is now."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,8 @@ _FORMAT = 1
 _SHAPE = replace(FIXED_DESIGN, links=("gumbel",), log=False)
 
 
-class Choice(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Choice:
     """The next item to train on.
 
     Attributes:
@@ -121,9 +122,9 @@ class Curriculum:
         Args:
             attempt: The number of the attempt at the item, from 1.
         """
-        level, index = self.next()
-        session = Session(**self.settings(level))
-        session.start(index, attempt)
+        choice = self.next()
+        session = Session(**self.settings(choice.level))
+        session.start(choice.index, attempt)
         return session
 
     def add(self, record: EpisodeRecord) -> None:

@@ -108,7 +108,7 @@ def test_a_curriculum_chooses_tasks_and_learns_from_their_records() -> None:
         levels = []
         for _ in range(4):
             choice = curriculum.next()
-            (trace,) = asyncio.run(run(loaded.taskset.choose(*choice))).traces
+            (trace,) = asyncio.run(run(loaded.taskset.choose(choice.level, choice.index))).traces
             record = EpisodeRecord.from_json(trace.info["waybench"]["record"])
             assert record.item["level"] == choice.level
             curriculum.add(record)
