@@ -4,13 +4,14 @@ from waybench.spaces._flood import Floor
 from waybench.spaces._graph import Graph
 from waybench.spaces._lattice import DIRECTIONS, Lattice
 from waybench.spaces._shapes import SHAPES, connected_graph
-from waybench.spaces._symmetries import SYMMETRIES, transform, transform_place
+from waybench.spaces._symmetries import REFLECTIONS, ROTATIONS, transform, transform_place
 from waybench.spaces._trees import TREES, spanning_tree
 
 __all__ = [
     "DIRECTIONS",
+    "REFLECTIONS",
+    "ROTATIONS",
     "SHAPES",
-    "SYMMETRIES",
     "TREES",
     "Floor",
     "Graph",

@@ -5,8 +5,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-SYMMETRIES = range(1, 8)
-"""All symmetries but the identity. Bit 0 reverses the columns, bit 1 the rows; bit 2 then swaps rows and columns."""
+ROTATIONS = (3, 5, 6)
+"""The rotations by 180 and 90 degrees. Bit 0 of a symmetry reverses the columns, bit 1 the rows; bit 2 then swaps rows
+and columns."""
+REFLECTIONS = (1, 2, 3)
+"""The symmetries that keep height and width: columns reversed, rows reversed, and both."""
 
 
 def transform(symmetry: int, rows: Sequence[Sequence[T]]) -> list[list[T]]:

@@ -1,14 +1,14 @@
-"""Isomorphic tile maps: rotated or mirrored, with other letters for their tiles."""
+"""Isomorphic tile maps: mirrored, with other letters for their tiles."""
 
 from string import ascii_lowercase, ascii_uppercase, digits
 
 from waybench.core import Stream, draw_appearance
 from waybench.envs.tilemap._instance import TileMap
-from waybench.spaces import SYMMETRIES, transform, transform_place
+from waybench.spaces import REFLECTIONS, transform, transform_place
 
 
 def isomorph(case: TileMap, key: str, number: int) -> TileMap:
-    """Return the map after one of the seven symmetries, with exchanged letters and digits for its tiles.
+    """Return the map mirrored in rows, columns or both, with exchanged letters and digits for its tiles.
 
     Lower-case letters, upper-case letters and digits are exchanged among themselves; other characters stay, such as
     "@" and "#". So do all letters of a map whose lists of tiles have comments, since the published program reads the
@@ -19,7 +19,7 @@ def isomorph(case: TileMap, key: str, number: int) -> TileMap:
         key: The key of its set.
         number: The number of the isomorphic set, from 1.
     """
-    symmetry = draw_appearance(SYMMETRIES, number, "tilemap", key, case.hash)
+    symmetry = draw_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
     letters = {} if _has_comment(case.walkable + case.interactive) else _letters(case, key, number)
     rows = transform(symmetry, [row.translate(letters) for row in case.rows])
     return TileMap(
