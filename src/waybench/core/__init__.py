@@ -76,6 +76,7 @@ from waybench.core._secrets import (
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import duration_text, plural, short_count, with_article
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
+from waybench.core._workers import PROCESSES, dumped, forbid_copies, spread
 
 __all__ = [
     "EMBEDDED",
@@ -91,6 +92,7 @@ __all__ = [
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PROCESSES",
     "PROGRESS_FILE",
     "REFUSED",
     "SCHEMA",
@@ -175,9 +177,11 @@ __all__ = [
     "commitment",
     "credentials",
     "draw_appearance",
+    "dumped",
     "duration_text",
     "evenly_chosen",
     "file_key",
+    "forbid_copies",
     "general_failure",
     "is_array",
     "is_object",
@@ -216,6 +220,7 @@ __all__ = [
     "shortened",
     "shown",
     "split_isomorphic_key",
+    "spread",
     "template_fields",
     "unknown",
     "with_article",
