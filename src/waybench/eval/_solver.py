@@ -19,6 +19,7 @@ from waybench.eval._journal import SampleTurns
 from waybench.eval._progress import EpisodeProgress
 from waybench.eval._run_journals import task_journals
 from waybench.eval._sample import KEY, Chat, open_episode, store_episode, store_reasoning, stored_record
+from waybench.eval._tools import executed, request, said
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
 _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
@@ -49,16 +50,20 @@ def play() -> Solver:
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
+                offered = request(episode)
                 began = time.monotonic()
                 with answered_by(turns.known()):
-                    output = await model.generate(state.messages)
+                    output = await model.generate(state.messages, **offered)
                 state.output = output
                 chat.said(len(episode.turns), output.message)
                 store_reasoning(state.store, len(episode.turns), output.message)
-                turn = episode.step(reply_of(output, time.monotonic() - began))
+                turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
                 store_episode(state.store, episode)
                 turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
                 watched.turn(turn, repeated=turns.replayed)
+                if offered:
+                    sent = [*state.messages, output.message]
+                    chat.executed(output.message, await executed(episode, offered["tools"], turn, sent))
             turns.end()
         except LimitExceededError as limit:
             _end_at_limit(episode, limit)
@@ -99,25 +104,27 @@ def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) ->
     episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
 
 
-def reply_of(output: ModelOutput, seconds: float) -> Reply:
+def reply_of(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> Reply:
     """Return a model's reply with its usage.
 
     Args:
         output: The model's answer.
         seconds: Time of the call, for providers that do not say it.
+        by_tools: Whether the player acts by tools, so that calls are part of the reply.
 
     Raises:
         RuntimeError: If the provider answered without a completion, or with an error in its place.
     """
     if not output.choices or output.error:
         raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
-    if output.stop_reason == "unknown" and not output.completion.strip():
+    text = said(output) if by_tools else output.completion
+    if output.stop_reason == "unknown" and not text.strip():
         raise RuntimeError("the provider answered without text and without a known reason to stop")
     usage = output.usage
     cached = (usage.input_tokens_cache_read or 0) if usage else 0
     written = (usage.input_tokens_cache_write or 0) if usage else 0
     return Reply(
-        output.completion,
+        text,
         "refused" if _is_refusal(output) else _STOPS.get(output.stop_reason, "stop"),
         Usage.reported(
             input_tokens=usage.input_tokens + cached + written if usage else 0,

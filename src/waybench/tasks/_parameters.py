@@ -20,7 +20,7 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     hidden = {name for each in datasets for name in each.hidden}
     general = {option.name: option for option in _general(environment)}
     drawn = {option.name: option for option in environment.source_options if option.name not in hidden}
-    played = {option.name: option for option in environment.options}
+    played = {option.name: option for option in environment.play_options}
     source = own.pop("source", general.pop("source"))
     ordered = {"source": source} | dict(reversed(own.items()))
     return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}}
@@ -37,7 +37,7 @@ def select_parameters(
         fixed: Names that `PLAY` and `SOURCE` leave out.
     """
     known = parameters(environment)
-    kinds = {PLAY: environment.options, SOURCE: environment.source_options}
+    kinds = {PLAY: environment.play_options, SOURCE: environment.source_options}
     listed = names.split()
     found: list[Option] = []
     for name in listed:
@@ -106,7 +106,7 @@ def horizon_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) 
     """Return the options of play of a search; its default protocol is "sound"."""
     return tuple(
         _in_sound(option) if option.name == "protocol" else option
-        for option in environment.options
+        for option in environment.play_options
         if option.name not in spec.without
     )
 
