@@ -11,7 +11,7 @@ from waybench.cli._budget import NO_BUDGET, run_budget
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import prepare_folder, read_prices
+from waybench.core import INTERFACE, TOOLS, prepare_folder, read_prices
 from waybench.tasks import TASKS, TaskQuote, find_task, load_task
 
 DEFAULT_OUT = Path("waybench-out")
@@ -171,6 +171,7 @@ def run(
             limits={"time_limit": time_limit, "token_limit": token_limit},
             rerun=rerun,
             check=not no_check,
+            tools=any(args.get(INTERFACE) == TOOLS for _, args in chosen),
             display=display,
             progress=progress,
         )

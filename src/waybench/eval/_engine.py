@@ -21,7 +21,7 @@ from waybench.core import Json, UsageError
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._lock import locked
-from waybench.eval._preflight import PATIENCE, check_models
+from waybench.eval._preflight import PATIENCE, check_models, refuse_without_tools
 from waybench.eval._progress_file import written
 from waybench.eval._provider import EmbeddedPlayer
 from waybench.eval._room import full_message, is_full, says_full
@@ -48,6 +48,7 @@ def evaluate(
     warn: Callable[[str], None] | None = None,
     progress: RunProgress | None = None,
     check: bool = False,
+    tools: bool = False,
 ) -> list[str]:
     """Run tasks with models as an Inspect eval set in a folder; replies that the folder holds are not requested again.
 
@@ -68,6 +69,7 @@ def evaluate(
         progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows. If it
             has a budget, the run stops as by Ctrl-C when that is spent; this needs the main thread.
         check: Whether to send one short request to each model first (`check_models`).
+        tools: Whether some of the tasks are played by tools, so that models without them are refused.
 
     Returns:
         What is not finished, as "task with model".
@@ -82,6 +84,8 @@ def evaluate(
     ready = _open_models(models, model_base_url, model_args or {})
     followed = progress if progress is not None else RunProgress()
     followed.on_spent = interrupt
+    if tools:
+        refuse_without_tools(ready)
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = (config or {}).get("attempt_timeout")
@@ -89,6 +93,7 @@ def evaluate(
             _open_models(models, model_base_url, model_args or {}),
             float(patience) if isinstance(patience, int | float) else PATIENCE,
             warn or _to_stderr,
+            tools=tools,
         )
         given = (config or {}).get("max_connections")
         followed.note_check(

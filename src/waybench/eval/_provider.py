@@ -68,7 +68,11 @@ class EmbeddedPlayer(ModelAPI):
                 "embedded players play only waybench's tasks: choose one from `waybench list`, as waybench/TASK"
             )
         name, reply = f"waybench/{self.model_name}", self._policy.reply(episode)
-        output = output_of(name, reply) if acts_by_tools(episode) else ModelOutput.from_content(name, reply)
+        output = (
+            output_of(name, reply, len(episode.turns))
+            if acts_by_tools(episode)
+            else ModelOutput.from_content(name, reply)
+        )
         # Without usage the engine would fetch a tokenizer's file to count by.
         output.usage = ModelUsage()
         return output

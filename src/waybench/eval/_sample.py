@@ -141,7 +141,7 @@ class Chat:
             return [said]
         if by_tools and message.role == "assistant":
             text, calls = read_calls(message.text)
-            return [ChatMessageAssistant(content=text, tool_calls=engine_calls(calls, len(self._made)) or None)]
+            return [ChatMessageAssistant(content=text, tool_calls=engine_calls(calls, "e", len(self._made)) or None)]
         if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
             executed = self._results.get(before.id or "")
             return results(before, message.text) if executed is None else [executed]

@@ -60,25 +60,26 @@ def _call(call: EngineCall) -> ToolCall:
     return ToolCall(call.function, call.arguments, call.parse_error or "")
 
 
-def output_of(model: str, reply: str) -> ModelOutput:
-    """Return a raw reply as the output of a model."""
+def output_of(model: str, reply: str, turn: int) -> ModelOutput:
+    """Return a raw reply as the output of a model in a turn."""
     text, calls = read_calls(reply)
     output = ModelOutput.from_content(model, text)
     if calls:
-        output.choices[0].message.tool_calls = engine_calls(calls, 0)
+        output.choices[0].message.tool_calls = engine_calls(calls, "t", turn)
         output.choices[0].stop_reason = "tool_calls"
     return output
 
 
-def engine_calls(calls: Sequence[ToolCall], number: int) -> list[EngineCall]:
+def engine_calls(calls: Sequence[ToolCall], kind: str, number: int) -> list[EngineCall]:
     """Return calls as Inspect has them.
 
     Args:
         calls: The calls.
-        number: A number for their ids, which differ within a conversation.
+        kind: A letter for their ids, which differ within a conversation.
+        number: A number for them.
     """
-    return [
-        EngineCall(f"c{number:05d}{at:03d}", call.name, dict(call.arguments), call.error or None)
+    return [  # some providers take ids of nine letters and digits only
+        EngineCall(f"{kind}{number:06d}{at:02d}", call.name, dict(call.arguments), call.error or None)
         for at, call in enumerate(calls)
     ]
 
