@@ -28,7 +28,14 @@ _POSITIVE = click.IntRange(min=1)
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@click.option("--model", "-m", "models", multiple=True, required=True, help="Model, as provider/name; repeatable.")
+@click.option(
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    required=True,
+    help="Model, as provider/name, or python:module.function for a function of messages to a reply; repeatable.",
+)
 @click.option(
     "-T",
     "parameters",

@@ -3,6 +3,7 @@
 from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
+from waybench.eval._function import FunctionModel
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
 from waybench.eval._provider import EmbeddedPlayer, check_player
@@ -20,6 +21,7 @@ __all__ = [
     "AdaptiveSampleSource",
     "Chat",
     "EmbeddedPlayer",
+    "FunctionModel",
     "HorizonSearch",
     "Ladder",
     "RunProgress",

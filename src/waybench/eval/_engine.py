@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from waybench.core import Json, UsageError
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
+from waybench.eval._function import engine_name
 from waybench.eval._lock import locked
 from waybench.eval._preflight import PATIENCE, check_models, refuse_without_tools
 from waybench.eval._progress_file import written
@@ -243,13 +244,14 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
     """Return a model by its name, as Inspect knows it.
 
     Args:
-        name: Provider and name.
+        name: Provider and name, or "python:" and a function.
         base_url: Address of its server; None for the provider's own.
         args: Arguments of its provider.
 
     Raises:
         UsageError: If it cannot be had, in the provider's words.
     """
+    name = engine_name(name)
     folder = str(args.get("model_path", ""))
     if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
         raise UsageError(

@@ -10,12 +10,13 @@ from urllib.request import getproxies, proxy_bypass
 from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, ModelOutput
 
 from waybench.core import ActionTool, UsageError
+from waybench.eval._function import FunctionModel
 from waybench.eval._local import LocalModel
 from waybench.eval._provider import EmbeddedPlayer
 from waybench.eval._tools import ONE_CALL, tool_info
 
 # Models that run in this process, or take their replies from a list: a request says nothing of a server.
-_LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench")
+_LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench", "python")
 _WAITS = (2.0, 5.0)  # seconds before each new try, where a server asks to wait
 PATIENCE = 20.0  # seconds for a reply; who loads a large model first can give a longer --timeout
 _CONNECTING = 5.0  # seconds for a connection to a server, so that an address that nobody has fails soon
@@ -77,7 +78,7 @@ def refuse_without_tools(models: Sequence[Model]) -> None:
         UsageError: If there is one.
     """
     for model in models:
-        if isinstance(model.api, LocalModel):
+        if isinstance(model.api, LocalModel | FunctionModel):
             raise UsageError(f"model {str(model)[:120]!r} takes no tools: {_NO_TOOLS}")
 
 
