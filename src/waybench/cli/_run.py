@@ -50,6 +50,11 @@ _POSITIVE = click.IntRange(min=1)
     metavar="KEY=VALUE,VALUE...",
     help="Run once for each value of a task parameter, as in wording=matrix,ascii; repeatable.",
 )
+@click.option(
+    "--agent",
+    metavar="NAME[:ARG=VALUE,...]",
+    help="Agent or solver of Inspect that works out each reply: react, a registered name, file.py@name or module.name.",
+)
 @click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
@@ -99,6 +104,7 @@ def run(
     models: tuple[str, ...],
     parameters: tuple[str, ...],
     each: tuple[str, ...],
+    agent: str | None,
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -125,7 +131,9 @@ def run(
     entries = [*map(find_task, dict.fromkeys(tasks))]
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
-    given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=planned)
+    given = task_parameters(
+        parameters, agent=agent, limit=limit, attempts=attempts, precision=precision, budget=planned
+    )
     known = read_prices(prices) if prices else {}
     chosen, partly = runs_of(entries, given, combinations(each, given), prices)
     for line in partly if len(entries) > 1 else ():

@@ -44,7 +44,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import WORDING, Option, resolve
+from waybench.core._options import AGENT, WORDING, Option, resolve
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -88,6 +88,7 @@ from waybench.core._tool_wording import (
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
 
 __all__ = [
+    "AGENT",
     "CALL_RULES",
     "EMBEDDED",
     "GENERAL_FAILURES",

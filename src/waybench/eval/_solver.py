@@ -13,6 +13,7 @@ from tenacity import RetryError
 
 from waybench.core import End, Episode, Reply, Usage
 from waybench.envs import registry
+from waybench.eval._agents import agent_output, agent_solver
 from waybench.eval._current import current_episode
 from waybench.eval._guard import answered_by, escape_surrogates
 from waybench.eval._journal import SampleTurns
@@ -30,18 +31,23 @@ _BETTER = {"higher": max, "lower": min, "": max}
 
 
 @solver
-def play() -> Solver:
+def play(agent: str | None = None) -> Solver:
     """Play the sample's episode: ask, step, write the record to the store, until the episode is over.
 
     Turns that the journal of an interrupted run knows are taken from it, through the engine, which counts their tokens.
+
+    Args:
+        agent: The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...] (`agent_solver`); the
+            model itself by default. Its episodes have no journal.
     """
     journals = task_journals()
+    harness = None if agent is None else agent_solver(agent)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = open_episode(state.metadata, str(state.model))
         store_episode(state.store, episode)
         model = escape_surrogates(get_model())
-        journal = journals.by_model.get(str(model)) if journals else None
+        journal = journals.by_model.get(str(model)) if journals and harness is None else None
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY])
         chat = Chat()
         progress = journals.progress.get(str(model)) if journals else None
@@ -52,10 +58,13 @@ def play() -> Solver:
                 state.messages = chat.messages(episode)
                 offered = request(episode)
                 began = time.monotonic()
-                with answered_by(turns.known()):
-                    output = await model.generate(state.messages, **offered)
+                if harness is not None:
+                    output = await agent_output(harness, state, state.messages, generate)
+                else:
+                    with answered_by(turns.known()):
+                        output = await model.generate(state.messages, **offered)
+                    chat.said(len(episode.turns), output.message)
                 state.output = output
-                chat.said(len(episode.turns), output.message)
                 store_reasoning(state.store, len(episode.turns), output.message)
                 turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
                 store_episode(state.store, episode)

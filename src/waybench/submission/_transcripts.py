@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 from waybench.analysis.logs import Log, RunInfo, Skipped, newest, read_samples, skipped
 from waybench.core import (
+    AGENT,
     WORDING,
+    End,
     Episode,
     EpisodeRecord,
     TurnRecord,
@@ -59,7 +61,8 @@ def log_findings(infos: Sequence[RunInfo], on_problem: Callable[[Skipped], None]
                     on_problem(skipped(log.location, error, str(one[0])))
                     yield LogFinding(info.run, "log", "the sample cannot be read", str(one[0]))
                     continue
-                if text := _difference(sample, str(log.header.eval.model)):
+                model, agent = str(log.header.eval.model), log.header.eval.task_args.get(AGENT)
+                if text := _agent_difference(sample) if agent else _difference(sample, model):
                     yield LogFinding(info.run, "transcript", text, str(sample.id))
 
 
@@ -92,6 +95,22 @@ def _difference(sample: Any, model: str) -> str:
         if text := _turn_difference(turn, event, model, by_tools):
             return f"turn {number}: {text}"
     return _prompt_difference(record, events) or _score_difference(sample, record)
+
+
+def _agent_difference(sample: Any) -> str:
+    """Return where a sample whose replies an agent worked out differs from its transcript.
+
+    An agent sends requests of its own, so only the tokens and the scores are known to agree.
+    """
+    try:
+        record = finished_record(sample)
+    except WaybenchError as error:
+        return str(error)
+    spent = [event.output.usage for event in sample.events if event.event == "model" and event.output.usage]
+    logged = sum(usage.output_tokens for usage in spent)
+    if record.tokens[1] > logged or (record.end in (End.SOLVED, End.FAILED) and record.tokens[1] != logged):
+        return f"{record.tokens[1]} output tokens in the record, {logged} in the transcript"
+    return _score_difference(sample, record)
 
 
 def _turn_difference(turn: TurnRecord, event: Any, model: str, by_tools: bool) -> str:

@@ -4,10 +4,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from waybench.core import Environment, HorizonSpec, Option
+from waybench.core import AGENT, Environment, HorizonSpec, Option
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
 PLAY, SOURCE = "*play", "*source"  # in a preset's list of names: all other options of play, all other source options
+AGENT_OPTION = Option(
+    name=AGENT,
+    default=None,
+    kind=str,
+    doc="The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...], such as react; by default "
+    "the model itself.",
+)
 
 
 def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
@@ -20,7 +27,7 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     hidden = {name for each in datasets for name in each.hidden}
     general = {option.name: option for option in _general(environment)}
     drawn = {option.name: option for option in environment.source_options if option.name not in hidden}
-    played = {option.name: option for option in environment.play_options}
+    played = {option.name: option for option in (*environment.play_options, AGENT_OPTION)}
     source = own.pop("source", general.pop("source"))
     ordered = {"source": source} | dict(reversed(own.items()))
     return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}}
@@ -37,7 +44,7 @@ def select_parameters(
         fixed: Names that `PLAY` and `SOURCE` leave out.
     """
     known = parameters(environment)
-    kinds = {PLAY: environment.play_options, SOURCE: environment.source_options}
+    kinds = {PLAY: (*environment.play_options, AGENT_OPTION), SOURCE: environment.source_options}
     listed = names.split()
     found: list[Option] = []
     for name in listed:
@@ -72,6 +79,7 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
     """Return the parameters of the search for a horizon."""
     return (
         *horizon_options(environment, spec),
+        AGENT_OPTION,
         Option(
             name="precision",
             default=0.1,
