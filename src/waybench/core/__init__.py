@@ -30,6 +30,7 @@ from waybench.core._failures import (
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
+from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, reasoning_in, shown, without_reasoning
 from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
@@ -100,6 +101,7 @@ __all__ = [
     "LOCAL_MODELS",
     "LOCK_FILE",
     "LOST",
+    "MOST_ISOMORPHS",
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
@@ -142,6 +144,7 @@ __all__ = [
     "HorizonSpec",
     "Instance",
     "Invalid",
+    "IsomorphicSource",
     "Item",
     "ItemList",
     "Json",
@@ -190,6 +193,7 @@ __all__ = [
     "check_json",
     "commitment",
     "credentials",
+    "draw_appearance",
     "duration_text",
     "evenly_chosen",
     "file_key",
@@ -233,6 +237,7 @@ __all__ = [
     "short_count",
     "shortened",
     "shown",
+    "split_isomorphic_key",
     "template_fields",
     "unknown",
     "with_article",

@@ -154,6 +154,9 @@ class Environment(Generic[I, S, A]):
         reasoning: State -> how the oracle comes to its next action, step by step, in the terms of the prompts, for data
             to train on; None if nobody has written it down.
         potentials: How far a state is on the way to the goal, for shaped rewards in training; none by default.
+        isomorph: (instance, key of its set, number of the isomorphic set, from 1) -> an instance that is the same
+            problem in another appearance, so that it is as difficult, while its solution is written in another way: a
+            mirrored maze, a map with other names. The same for the same arguments. None if there are none.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
             item, and a file of items of one can be played in the other. "" if there is none.
@@ -209,6 +212,7 @@ class Environment(Generic[I, S, A]):
     explanatory_variables: ExplanatoryVariables | None = None
     potentials: tuple[Potential[S], ...] = ()
     reasoning: Callable[[S], str] | None = None
+    isomorph: Callable[[I, str, int], I] | None = None
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None

@@ -8,8 +8,8 @@ from waybench.core import GENERATED, Environment, Item, Json, UsageError
 from waybench.envs import registry
 from waybench.eval import Ladder
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._items import TaskItem, open_source
-from waybench.tasks._parameters import parameters
+from waybench.tasks._items import TaskItem, isomorphic, open_source
+from waybench.tasks._parameters import ISOMORPH, parameters
 
 
 def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
@@ -45,7 +45,8 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
 
     @cache
     def items(level: int) -> list[Item[Any]]:
-        return environment.source(given["key"], level, **style).head(given["limit"] or climb.items)
+        source = environment.source(given["key"], level, **style)
+        return isomorphic(environment, source, given[ISOMORPH.name]).head(given["limit"] or climb.items)
 
     items(first)  # a level that does not exist is refused here, before anything is run
     return _ladder(environment, options, lambda: range(first, last + 1, climb.step), items, given["attempts"])

@@ -4,9 +4,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from waybench.core import AGENT, Environment, HorizonSpec, Option
+from waybench.core import AGENT, MOST_ISOMORPHS, Environment, HorizonSpec, Option
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
+ISOMORPH = Option(
+    name="isomorph",
+    default=None,
+    kind=int,
+    low=1,
+    high=MOST_ISOMORPHS,
+    doc="Number of an isomorphic set: the same items in another appearance (mirrored, renamed, shifted), to tell "
+    "memory from skill; by default the items themselves.",
+)
 PLAY, SOURCE = "*play", "*source"  # in a preset's list of names: all other options of play, all other source options
 AGENT_OPTION = Option(
     name=AGENT,
@@ -20,7 +29,8 @@ AGENT_OPTION = Option(
 def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     """Return all parameters of an environment's default task, by name.
 
-    In order: options of play, options of data sets, general ones (key, level, limit, attempts), source options.
+    In order: options of play, options of data sets, general ones (key, level, limit, attempts), source options,
+    `isomorph`.
     """
     datasets = environment.all_datasets
     own = {option.name: option for each in reversed(datasets) for option in reversed(each.options)}
@@ -30,7 +40,8 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     played = {option.name: option for option in (*environment.play_options, AGENT_OPTION)}
     source = own.pop("source", general.pop("source"))
     ordered = {"source": source} | dict(reversed(own.items()))
-    return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}}
+    isomorph = {ISOMORPH.name: ISOMORPH} if environment.isomorph is not None else {}
+    return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}, **isomorph}
 
 
 def select_parameters(

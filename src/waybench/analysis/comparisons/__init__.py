@@ -12,6 +12,15 @@ from waybench.analysis.comparisons._failures import (
 )
 from waybench.analysis.comparisons._foreign import foreign_scores
 from waybench.analysis.comparisons._groups import MODEL, matched
+from waybench.analysis.comparisons._isomorphs import (
+    AGREEMENT,
+    IsomorphEffect,
+    IsomorphScores,
+    compare_isomorphs,
+    invariance_text,
+    isomorph_effects,
+    isomorph_frame,
+)
 from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
 from waybench.analysis.comparisons._models import Pair, Unpaired, compare_pairs, compare_sides, pairs
 from waybench.analysis.comparisons._power import pilots
@@ -44,6 +53,7 @@ from waybench.analysis.comparisons._wordings import (
 )
 
 __all__ = [
+    "AGREEMENT",
     "EFFECT",
     "MODEL",
     "NO_EFFECT",
@@ -52,6 +62,8 @@ __all__ = [
     "ComparisonCells",
     "ExamplesEffect",
     "Failures",
+    "IsomorphEffect",
+    "IsomorphScores",
     "ItemScores",
     "Pair",
     "SettingEffect",
@@ -62,6 +74,7 @@ __all__ = [
     "WordingScore",
     "bounded",
     "compare",
+    "compare_isomorphs",
     "compare_pairs",
     "compare_sides",
     "compare_twins",
@@ -78,6 +91,9 @@ __all__ = [
     "failures",
     "foreign_scores",
     "has_fixed_length",
+    "invariance_text",
+    "isomorph_effects",
+    "isomorph_frame",
     "item_scores",
     "matched",
     "p_text",

@@ -3,6 +3,7 @@
 from waybench.reporting.tables._aggregates import of_model, side_by_side
 from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
 from waybench.reporting.tables._comparisons import (
+    isomorph_table,
     model_table,
     pair_tables,
     setting_table,
@@ -71,6 +72,7 @@ __all__ = [
     "horizon_matrix",
     "horizon_table_of_model",
     "horizon_tables",
+    "isomorph_table",
     "leader_tables",
     "leaders",
     "leading_of",

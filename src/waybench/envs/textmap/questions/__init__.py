@@ -10,6 +10,7 @@ from waybench.envs.textmap.questions._environment import DESTINATION, ROUTE
 from waybench.envs.textmap.questions._failures import NO_PLACE
 from waybench.envs.textmap.questions._game import TrajectoryAnswers, read_hops
 from waybench.envs.textmap.questions._instance import LABELS, RELEASED_LABELS, MapQuestion, destination_on, route_on
+from waybench.envs.textmap.questions._isomorph import places_renamed, renamed_question
 from waybench.envs.textmap.questions._one_answer import (
     AnswerState,
     Judgement,
@@ -81,11 +82,13 @@ __all__ = [
     "move_index",
     "name_scores",
     "normal",
+    "places_renamed",
     "prefix_option",
     "protocol_option",
     "question_filter",
     "questions_option",
     "read_hops",
+    "renamed_question",
     "route_on",
     "route_questions",
     "selected_maps",
