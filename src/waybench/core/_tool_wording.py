@@ -75,11 +75,12 @@ def _recognised(reply: str) -> CallReply | None:
         return None
     read: list[ToolCall] = []
     for call in calls:
-        match call:
-            case {"name": str(name), "arguments": dict(arguments), **rest} if not rest.keys() - {"error"}:
-                read.append(ToolCall(name, arguments, str(rest.get("error", ""))))
-            case _:
-                return None
+        if not is_object(call) or call.keys() - {"name", "arguments", "error"}:
+            return None
+        name, arguments, error = call.get("name"), call.get("arguments"), call.get("error", "")
+        if not isinstance(name, str) or not is_object(arguments) or not isinstance(error, str):
+            return None
+        read.append(ToolCall(name, arguments, error))
     return CallReply(data.get("text", ""), tuple(read))
 
 
@@ -243,11 +244,12 @@ class ToolWording(Wording[I, S, A], Generic[I, S, A]):
             return self._base.parse(said.text, state)
         if len(reply) > MAX_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
-        if not said.calls:
-            return Invalid("The reply has no call of a tool.")
         if len(said.calls) > 1:
             return Invalid(f"The reply has {len(said.calls)} calls of tools; make one call in each turn.")
-        call = checked_call(said.calls[0], self.tools(state))
+        only = next(iter(said.calls), None)
+        if only is None:
+            return Invalid("The reply has no call of a tool.")
+        call = checked_call(only, self.tools(state))
         return call if isinstance(call, Invalid) else self.parse_call(call, state)
 
     def remember(self, reply: str, parsed: A | Invalid) -> str:

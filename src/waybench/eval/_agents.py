@@ -66,7 +66,8 @@ def agent_solver(text: str) -> Solver:
     try:
         if name == "react":
             # The reply is what it submits, without what it says beside that.
-            return as_solver(react(**{"submit": AgentSubmit(answer_only=True), **args}))
+            given: dict[str, Any] = {"submit": AgentSubmit(answer_only=True), **args}
+            return as_solver(react(**given))
         if ".py" in name or "." not in name:
             return solver_from_spec(SolverSpec(name, args, args))
         made: Any = load_object(name)(**args)

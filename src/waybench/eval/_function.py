@@ -5,7 +5,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from importlib import import_module
 from inspect import isawaitable, iscoroutinefunction
-from typing import Any
+from typing import Any, cast
 
 from anyio import to_thread
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage
@@ -55,10 +55,10 @@ def load_function(reference: str) -> Answer:
     Raises:
         UsageError: If there is none.
     """
-    found = load_object(reference)
+    found: Any = load_object(reference)
     if not callable(found):
         raise UsageError(f"{reference[:80]!r} is no function, but of type {type(found).__name__}")
-    return found
+    return cast("Answer", found)
 
 
 class FunctionModel(ModelAPI):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 
-from waybench.core import ActionTool, Field, Invalid, Memory, ToolCall, Transition, View, Wording, plural
+from waybench.core import ActionTool, Field, Invalid, Json, Memory, ToolCall, Transition, View, Wording, plural
 from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, Style
 from waybench.envs.tilemap._game import MOST_NAMES
 from waybench.envs.tilemap._instance import Objective, TileMap
@@ -132,7 +132,7 @@ def _tool(style: Style) -> ActionTool:
     names = {"type": "string", "enum": list(MOVES)}
     what = "The next action, or none." if style.single else "The actions, in their order."
     most = 1 if style.single else MOST_NAMES
-    parameters = {"action": {"type": "array", "items": names, "maxItems": most, "description": what}}
+    parameters: dict[str, Json] = {"action": {"type": "array", "items": names, "maxItems": most, "description": what}}
     if style.predicts:
         rows = {"type": "array", "items": {"type": "string"}, "description": "The rows of the map afterwards."}
         parameters["map"] = rows
