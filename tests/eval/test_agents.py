@@ -12,7 +12,9 @@ from waybench.analysis import read_logs
 from waybench.core import UsageError, replay
 from waybench.eval import episode, play, stored_record, to_sample
 from waybench.eval._agents import MOST_MESSAGES, read_agent
+from waybench.eval._errors import PrerequisiteError
 from waybench.submission import verify_logs
+from waybench.tasks import find_task, load_task
 
 MAZES = waybench.load("maze/alicia")
 ITEM = MAZES.source().item(0)
@@ -140,3 +142,58 @@ def test_arguments_and_what_is_no_agent(module: Path) -> None:
         assert said in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(UsageError, match="leave out interface=tools"):
         waybench.evaluate("alicia", "waybench/oracle", out=module / "none", agent="react", interface="tools")
+
+
+def _texts(messages: Any) -> str:
+    return "\n".join(message.text for message in messages)
+
+
+def test_the_ready_scaffold_maps_plans_and_acts(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(messages: Any) -> ModelOutput:
+        asked.append(_texts(messages))
+        last = messages[-1].text
+        if "Write down what you know" in last:
+            return ModelOutput.from_content("m", f"note {len(asked)}")
+        if "Do not act yet. Plan" in last:
+            return ModelOutput.from_content("m", f"plan {len(asked)}")
+        return ModelOutput.from_content("m", WALL if "not viable" not in _texts(messages) else GOOD)
+
+    sample = _run(tmp_path / "all", "explore_map_act", answer)
+    record = stored_record(sample.metadata, sample.store)
+    assert [turn.reply for turn in record.turns] == [WALL, GOOD] and len(asked) == 6
+    # The plan is made with the notes, the action with both, and the next notes with the earlier ones.
+    assert "note 1" in asked[1] and "note 1" in asked[2] and "plan 2" in asked[2]
+    assert "Your notes so far:\nnote 1" in asked[3] and "note 1" not in asked[4] and "note 4" in asked[4]
+    assert "plan 2" not in asked[4]
+    assert [turn.usage and turn.usage.output_tokens for turn in record.turns] == [15, 15]
+    asked.clear()
+    for agent, requests in (("notes=false", 4), ("plan=false", 4), ("notes=false,plan=false", 2)):
+        _run(tmp_path / agent, f"explore_map_act:{agent}", answer)
+        assert len(asked) == requests, agent
+        asked.clear()
+
+
+@pytest.mark.slow
+def test_a_python_tool_runs_in_a_sandbox_if_asked_for(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def answer(messages: Any, *_: Any) -> ModelOutput:
+        results = [message.text for message in messages if isinstance(message, ChatMessageTool)]
+        seen.extend(results)
+        name, value = ("submit", {"answer": GOOD}) if results else ("python", {"code": "print(6 * 7)"})
+        output = ModelOutput.for_tool_call("m", name, value)
+        output.usage = ModelUsage(input_tokens=10, output_tokens=5, total_tokens=15)
+        return output
+
+    asked = {"agent": "react:python=local", "limit": 1, "max_dimension": 5, "attempts": 1}
+    task = load_task(find_task("alicia"))(**asked)
+    model = get_model("mockllm/model", custom_outputs=answer, memoize=False)
+    [log] = eval(task, model=model, log_dir=str(tmp_path), display="none")
+    assert log.samples is not None and log.eval.sandbox is not None and log.eval.sandbox.type == "local"
+    record = stored_record(log.samples[0].metadata, log.samples[0].store)
+    assert record.end == "solved" and seen[0].strip() == "42"
+    assert load_task(find_task("alicia"))(agent="react").sandbox is None
+    with pytest.raises(PrerequisiteError, match="python='cloud': choose from local, docker"):
+        load_task(find_task("alicia"))(agent="react:python=cloud")

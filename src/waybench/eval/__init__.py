@@ -1,6 +1,7 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
 from waybench.eval._adaptive import AdaptiveSampleSource
+from waybench.eval._agents import agent_sandbox
 from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
 from waybench.eval._function import FunctionModel
@@ -28,6 +29,7 @@ __all__ = [
     "Stratum",
     "TaskStatus",
     "Tokens",
+    "agent_sandbox",
     "by_level",
     "check_folder",
     "check_player",

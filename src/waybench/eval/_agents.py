@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from inspect_ai._eval.loader import solver_from_spec  # by name or file, as `inspect eval --solver`; no public name
 from inspect_ai._util.registry import is_registry_object, registry_info
-from inspect_ai.agent import AgentSubmit, as_solver, react
+from inspect_ai.agent import Agent, as_solver
 from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage
 from inspect_ai.model._model import sample_model_usage  # tokens of a sample so far, of all models
 from inspect_ai.solver import Generate, Solver, SolverSpec, TaskState
@@ -15,7 +15,9 @@ from inspect_ai.util import apply_limits, message_limit
 
 from waybench.core import Json, UsageError
 from waybench.eval._function import load_object
+from waybench.eval._scaffold import SANDBOXES, explore_map_act, react
 
+READY: Mapping[str, Callable[..., Agent]] = {"react": react, "explore_map_act": explore_map_act}
 MOST_MESSAGES = 100  # that an agent adds while it works out one reply
 _ARGUMENT = re.compile(r",(?=[A-Za-z_]\w*=)")
 
@@ -24,7 +26,7 @@ class AgentSpec(NamedTuple):
     """An agent as the command line names it.
 
     Attributes:
-        name: "react", a name in Inspect's registry, `file.py@name`, or `module.name`.
+        name: "react", "explore_map_act", a name in Inspect's registry, `file.py@name`, or `module.name`.
         args: Its arguments.
     """
 
@@ -64,10 +66,8 @@ def agent_solver(text: str) -> Solver:
     """
     name, args = read_agent(text)
     try:
-        if name == "react":
-            # The reply is what it submits, without what it says beside that.
-            given: dict[str, Any] = {"submit": AgentSubmit(answer_only=True), **args}
-            return as_solver(react(**given))
+        if name in READY:
+            return as_solver(READY[name](**args))
         if ".py" in name or "." not in name:
             return solver_from_spec(SolverSpec(name, args, args))
         made: Any = load_object(name)(**args)
@@ -77,6 +77,20 @@ def agent_solver(text: str) -> Solver:
         return as_solver(made) if kind == "agent" else made
     except Exception as error:  # the agent's own code, or Inspect's
         raise UsageError(f"agent {text[:80]!r}: {' '.join(str(error).split())[:300]}") from None
+
+
+def agent_sandbox(text: str) -> str | None:
+    """Return the sandbox that an agent of `READY` needs for its Python tool; None if it has none.
+
+    Args:
+        text: NAME[:arg=value,...].
+
+    Raises:
+        UsageError: If it has another form.
+    """
+    name, args = read_agent(text)
+    asked = args.get("python")
+    return str(asked) if name in READY and asked in SANDBOXES else None
 
 
 async def agent_output(

@@ -12,7 +12,7 @@ from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import AGENT, INTERFACE, TOOLS, WORDING, Option, UsageError, is_template_name, resolve
 from waybench.envs import registry
-from waybench.eval import episode, one_line_errors, play
+from waybench.eval import agent_sandbox, episode, one_line_errors, play
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
@@ -79,6 +79,7 @@ def inspect_task(dataset: Dataset | SampleSource, version: int, agent: str | Non
     return Task(
         dataset=dataset,
         solver=play() if agent is None else play(agent),
+        sandbox=None if agent is None else agent_sandbox(agent),
         scorer=episode(),
         version=version,
         # A failed sample does not lose the others: the run ends as unfinished and can be resumed.
