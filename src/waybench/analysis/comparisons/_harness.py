@@ -56,6 +56,19 @@ class AgentEffect:
         """The gain of an attempt for each million tokens that it takes more; None likewise."""
         return _per(self.gain, self.tokens, _MILLION)
 
+    def spent_texts(self, *, in_dollars: bool) -> tuple[str, str]:
+        """Return the costs of an attempt in words, with the agent and of the bare model; empty if not known."""
+        spent = self.costs if in_dollars else self.tokens
+        if spent is None:
+            return "", ""
+        first, second = (f"{value:,.4f}" if in_dollars else short_count(round(value)) for value in spent)
+        return first, second
+
+    def gain_text(self, *, in_dollars: bool) -> str:
+        """Return the gain for each dollar, or million tokens, in words; "" if it is not known."""
+        gain = self.gain_per_dollar if in_dollars else self.gain_per_million
+        return "" if gain is None else f"{gain:+,.3g}".replace("-", "−")
+
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
         one = self.comparison
@@ -158,18 +171,12 @@ def _lines(env_id: str, some: Sequence[AgentEffect]) -> tuple[list[list[str]], l
     lines = [[f"{env.title}: agents beside the bare model", "items", what, "against bare", "p (Holm)", cost, gain]]
     marks = [""]
     for number, each in enumerate(some):
-        one, spent = each.comparison, each.costs if in_dollars else each.tokens
-        costs = [_amount(value, in_dollars) for value in spent] if spent else ["", ""]
-        per = each.gain_per_dollar if in_dollars else each.gain_per_million
+        one, costs = each.comparison, each.spent_texts(in_dollars=in_dollars)
         name, items = one_line(each.group.model, LONGEST), str(one.items)
         lines.append([f"{name}, bare", items, mean_text(one.second_mean.value, metric), "", "", costs[1], ""])
         change = [difference_text(one.difference, metric), p_text(one.adjusted)]
         with_agent = mean_text(one.first_mean.value, metric)
-        gained = "" if per is None else f"{per:+,.3g}".replace("-", "−")
+        gained = each.gain_text(in_dollars=in_dollars)
         lines.append([f"{name}, {one_line(each.agent, LONGEST)}", items, with_agent, *change, costs[0], gained])
         marks += [str(number)] * 2
     return lines, marks
-
-
-def _amount(value: float, in_dollars: bool) -> str:
-    return f"{value:,.4f}" if in_dollars else short_count(round(value))
