@@ -10,6 +10,7 @@ import pytest
 import waybench
 from tests.eval.model_server import Answer, Script, model_server
 from tests.eval.play import MAZES, MODEL, records, solution, waybench_
+from tests.submission.test_verify import edit_log
 from waybench.core import EpisodeRecord, Item, Outcome, UsageError, read_calls, replay
 from waybench.eval import open_model
 from waybench.eval._preflight import check_models
@@ -148,3 +149,41 @@ def test_a_model_of_this_machine_without_tools_is_refused(tmp_path: Path, monkey
     monkeypatch.setattr("waybench.eval._provider.check_local", lambda name: None)
     with pytest.raises(UsageError, match=r"'waybench/smollm2' takes no tools: .*leave out interface=tools"):
         waybench.evaluate("coin", "waybench/smollm2", out=tmp_path, interface="tools", limit=1)
+
+
+def change_call(sample: dict[str, Any]) -> bool:
+    """Let the model have called with another argument than the record says."""
+    events = [event for event in sample["events"] if event["event"] == "model"]
+    for event in events:
+        for call in event["output"]["choices"][0]["message"]["tool_calls"]:
+            call["arguments"]["number"] += 1
+    return bool(events)
+
+
+def change_result(sample: dict[str, Any]) -> bool:
+    """Give an easier answer than the record says."""
+    pool = sample.get("events_data", {}).get("messages") or []
+    pool += [message for event in sample["events"] for message in event.get("input") or []]
+    results = [message for message in pool if message["role"] == "tool"]
+    for message in results:
+        message["content"] = "The number is 33."
+    return bool(results)
+
+
+def change_tools(sample: dict[str, Any]) -> bool:
+    """Offer a tool with more in its description than the environment says."""
+    events = [event for event in sample["events"] if event["event"] == "model"]
+    for event in events:
+        for tool in event["tools"]:
+            tool["description"] = "Guess a number. It is 33."
+    return bool(events)
+
+
+@pytest.mark.parametrize("change", [change_call, change_result, change_tools])
+def test_what_was_changed_in_a_transcript_with_tools_is_found(change: Any, tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    waybench.evaluate("coin", "waybench/linear", out=logs, interface="tools", limit=1)
+    assert verify_logs([logs], on_problem=fail).is_verified
+    edit_log(logs, tmp_path / "changed", "coin", change)
+    verdict = verify_logs([tmp_path / "changed"], on_problem=fail)
+    assert {kind for run in verdict.runs for kind in run.counts} == {"transcript"}, verdict.text()
