@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from waybench.analysis.comparisons import AgentEffect, Verdict, difference_text, p_text
-from waybench.analysis.formatting import one_line
+from waybench.analysis.formatting import NOTHING, one_line
 from waybench.analysis.results import LONGEST, Group, differing
 from waybench.core import Presentation
 from waybench.reporting._format import amount
@@ -38,9 +38,9 @@ def agent_effect_table(
             mean_cell(one.first_mean, metric),
             Cell(text=difference_text(one.difference, metric), kind=certain),
             Cell(text=p_text(one.adjusted)),
-            Cell(text=without),
-            Cell(text=with_agent),
-            Cell(text=each.gain_text(in_dollars=in_dollars)),
+            Cell(text=without or NOTHING),
+            Cell(text=with_agent or NOTHING),
+            Cell(text=each.gain_text(in_dollars=in_dollars) or NOTHING),
         ]
         rows.append(TableRow(model_cell(each.group.model, differing(each.bare, bare), pages[each.group]), cells))
     caption = (
