@@ -3,6 +3,7 @@
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
+from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
@@ -44,7 +45,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import WORDING, Option, resolve
+from waybench.core._options import AGENT, WORDING, Option, resolve
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -75,15 +76,28 @@ from waybench.core._secrets import (
 )
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import duration_text, plural, short_count, with_article
+from waybench.core._tool_wording import (
+    INTERFACE,
+    TOOLS,
+    CallReply,
+    ToolWording,
+    is_tool_name,
+    object_schema,
+    read_calls,
+    write_calls,
+)
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
 from waybench.core._workers import PROCESSES, dumped, forbid_copies, spread
 
 __all__ = [
+    "AGENT",
+    "CALL_RULES",
     "EMBEDDED",
     "GENERAL_FAILURES",
     "GENERATED",
     "HIDDEN",
     "ILLEGAL",
+    "INTERFACE",
     "LABEL",
     "LOCAL_MODELS",
     "LOCK_FILE",
@@ -98,16 +112,19 @@ __all__ = [
     "SCHEMA",
     "STRONG_BITS",
     "TEMPLATE",
+    "TOOLS",
     "TRUNCATED",
     "TURN_LIMIT",
     "UNPARSED",
     "UNPRODUCTIVE",
     "WORDING",
     "WRONG",
+    "ActionTool",
     "Aggregate",
     "Axis",
     "Board",
     "Bounded",
+    "CallReply",
     "CatalogueWarning",
     "DataError",
     "DataFile",
@@ -163,6 +180,8 @@ __all__ = [
     "Stream",
     "TemplateWording",
     "Tile",
+    "ToolCall",
+    "ToolWording",
     "Transition",
     "TurnRecord",
     "TypedAction",
@@ -187,6 +206,7 @@ __all__ = [
     "is_object",
     "is_public_key",
     "is_template_name",
+    "is_tool_name",
     "key_bits",
     "key_for_log",
     "key_label",
@@ -196,6 +216,7 @@ __all__ = [
     "lost_turns",
     "main_cause",
     "may_be_secret",
+    "object_schema",
     "outcome_count",
     "outcome_metric",
     "play_out",
@@ -205,6 +226,7 @@ __all__ = [
     "price_table",
     "proof_axis",
     "read_budget",
+    "read_calls",
     "read_commitment",
     "read_items",
     "read_key",
@@ -227,4 +249,5 @@ __all__ = [
     "with_examples",
     "without_credentials",
     "without_reasoning",
+    "write_calls",
 ]

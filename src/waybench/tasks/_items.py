@@ -43,7 +43,7 @@ def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Task
         chosen = {name: option.default for name, option in known.items()}
         chosen |= {name: value for name, value in given.items() if name in known}
         chosen |= {**part.fixed, **part.follows(given)}
-        options = environment.resolve_options({option.name: chosen[option.name] for option in environment.options})
+        options = environment.resolve_options({option.name: chosen[option.name] for option in environment.play_options})
         items, attempts = _items(environment, chosen, part.trials)
         for item in items:
             named = replace(item, id=part.item_id.format(id=item.id, index=item.index))

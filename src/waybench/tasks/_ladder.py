@@ -30,7 +30,7 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
     if first > last:
         raise UsageError(f"{climb.first}={first} is above {climb.last}={last}")
     environment = registry.load(entry.envs[0])
-    options = environment.resolve_options({option.name: given[option.name] for option in environment.options})
+    options = environment.resolve_options({option.name: given[option.name] for option in environment.play_options})
     if given["source"] != GENERATED:
         by_level = _items_by_level(environment, given)
         levels = [level for level in sorted(by_level) if first <= level <= last]

@@ -12,6 +12,7 @@ from waybench.analysis.comparisons._failures import (
 )
 from waybench.analysis.comparisons._foreign import foreign_scores
 from waybench.analysis.comparisons._groups import MODEL, matched
+from waybench.analysis.comparisons._harness import AgentEffect, agent_effects, agent_table
 from waybench.analysis.comparisons._isomorphs import (
     AGREEMENT,
     IsomorphEffect,
@@ -58,6 +59,7 @@ __all__ = [
     "MODEL",
     "NO_EFFECT",
     "UNCLEAR",
+    "AgentEffect",
     "Comparison",
     "ComparisonCells",
     "ExamplesEffect",
@@ -72,6 +74,8 @@ __all__ = [
     "Verdict",
     "WordingEffect",
     "WordingScore",
+    "agent_effects",
+    "agent_table",
     "bounded",
     "compare",
     "compare_isomorphs",

@@ -1,5 +1,6 @@
 """Tables of the report."""
 
+from waybench.reporting.tables._agent_effects import agent_effect_table
 from waybench.reporting.tables._aggregates import of_model, side_by_side
 from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
 from waybench.reporting.tables._comparisons import (
@@ -58,6 +59,7 @@ __all__ = [
     "RowGroup",
     "Table",
     "TableRow",
+    "agent_effect_table",
     "attempt_spread_table",
     "attempt_table",
     "averages",

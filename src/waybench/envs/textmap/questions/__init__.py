@@ -36,6 +36,7 @@ from waybench.envs.textmap.questions._score import (
 )
 from waybench.envs.textmap.questions._source import WorldQuestions, question_filter
 from waybench.envs.textmap.questions._variables import MapVariables, map_variables, name_scores
+from waybench.envs.textmap.questions._wording import hop_schema
 from waybench.envs.textmap.questions._write import MOST_PATHS, WriteResult, write_map
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ __all__ = [
     "destination_on",
     "destination_questions",
     "destinations",
+    "hop_schema",
     "listed_names",
     "lists_option",
     "map_environment",
