@@ -87,6 +87,7 @@ from waybench.core._tool_wording import (
     write_calls,
 )
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
+from waybench.core._workers import PROCESSES, dumped, forbid_copies, spread
 
 __all__ = [
     "AGENT",
@@ -105,6 +106,7 @@ __all__ = [
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PROCESSES",
     "PROGRESS_FILE",
     "REFUSED",
     "SCHEMA",
@@ -194,9 +196,11 @@ __all__ = [
     "commitment",
     "credentials",
     "draw_appearance",
+    "dumped",
     "duration_text",
     "evenly_chosen",
     "file_key",
+    "forbid_copies",
     "general_failure",
     "is_array",
     "is_object",
@@ -238,6 +242,7 @@ __all__ = [
     "shortened",
     "shown",
     "split_isomorphic_key",
+    "spread",
     "template_fields",
     "unknown",
     "with_article",
