@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waybench._extras import says_missing_extra
-from waybench.core import Json, UsageError, read_prices, resolve
+from waybench.core import INTERFACE, TOOLS, Json, UsageError, read_prices, resolve
 
 if TYPE_CHECKING:
     from waybench.analysis.logs import Skipped
@@ -86,6 +86,7 @@ def evaluate(
         model_args=model_args,
         config=config,
         rerun=rerun,
+        tools=parameters.get(INTERFACE) == TOOLS,
     )
     return read_logs(out)
 

@@ -3,6 +3,7 @@
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
+from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
@@ -29,6 +30,7 @@ from waybench.core._failures import (
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._instance import Instance, Item, Source, set_hash
+from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, reasoning_in, shown, without_reasoning
 from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
@@ -43,7 +45,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import WORDING, Option, resolve
+from waybench.core._options import AGENT, WORDING, Option, resolve
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -74,36 +76,55 @@ from waybench.core._secrets import (
 )
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import duration_text, plural, short_count, with_article
+from waybench.core._tool_wording import (
+    INTERFACE,
+    TOOLS,
+    CallReply,
+    ToolWording,
+    is_tool_name,
+    object_schema,
+    read_calls,
+    write_calls,
+)
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
+from waybench.core._workers import PROCESSES, dumped, forbid_copies, spread
 
 __all__ = [
+    "AGENT",
+    "CALL_RULES",
     "EMBEDDED",
     "GENERAL_FAILURES",
     "GENERATED",
     "HIDDEN",
     "ILLEGAL",
+    "INTERFACE",
     "LABEL",
     "LOCAL_MODELS",
     "LOCK_FILE",
     "LOST",
+    "MOST_ISOMORPHS",
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PROCESSES",
     "PROGRESS_FILE",
     "REFUSED",
     "SCHEMA",
     "STRONG_BITS",
     "TEMPLATE",
+    "TOOLS",
     "TRUNCATED",
     "TURN_LIMIT",
     "UNPARSED",
     "UNPRODUCTIVE",
     "WORDING",
     "WRONG",
+    "ActionTool",
     "Aggregate",
     "Axis",
     "Board",
     "Bounded",
+    "CallReply",
     "CatalogueWarning",
     "DataError",
     "DataFile",
@@ -125,6 +146,7 @@ __all__ = [
     "HorizonSpec",
     "Instance",
     "Invalid",
+    "IsomorphicSource",
     "Item",
     "ItemList",
     "Json",
@@ -158,6 +180,8 @@ __all__ = [
     "Stream",
     "TemplateWording",
     "Tile",
+    "ToolCall",
+    "ToolWording",
     "Transition",
     "TurnRecord",
     "TypedAction",
@@ -171,14 +195,18 @@ __all__ = [
     "check_json",
     "commitment",
     "credentials",
+    "draw_appearance",
+    "dumped",
     "duration_text",
     "evenly_chosen",
     "file_key",
+    "forbid_copies",
     "general_failure",
     "is_array",
     "is_object",
     "is_public_key",
     "is_template_name",
+    "is_tool_name",
     "key_bits",
     "key_for_log",
     "key_label",
@@ -188,6 +216,7 @@ __all__ = [
     "lost_turns",
     "main_cause",
     "may_be_secret",
+    "object_schema",
     "outcome_count",
     "outcome_metric",
     "play_out",
@@ -197,6 +226,7 @@ __all__ = [
     "price_table",
     "proof_axis",
     "read_budget",
+    "read_calls",
     "read_commitment",
     "read_items",
     "read_key",
@@ -211,10 +241,13 @@ __all__ = [
     "short_count",
     "shortened",
     "shown",
+    "split_isomorphic_key",
+    "spread",
     "template_fields",
     "unknown",
     "with_article",
     "with_examples",
     "without_credentials",
     "without_reasoning",
+    "write_calls",
 ]

@@ -10,6 +10,7 @@ from waybench.core._errors import UsageError, unknown
 from waybench.core._game import Json
 
 WORDING = "wording"  # the option that every environment has for its words
+AGENT = "agent"  # the parameter of tasks that names what works out the replies in the model's place
 TEMPLATE_PREFIX = "file:"  # what a value of it begins with that is no choice but a file of the user's
 
 

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from waybench.core import Dataset, Environment, Item, Json, Source, UsageError
+from waybench.core import Dataset, Environment, IsomorphicSource, Item, Json, Source, UsageError
 from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.tasks._entry import Part
-from waybench.tasks._parameters import GENERATED_ITEMS, parameters
+from waybench.tasks._parameters import GENERATED_ITEMS, ISOMORPH, parameters
 
 
 class TaskItem(NamedTuple):
@@ -43,7 +43,7 @@ def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Task
         chosen = {name: option.default for name, option in known.items()}
         chosen |= {name: value for name, value in given.items() if name in known}
         chosen |= {**part.fixed, **part.follows(given)}
-        options = environment.resolve_options({option.name: chosen[option.name] for option in environment.options})
+        options = environment.resolve_options({option.name: chosen[option.name] for option in environment.play_options})
         items, attempts = _items(environment, chosen, part.trials)
         for item in items:
             named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
@@ -78,7 +78,14 @@ def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any
     source = chosen.open(given, LocalFiles(given.get("data_dir")))
     if given["key"] is not None and "key" in _own_parameters(environment, chosen):
         source = environment.marked(source, given["key"])
-    return chosen, source
+    return chosen, isomorphic(environment, source, given.get(ISOMORPH.name))
+
+
+def isomorphic(environment: Environment[Any, Any, Any], source: Source[Any], number: int | None) -> Source[Any]:
+    """Return the source of the isomorphic set of a number, or the source itself if the number is None."""
+    if number is None or environment.isomorph is None:
+        return source
+    return IsomorphicSource(source, environment.isomorph, environment.prove, number)
 
 
 def _dataset_for(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:
