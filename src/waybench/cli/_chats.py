@@ -95,4 +95,7 @@ def _with_thought(reply: str, thought: str, reasoning: str) -> Json:
 
 
 def _chat(messages: Iterable[Message]) -> list[Json]:
+    messages = list(messages)
+    if any(message.picture is not None for message in messages):
+        raise UsageError("chats are written as text: choose a wording without pictures")
     return [{"role": message.role, "content": message.text} for message in messages]

@@ -6,7 +6,7 @@ from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
-from waybench.core._environment import Environment, Play, Player, ReferenceScores
+from waybench.core._environment import Environment, Play, Player, ReferenceScores, wording_name
 from waybench.core._episode import Episode, Reply
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
 from waybench.core._examples import with_examples
@@ -28,6 +28,7 @@ from waybench.core._failures import (
 )
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
+from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, reasoning_in, shown, without_reasoning
@@ -43,7 +44,8 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import WORDING, Option, resolve
+from waybench.core._options import IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option, resolve
+from waybench.core._picture import DrawState, Picture
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -82,6 +84,11 @@ __all__ = [
     "GENERATED",
     "HIDDEN",
     "ILLEGAL",
+    "IMAGE",
+    "IMAGE_AND_TEXT",
+    "IMAGE_OPTIONS",
+    "IMAGE_WORDINGS",
+    "IN_PICTURE",
     "LABEL",
     "LOCAL_MODELS",
     "LOCK_FILE",
@@ -112,6 +119,7 @@ __all__ = [
     "Download",
     "Draw",
     "DrawFrames",
+    "DrawState",
     "End",
     "Entry",
     "Environment",
@@ -123,6 +131,7 @@ __all__ = [
     "Field",
     "Game",
     "HorizonSpec",
+    "Images",
     "Instance",
     "Invalid",
     "Item",
@@ -139,6 +148,7 @@ __all__ = [
     "NullPolicy",
     "Option",
     "Outcome",
+    "Picture",
     "Play",
     "Player",
     "Policy",
@@ -175,6 +185,7 @@ __all__ = [
     "evenly_chosen",
     "file_key",
     "general_failure",
+    "has_images",
     "is_array",
     "is_object",
     "is_public_key",
@@ -217,4 +228,5 @@ __all__ = [
     "with_examples",
     "without_credentials",
     "without_reasoning",
+    "wording_name",
 ]

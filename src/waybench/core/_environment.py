@@ -11,10 +11,11 @@ from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Datas
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._game import A, End, Game, Json, Limits, S
+from waybench.core._images import IMAGE_OPTIONS, Images, has_images, with_image_options, without_images
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
-from waybench.core._options import WORDING, Option, resolve
+from waybench.core._options import IMAGE_WORDINGS, WORDING, Option, resolve
 from waybench.core._potential import Potential
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
@@ -154,6 +155,7 @@ class Environment(Generic[I, S, A]):
         oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
             these options. Where it is False, nothing calls the oracle's score the best possible one. None if it never
             is; in a game of chance it means the best expected score.
+        images: How its messages are drawn, for the wordings "image" and "image+text"; None if they cannot be.
     """
 
     id: str
@@ -204,6 +206,11 @@ class Environment(Generic[I, S, A]):
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
+    images: Images | None = None
+
+    def __post_init__(self) -> None:
+        """Add the options of pictures to those that are declared."""
+        object.__setattr__(self, "options", with_image_options(self.images, self.options))
 
     @property
     def item_variables(self) -> tuple[Axis, ...]:
@@ -287,8 +294,9 @@ class Environment(Generic[I, S, A]):
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
-        If `wording` names a file, the options that are returned have the name of its template in its place, and the
-        template's texts as a further option, `template`: they need the file no more.
+        Options of pictures are left out unless the wording has pictures. If `wording` names a file, the options that
+        are returned have the name of its template in its place, and the template's texts as a further option,
+        `template`: they need the file no more.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
@@ -296,7 +304,10 @@ class Environment(Generic[I, S, A]):
         given = dict(values)
         stored = given.pop(TEMPLATE, None)
         resolved = resolve(self.options, given)
-        if resolve_template(self.options, resolved, stored) is not None:
+        template = resolve_template(self.options, resolved, stored)
+        if without_template(resolved)[WORDING] not in IMAGE_WORDINGS:
+            resolved = {name: value for name, value in resolved.items() if name not in IMAGE_OPTIONS}
+        if template is not None:
             self.play_with(resolved)
         return resolved
 
@@ -306,12 +317,15 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
         """
-        if TEMPLATE not in options:
-            return self.play(options)
-        own = next(option for option in self.options if option.name == WORDING)
-        template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
-        played = self.play(without_template(options))
-        return replace(played, wording=template.around(played.wording))
+        if TEMPLATE in options:
+            own = next(option for option in self.options if option.name == WORDING)
+            template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
+            played = self.play_with(without_template(options))
+            return replace(played, wording=template.around(played.wording))
+        if self.images is not None and has_images(options):
+            played = self.play(without_images(options))
+            return replace(played, wording=self.images.around(played.wording, options))
+        return self.play(options)
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.
@@ -331,3 +345,18 @@ class Environment(Generic[I, S, A]):
             proof=self.prove(instance),
             examples=tuple(self.decode(example) for example in examples),
         )
+
+
+def wording_name(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> str:
+    """Return the name of a wording with its options, so that pictures of another size are another wording.
+
+    Args:
+        environment: The environment.
+        options: Resolved options of play.
+
+    Returns:
+        Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
+    """
+    defaults = {option.name: option.default for option in environment.options if option.name in IMAGE_OPTIONS}
+    changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
+    return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])

@@ -7,9 +7,11 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
+from inspect_ai.model import ChatMessageUser, Content, ContentText, GenerateConfig, Model
 
-from waybench.core import UsageError
+from waybench.core import Picture, UsageError
+from waybench.eval._images import content_image
+from waybench.eval._local import LocalModel
 from waybench.eval._provider import EmbeddedPlayer
 
 # Models that run in this process, or take their replies from a list: a request says nothing of a server.
@@ -20,6 +22,8 @@ _CONNECTING = 5.0  # seconds for a connection to a server, so that an address th
 _EARLY = 5.0  # seconds after which the user hears that there is no reply yet
 _CLOSING = 5.0  # seconds for closing connections
 _TOKENS = 16  # the least that some hosted models take
+_QUESTION = "Reply with the word OK."
+_OTHER = "choose a model that reads images, or a wording without pictures"
 _LONGEST = 200  # characters of the server's own words
 
 
@@ -30,6 +34,7 @@ def check_models(
     *,
     early: float = _EARLY,
     connecting: float = _CONNECTING,
+    picture: Picture | None = None,
 ) -> dict[str, float]:
     """Send one short request to each model and refuse to start if one fails.
 
@@ -42,6 +47,7 @@ def check_models(
         tell: Receives a line about each model that has not replied after some seconds.
         early: After how many.
         connecting: Seconds for a connection.
+        picture: A picture that a model has to take; if there is one, it goes with a second request.
 
     Returns:
         Model -> how long its reply took, in seconds, for those that were checked.
@@ -54,7 +60,7 @@ def check_models(
         return {}
 
     async def check_all() -> list[str | float]:
-        return await asyncio.gather(*(_check(model, patience, tell, early, connecting) for model in asked))
+        return await asyncio.gather(*(_check(model, patience, tell, early, connecting, picture) for model in asked))
 
     results = asyncio.run(check_all())
     if problems := [result for result in results if isinstance(result, str)]:
@@ -66,8 +72,24 @@ def _is_local(model: Model) -> bool:
     return isinstance(model.api, EmbeddedPlayer) or str(model).partition("/")[0] in _LOCAL
 
 
+def refuse_text_models(models: Sequence[Model]) -> None:
+    """Refuse models that are known to read text only, without a request.
+
+    Raises:
+        UsageError: In one line for each.
+    """
+    known = [str(model)[:120] for model in models if isinstance(model.api, LocalModel) or str(model).startswith("hf/")]
+    if known:
+        raise UsageError("; ".join(f"model {name!r} takes no pictures: {_OTHER}" for name in known))
+
+
 async def _check(
-    model: Model, patience: float, tell: Callable[[str], None], early: float, connecting: float
+    model: Model,
+    patience: float,
+    tell: Callable[[str], None],
+    early: float,
+    connecting: float,
+    picture: Picture | None,
 ) -> str | float:
     """Return how many seconds a model's reply took, or a line on why the model cannot be used."""
     name = f"model {str(model)[:120]!r}"
@@ -78,6 +100,8 @@ async def _check(
         found = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
             _answered(model), patience
         )
+        if picture is not None and not isinstance(found, str):
+            found = await asyncio.wait_for(_takes_picture(model, picture), patience) or found
     except TimeoutError:
         found = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
     finally:
@@ -112,23 +136,34 @@ async def _no_connection(model: Model, seconds: float) -> str:
 
 async def _answered(model: Model) -> str | float:
     """Return how many seconds a model's reply took; otherwise why the model cannot be used."""
+    began = time.monotonic()
+    error = await _error(model, ChatMessageUser(content=_QUESTION))
+    return time.monotonic() - began if error is None or _status(error) in (400, 422) else _advice(model, error)
+
+
+async def _takes_picture(model: Model, picture: Picture) -> str:
+    """Return why a model does not take a picture, which it says after it has taken text; "" if it does."""
+    parts: list[Content] = [ContentText(text=_QUESTION), content_image(picture)]
+    error = await _error(model, ChatMessageUser(content=parts))
+    if error is None:
+        return ""
+    return f"takes no picture of {picture.size} pixels ({_words(error)}): {_OTHER}, or a smaller image_size"
+
+
+async def _error(model: Model, message: ChatMessageUser) -> Exception | None:
+    """Return the error of a short request; None if it was answered. A busy server is asked again."""
     for wait in (*_WAITS, None):
-        began = time.monotonic()
         try:
-            found = await model.api.generate(
-                [ChatMessageUser(content="Reply with the word OK.")], [], "none", GenerateConfig(max_tokens=_TOKENS)
-            )
+            found = await model.api.generate([message], [], "none", GenerateConfig(max_tokens=_TOKENS))
             output = found[0] if isinstance(found, tuple) else found
             if not isinstance(output, Exception):
-                return time.monotonic() - began
+                return None
             error: Exception = output
         except Exception as raised:
             error = raised
         status = _status(error)
-        if status in (400, 422):
-            return time.monotonic() - began
         if wait is None or not (status == 429 or (status or 0) >= 500):
-            return _advice(model, error)
+            return error
         await asyncio.sleep(wait)
     raise AssertionError("the last try has returned")
 
@@ -146,7 +181,7 @@ def _status(error: Exception) -> int | None:
 
 def _advice(model: Model, error: Exception) -> str:
     """Return in one line what is wrong and what to do."""
-    words = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+    words = _words(error)
     where = f" at {model.api.base_url}" if _has_plain_address(model) else ""
     match _status(error):
         case 401 | 403:
@@ -159,6 +194,10 @@ def _advice(model: Model, error: Exception) -> str:
             return f"no reply from the server{where} ({words}): start it, or check --model-base-url"
         case int(status):
             return f"the server{where} answers with status {status} ({words}): check the server"
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:_LONGEST] or type(error).__name__
 
 
 def _has_plain_address(model: Model) -> bool:

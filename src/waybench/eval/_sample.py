@@ -5,11 +5,19 @@ from typing import Any, Protocol
 
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentReasoning
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentReasoning,
+    ContentText,
+)
 from inspect_ai.util import Store
 
 from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message
 from waybench.envs import registry
+from waybench.eval._images import content_image
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
 REASONING = "waybench_reasoning"  # where the store has the reasoning of the model
@@ -22,7 +30,7 @@ def to_sample(
     episode = Episode(environment, item, options, attempt=attempt)
     return Sample(
         id=f"{item.id}-{attempt}",
-        input=Chat().messages(episode),
+        input=Chat(with_pictures=False).messages(episode),  # which nothing sends; the solver draws what it sends
         # As one text, for the engine walks through structured metadata value by value, many times.
         metadata={
             "env": environment.id,
@@ -100,7 +108,13 @@ def finished_record(sample: EvalSample) -> EpisodeRecord:
 class Chat:
     """Converts an episode's messages to Inspect's, each once, so that the log can refer to earlier ones."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_pictures: bool = True) -> None:
+        """Begin.
+
+        Args:
+            with_pictures: Whether pictures are converted, too; without them a message has its text alone.
+        """
+        self._with_pictures = with_pictures
         self._made: dict[int, tuple[Message, ChatMessage]] = {}
         self._said: dict[int, ChatMessageAssistant] = {}
 
@@ -118,9 +132,14 @@ class Chat:
         if known is not None and known[0] is message:
             return known[1]
         said = None if message.turn is None else self._said.get(message.turn)
-        made = said or _KINDS[message.role](content=message.text)
+        made = said or _KINDS[message.role](content=self._content(message))
         self._made[id(message)] = (message, made)
         return made
+
+    def _content(self, message: Message) -> Any:
+        if message.picture is None or not self._with_pictures:
+            return message.text
+        return [ContentText(text=message.text), content_image(message.picture)]
 
 
 _KINDS: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {

@@ -116,8 +116,8 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
         event = next(sent)
         if found:
             return
-        made = [(message.role, _readable(message.text)) for message in again.messages]
-        if made != [(message.role, _readable(message.text)) for message in event.input]:
+        made = [(message.role, _readable(message.text), message.picture is not None) for message in again.messages]
+        if made != [(message.role, _readable(message.text), _has_picture(message)) for message in event.input]:
             found.append(f"turn {len(again.turns)}: the messages sent differ from those made again")
 
     try:
@@ -125,6 +125,11 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     except (WaybenchError, StopIteration):
         return ""  # the simulation itself says what does not agree
     return found[0] if found else ""
+
+
+def _has_picture(message: Any) -> bool:
+    """Return whether a message that was sent had one picture; the log does not keep its pixels."""
+    return not isinstance(message.content, str) and sum(part.type == "image" for part in message.content) == 1
 
 
 def _score_difference(sample: Any, record: EpisodeRecord) -> str:

@@ -134,7 +134,7 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
 def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Sequence[Row]]) -> WordingEffect | None:
     found = {name: measured(at_items(own[group]), metric, metric).values for name, group in groups.items()}
     listed = next(option for option in declared(next(iter(groups.values())).env) if option.name == WORDING)
-    known = [name for name in listed.choices if found.get(name)]
+    known = [name for name in listed.all_choices if found.get(name)]
     names = [*known, *sorted(name for name in found if found[name] and name not in known)]
     if len(names) < 2:
         return None

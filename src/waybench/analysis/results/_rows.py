@@ -10,7 +10,21 @@ from typing import Any, NamedTuple, TypeVar
 
 from waybench.analysis.logs import SCALARS, LoggedEpisode, Origin
 from waybench.analysis.results._ranges import Ranges, record_ranges
-from waybench.core import TEMPLATE, DataError, End, Environment, EpisodeRecord, Json, Metric, Option, Price, Range
+from waybench.core import (
+    IMAGE_OPTIONS,
+    TEMPLATE,
+    WORDING,
+    DataError,
+    End,
+    Environment,
+    EpisodeRecord,
+    Json,
+    Metric,
+    Option,
+    Price,
+    Range,
+    wording_name,
+)
 from waybench.envs import registry
 
 UNCONFIRMED = "does not replay"
@@ -249,9 +263,10 @@ def _is_guided(record: EpisodeRecord) -> bool:
 
 
 def declared(env: str) -> tuple[Option, ...]:
-    """Return all options of an environment: of play and of its items."""
+    """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
     environment = registry.load(env)
-    return (*environment.options, *environment.source_options)
+    played = (option for option in environment.options if option.name not in IMAGE_OPTIONS)
+    return (*played, *environment.source_options)
 
 
 def row(
@@ -292,7 +307,8 @@ def row(
         item = dict(record.item)
         options: dict[str, Any] = {
             **_defaults(record.env),
-            **{name: value for name, value in record.options.items() if name != TEMPLATE},
+            **{name: value for name, value in record.options.items() if name not in (TEMPLATE, *IMAGE_OPTIONS)},
+            **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
             **episode.settings,
             **examples,
             # A task that fixes the setting has no parameter that says so.
