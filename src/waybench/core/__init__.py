@@ -45,7 +45,7 @@ from waybench.core._metrics import (
     outcome_metric,
 )
 from waybench.core._options import IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option, resolve
-from waybench.core._picture import DrawState, Picture
+from waybench.core._picture import DrawPicture, Picture
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -119,7 +119,7 @@ __all__ = [
     "Download",
     "Draw",
     "DrawFrames",
-    "DrawState",
+    "DrawPicture",
     "End",
     "Entry",
     "Environment",

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._options import IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option
-from waybench.core._picture import DrawState, Picture
+from waybench.core._picture import DrawPicture, Picture
 from waybench.core._wording import Field, Invalid, Message, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
@@ -29,17 +29,18 @@ class Images:
     """How an environment's messages are drawn, for the wordings "image" and "image+text".
 
     Attributes:
-        draw: Draws a state as the messages describe it (see `DrawState`).
+        draw: Draws a state as the messages describe it (see `DrawPicture`).
         legend: How to read the picture, for the rules.
         replaces: Names of the fields of the base wording (`Wording.rule_fields`, `Wording.fields`) whose text the
             picture takes the place of.
-        legend_field: Name of the field of the rules that says how to read the text which the picture replaces; the
-            legend takes its place. "" to have the legend at the end of the rules.
+        legend_field: Name of the field of the rules that the legend takes the place of: the one that says how to read
+            the text which the picture replaces, or that text itself. In "image+text" the legend follows its text. ""
+            to have the legend at the end of the rules.
         bases: The wordings that can be the base, the default first.
         grid: Whether the picture can have a grid.
     """
 
-    draw: DrawState
+    draw: DrawPicture
     legend: str
     replaces: tuple[str, ...]
     legend_field: str = ""
@@ -118,7 +119,8 @@ class ImageWording(Wording[I, S, A], Generic[I, S, A]):
         self.rewrites = base.rewrites
         self._images, self._base, self._size, self._grid = images, base, size, grid
         self._replaced = {field.name: field for field in base.fields if field.name in images.replaces}
-        self._replaced_rules = {field.name: field for field in base.rule_fields if field.name in images.replaces}
+        replaced = {*images.replaces} - {images.legend_field}
+        self._replaced_rules = {field.name: field for field in base.rule_fields if field.name in replaced}
         self._legend = next((field for field in base.rule_fields if field.name == images.legend_field), None)
         self.rule_fields = tuple(map(self._rule_field, base.rule_fields))
         self.fields = tuple(
@@ -152,18 +154,18 @@ class ImageWording(Wording[I, S, A], Generic[I, S, A]):
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
         """Return the base wording's message; in "image" without what the picture shows."""
         text = self._base.observe(state, last, turn)
-        return _without(text, self._pieces(state, last, turn)) if self.name == IMAGE else text
+        return _without(text, self._pieces(state, last, turn).values()) if self.name == IMAGE else text
 
     def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
         """Return a picture of the state wherever the base wording's text describes it, and with the rules."""
-        text = self._base.observe(state, last, turn)
-        if last is None or any(piece and piece in text for piece in self._pieces(state, last, turn)):
-            return Picture(state, self._size, self._grid, self._images.draw)
+        text, pieces = self._base.observe(state, last, turn), self._pieces(state, last, turn)
+        if last is None or any(piece and piece in text for piece in pieces.values()):
+            return Picture(state, self._size, self._grid, self._images.draw, tuple(pieces.items()))
         return None
 
-    def _pieces(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> list[str]:
+    def _pieces(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> dict[str, str]:
         view = View(state, last, turn)
-        return [field.of(view) for field in self._replaced.values()]
+        return {name: field.of(view) for name, field in self._replaced.items()}
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
         """Return the messages as the base wording divides them."""
@@ -201,8 +203,9 @@ class ImageWording(Wording[I, S, A], Generic[I, S, A]):
 def _without(text: str, pieces: Iterable[str]) -> str:
     """Return a text with what the picture shows left out of it."""
     for piece in pieces:
-        if piece:
-            text = text.replace(piece, IN_PICTURE)
+        if piece:  # the last one, since an example above it can have the same text
+            before, found, after = text.rpartition(piece)
+            text = f"{before}{IN_PICTURE}{after}" if found else text
     return text
 
 

@@ -9,11 +9,9 @@ from inspect_ai.model import ContentImage
 
 from waybench.core import Picture
 
-# The font comes with what draws the pictures, so that they have the same bytes whatever fonts a machine has.
-_FONTS = {
-    'font-family="sans-serif"': 'font-family="Liberation Sans"',
-    'font-family="monospace"': 'font-family="Liberation Mono"',
-}
+# The one font that comes with what draws the pictures, so that they have the same bytes whatever fonts a machine has.
+_FONT = 'font-family="Liberation Sans"'
+_GENERIC = re.compile(r'font-family="(?:sans-serif|monospace)"')
 _ROOT = re.compile(r'<svg [^>]*viewBox="0 0 ([0-9.]+) ([0-9.]+)"[^>]*>')
 _PIXELS_PER_TOKEN = 750  # by which Anthropic's documentation estimates the tokens of a picture
 
@@ -41,12 +39,10 @@ def _png(svg: str, size: int) -> bytes:
     body = svg[root.end() :]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{across}" height="{down}" '
-        f'viewBox="0 0 {width:g} {height:g}" font-family="Liberation Sans">'
+        f'viewBox="0 0 {width:g} {height:g}" {_FONT}>'
         f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>'
     )
-    for generic, ours in _FONTS.items():
-        body = body.replace(generic, ours)
-    return bytes(vl_convert.svg_to_png(head + body))
+    return bytes(vl_convert.svg_to_png(head + _GENERIC.sub(_FONT, body)))
 
 
 def content_image(picture: Picture) -> ContentImage:

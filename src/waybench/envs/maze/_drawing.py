@@ -6,7 +6,7 @@ from itertools import count
 from typing import NamedTuple
 
 from waybench._svg import ruled_board, walk
-from waybench.core import Json, TurnRecord, plural
+from waybench.core import Json, Picture, TurnRecord, plural
 from waybench.envs.maze._game import MazeState
 from waybench.envs.maze._instance import Maze
 from waybench.spaces import DIRECTIONS
@@ -68,18 +68,14 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
     )
 
 
-def draw_state(state: MazeState, grid: bool) -> str:
-    """Draw what the matrix of a request says: the paths, the walls, and where the player is.
-
-    Args:
-        state: The state.
-        grid: Whether the cells have edges, and rows and columns numbers.
-    """
+def draw_picture(picture: Picture) -> str:
+    """Draw what the matrix of a request says: the paths, the walls, and where the player is."""
+    state: MazeState = picture.state
     maze, size = state.maze, state.maze.size
     x, y = maze.lattice.position(state.at)
     player = f'<circle class="maze-player" fill="#d55e00" cx="{x}.5" cy="{y}.5" r="0.36"/>'
     label = f"Maze of dimension {size}"
-    return ruled_board("maze", size, size, label, [_board(maze), player], grid=grid)
+    return ruled_board("maze", size, size, label, [_board(maze), player], grid=picture.grid)
 
 
 def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:

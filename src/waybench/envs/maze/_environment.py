@@ -16,7 +16,7 @@ from waybench.core import (
     Presentation,
     level_axis,
 )
-from waybench.envs.maze._drawing import draw, draw_state
+from waybench.envs.maze._drawing import draw, draw_picture
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
 from waybench.envs.maze._instance import Maze, decode, prove
@@ -75,7 +75,7 @@ PRESENTATION = Presentation(
 )
 
 IMAGES = Images(
-    draw=draw_state,
+    draw=draw_picture,
     legend="In the picture below, white cells are paths and dark cells are walls. I am the orange dot.",
     replaces=("maze",),
     legend_field="legend",
