@@ -15,13 +15,6 @@ I = TypeVar("I")  # noqa: E741  the instance
 IMAGE_BASE, IMAGE_SIZE, IMAGE_GRID = "image_base", "image_size", "image_grid"
 IMAGE_OPTIONS = (IMAGE_BASE, IMAGE_SIZE, IMAGE_GRID)
 IN_PICTURE = "(see the picture)"
-_SIZE = Option(
-    name=IMAGE_SIZE,
-    default=768,
-    low=64,
-    high=4096,
-    doc=f"Pixels of the longer side of a picture, for wording={IMAGE} and {IMAGE_AND_TEXT}.",
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +31,7 @@ class Images:
             to have the legend at the end of the rules.
         bases: The wordings that can be the base, the default first.
         grid: Whether the picture can have a grid.
+        size: Pixels of the longer side by default.
     """
 
     draw: DrawPicture
@@ -46,6 +40,7 @@ class Images:
     legend_field: str = ""
     bases: tuple[str, ...]
     grid: bool = False
+    size: int = 768
 
     @property
     def options(self) -> tuple[Option, ...]:
@@ -57,12 +52,19 @@ class Images:
             choices=self.bases,
             doc=f"The wording whose texts go with the pictures of {wordings}.",
         )
+        size = Option(
+            name=IMAGE_SIZE,
+            default=self.size,
+            low=64,
+            high=4096,
+            doc=f"Pixels of the longer side of a picture, for {wordings}.",
+        )
         ruled = Option(
             name=IMAGE_GRID,
             default=False,
             doc=f"Whether the pictures of {wordings} have lines between cells and numbers of rows and columns.",
         )
-        return (base, _SIZE, ruled) if self.grid else (base, _SIZE)
+        return (base, size, ruled) if self.grid else (base, size)
 
     def around(self, base: Wording[Any, Any, Any], options: Mapping[str, Json]) -> "ImageWording[Any, Any, Any]":
         """Return the wording with pictures.

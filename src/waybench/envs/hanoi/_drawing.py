@@ -141,7 +141,7 @@ def _disk(disk: int, middle: float, top: float, new: bool) -> str:
 
 
 def draw_picture(picture: Picture) -> str:
-    """Draw the rods as they are and, below, as they have to be, with the number of each disk and the name of each rod."""
+    """Draw the rods as they are and, below, the goal, with the number of each disk and the name of each rod."""
     state: AgentState[Towers, Puzzle] = picture.state
     disks = state.instance.level
     shown = (Frame("now", state.world.rods), Frame("goal", stacks(state.instance.positions[1])))

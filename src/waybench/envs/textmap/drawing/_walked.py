@@ -9,6 +9,7 @@ from waybench.envs.textmap.map import Edge, reached
 from waybench.envs.textmap.questions import AnswerState, MapQuestion
 
 _LETTERS = 8.5  # font size of actions
+_FEW, _MOST = 12, 2.0  # places for which a page has room enough, and how many times as much others have at most
 _AT = 0.3  # of a line, where its action is written
 
 
@@ -22,7 +23,7 @@ def draw_picture(picture: Picture) -> str:
     edges = tuple(edge for edge in question.map.edges if reached(edge.forward_named, question.cutoff))
     ends = {place for edge in edges for place in (edge.source, edge.target)}
     places = tuple(place for place in question.map.places if place in ends) or question.map.places[:1]
-    board = Board(places, edges)
+    board = Board(places, edges, min(max(1.0, (len(places) / _FEW) ** 0.5), _MOST))
     moves = [edge for edge in edges if edge.source != edge.target]
     heads = "".join(board.head(edge.source, edge.target, 0.8, 4) for edge in moves)
     dots = (f"M{x:.4g} {y:.4g}h0" for x, y in board.at.values())

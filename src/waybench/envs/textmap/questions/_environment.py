@@ -66,11 +66,12 @@ def _draw_picture(picture: Picture) -> str:
 
 IMAGES = Images(
     draw=_draw_picture,
-    legend="(In place of the walkthrough, the picture below has its map. Each dot is a place, with its name. Each arrow "
-    "is a move that the walkthrough makes, with its action near the place where the move begins.)",
+    legend="(In place of the walkthrough, the picture below has its map. Each dot is a place, with its name. Each "
+    "arrow is a move that the walkthrough makes, with its action near the place where the move begins.)",
     replaces=("walkthrough",),
     legend_field="walkthrough",
     bases=("chat", "plain", "examples"),
+    size=1024,
 )
 
 
