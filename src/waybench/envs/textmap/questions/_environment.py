@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Environment, HorizonSpec, Images, Json, Limits, Option, Picture, Play, Stream
+from waybench.core import Environment, HorizonSpec, Json, Limits, Option, Play, Stream
 from waybench.envs.textmap.map import PlaceMap, resolve_game
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._axes import AXES
@@ -58,23 +58,6 @@ OPTIONS = (
 )
 
 
-def _draw_picture(picture: Picture) -> str:
-    from waybench.envs.textmap.drawing import draw_picture  # imported when it is needed
-
-    return draw_picture(picture)
-
-
-IMAGES = Images(
-    draw=_draw_picture,
-    legend="(In place of the walkthrough, the picture below has its map. Each dot is a place, with its name. Each "
-    "arrow is a move that the walkthrough makes, with its action near the place where the move begins.)",
-    replaces=("walkthrough",),
-    legend_field="walkthrough",
-    bases=("chat", "plain", "examples"),
-    size=1024,
-)
-
-
 def _play(
     protocol: str, wording: str, observations: str, lists: str | None
 ) -> Play[MapQuestion, AnswerState[MapQuestion], Trajectory]:
@@ -113,7 +96,6 @@ def _environment(
         typed_help=HELP,
         explanatory_variables=explanatory_variables(decode),
         players=PLAYERS,
-        images=IMAGES,
         decode=decode,
         **fields,
     )
