@@ -42,7 +42,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "data": PLAYED,
     "papers": BOTTOM,
     "stats": BOTTOM,
-    "rl": PLAYED | {"people"},
+    "rl": PLAYED | {"people", "stats"},
     "eval": PLAYED | {"stats"},
     "tasks": PLAYED | {"eval", "data", "stats"},
     "contrib": PLAYED | {"eval", "data"},

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used (PEP 562)."""
+"""Names of a package that are imported when they are first used (PEP 562), and modules likewise."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -20,3 +20,17 @@ def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
         return getattr(import_module(f"{package}.{homes[name]}"), name)
 
     return get
+
+
+class LateModule:
+    """A module that is imported when one of its names is first used.
+
+    Args:
+        name: Its dotted name.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self._name), name)

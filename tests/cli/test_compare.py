@@ -126,6 +126,24 @@ def test_a_story_against_its_plain_twin(command: Command, tmp_path: Path) -> Non
     assert "give B" in one_line_error(command("compare", tmp_path))
 
 
+@pytest.mark.slow
+def test_original_items_against_isomorphic_ones(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", task="dfs", limit=7)
+    run(tmp_path, "oracle", "null", task="dfs", limit=6, isomorph=2)
+    run(tmp_path, "oracle", task="dfs", limit=6, isomorph=3)
+    out = command("compare", tmp_path, "--isomorphs").stdout
+    assert "A: waybench/oracle in original items" in out
+    assert "waybench/null" not in out
+    assert "Excluded: 1 item that only A was given" in out
+    assert "agreement of two forms 1.000" in out
+    found = json.loads(command("compare", tmp_path / "oracle", "--isomorphs", "--json", "-").stdout)
+    assert [(one["items"], one["sets"]) for one in found["comparisons"]] == [(6, [2, 3])]
+    assert "leave 'other' out" in one_line_error(command("compare", tmp_path, "other", "--isomorphs"))
+    assert "give one of them" in one_line_error(command("compare", tmp_path, "--isomorphs", "--twins"))
+    assert "-T isomorph=1" in one_line_error(command("compare", tmp_path / "null", "--isomorphs"))
+    assert "isomorph" in one_line_error(command("run", "rps", "--model", "waybench/null", "-T", "isomorph=1"))
+
+
 def test_horizons_are_compared_by_their_ratio(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", "random", max_dimension=17, limit=4, attempts=1)
     (ratio,) = json.loads(command("compare", "oracle", "random", "--in", tmp_path, "--json", "-").stdout)["horizons"]

@@ -1,6 +1,7 @@
 import hashlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -243,3 +244,22 @@ def test_what_cannot_be_written_is_known_before_anything_is_asked(
         arguments = ("--model-base-url", server.url, "--out", "/no/such/folder/file")
         assert "cannot write" in one_line_error(command("generate", "tilemap", *of_model, *arguments))
     assert not server.asked
+
+
+def test_chats_with_tools_have_calls_and_results(command: Command) -> None:
+    def line(*more: str) -> dict[str, Any]:
+        return lines_of(command("generate", "search/coin", "--count", 1, "-T", "interface=tools", *more))[0]
+
+    solved, prompt = line("--solutions", "-T", "protocol=sound"), line("--prompts")
+    for found in (solved, prompt):
+        (tool,) = found["tools"]
+        assert tool["function"]["name"] == "guess" and tool["function"]["parameters"]["required"] == ["number"]
+    assert [message["role"] for message in prompt["messages"]] == ["system", "user"]
+    chat = solved["messages"]
+    assert [message["role"] for message in chat[2:]] == ["assistant", "tool"] * ((len(chat) - 3) // 2) + ["assistant"]
+    for number, message in enumerate(chat[2:], start=2):
+        if message["role"] == "assistant":
+            (call,) = message["tool_calls"]
+            assert json.loads(call["function"]["arguments"]).keys() == {"number"} and message["content"] == ""
+        else:
+            assert message["tool_call_id"] == chat[number - 1]["tool_calls"][0]["id"]

@@ -20,6 +20,7 @@ from waybench.core import (
     Invalid,
     Item,
     Json,
+    Metric,
     Option,
     Outcome,
     Picture,
@@ -287,6 +288,12 @@ def wrong_wording_name(options: Mapping[str, Json]) -> Any:
     return replace(DIAL.play(options), wording=DialWording("another"))
 
 
+def isomorphic(isomorph: Callable[[Dial], Dial]) -> AnyEnvironment:
+    """Return the dial with isomorphic instances, and its number of turns as its headline metric."""
+    turns = Metric(name="turns", of=lambda record: float(len(record.turns)), title="Turns", doc="Turns.", low=0)
+    return replace(DIAL, metrics=(turns,), isomorph=lambda dial, key, number: isomorph(dial))
+
+
 def paper_only(options: Mapping[str, Json]) -> Any:
     if options["wording"] == "other":
         raise UsageError("not offered")
@@ -467,6 +474,13 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
     "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),
     "nothing about it": ("names", replace(DIAL, about=""), "says too little"),
+    "an isomorph that is not new": ("isomorphs", isomorphic(lambda dial: dial), "nothing is new"),
+    "an isomorph of another level": ("isomorphs", isomorphic(lambda dial: replace(dial, size=900)), "another level"),
+    "an isomorph that is easier": (
+        "isomorphs",
+        isomorphic(lambda dial: replace(dial, start=dial.goal - 1 or 2)),
+        "the oracle's score",
+    ),
     "axes without a success": ("horizon", replace(DIAL, axes=(level_axis("numbers", "Numbers."),)), "what success is"),
     "a success without axes": ("horizon", replace(DIAL, competent=lambda record: True), "declare axes"),
 }

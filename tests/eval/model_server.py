@@ -24,6 +24,7 @@ class Answer:
         code: The error's code; the status if not given.
         delay: Seconds before anything is sent.
         cut: Whether the connection is cut in the middle of the answer.
+        calls: Calls of tools, each a name and the arguments as they are sent, as JSON or not.
     """
 
     text: str = ""
@@ -32,6 +33,7 @@ class Answer:
     code: str = ""
     delay: float = 0.0
     cut: bool = False
+    calls: tuple[tuple[str, str], ...] = ()
 
 
 Script = Callable[[list[dict[str, Any]], int], Answer]  # (messages, how often they were sent before) -> answer
@@ -46,12 +48,14 @@ class ModelServer:
         asked: How often each conversation was sent.
         answered: How often each conversation got a whole completion.
         requests: Path and headers of each request; names of headers in lower case.
+        bodies: The body of each request.
     """
 
     url: str = ""
     asked: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    bodies: list[dict[str, Any]] = field(default_factory=list)
 
 
 @contextmanager
@@ -69,6 +73,7 @@ def model_server(script: Script) -> Iterator[ModelServer]:
             with lock:
                 before = state.asked[key]
                 state.asked[key] += 1
+                state.bodies.append(body)
                 state.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
             answer = script(body["messages"], before)
             time.sleep(answer.delay)
@@ -131,6 +136,18 @@ def prompt_tokens(messages: list[dict[str, Any]]) -> int:
     return letters // 4 + pixels // 750
 
 
+def _calls(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
+    calls = [
+        {
+            "id": f"id-{len(body['messages'])}-{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": arguments},
+        }
+        for number, (name, arguments) in enumerate(answer.calls)
+    ]
+    return {"tool_calls": calls} if calls else {}
+
+
 def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
     prompt, reply = prompt_tokens(body["messages"]), len(answer.text) // 4
     return {
@@ -141,8 +158,8 @@ def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
         "choices": [
             {
                 "index": 0,
-                "message": {"role": "assistant", "content": answer.text},
-                "finish_reason": answer.finish,
+                "message": {"role": "assistant", "content": answer.text, **_calls(body, answer)},
+                "finish_reason": "tool_calls" if answer.calls and answer.finish == "stop" else answer.finish,
                 "logprobs": None,
             }
         ],

@@ -152,7 +152,7 @@ def test_a_row_is_all_that_is_read_back() -> None:
 def test_processes_give_results_in_order() -> None:
     program = (
         "import os\n"
-        "from waybench.reporting._workers import spread\n"
+        "from waybench.core import spread\n"
         "with spread(lambda number: (number, os.getpid()), 8, 2) as results:\n"
         "    found = list(results)\n"
         "print([number for number, _ in found], os.getpid() in {pid for _, pid in found})\n"

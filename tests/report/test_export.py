@@ -195,7 +195,11 @@ def test_a_site_has_the_frames(site: Path) -> None:
         *(f"{name}.{kind}" for name in ("episodes", "scores", "horizons") for kind in ("parquet", "csv")),
         *("columns.csv", "index.html"),
         "summary.schema.json",
-        *(f"{name}.{kind}" for name in ("ledger", "effects", "wordings", "twins") for kind in ("parquet", "csv")),
+        *(
+            f"{name}.{kind}"
+            for name in ("ledger", "effects", "wordings", "twins", "isomorphs")
+            for kind in ("parquet", "csv")
+        ),
     }
     episodes = pq.read_table(site / "data" / "episodes.parquet")
     summary = json.loads((site / "summary.json").read_text())

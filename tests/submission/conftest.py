@@ -11,7 +11,7 @@ from waybench.submission import pack
 TASKS = {
     "alicia": {"limit": 2, "max_dimension": 7, "attempts": 2},
     "guessnum": {"limit": 4},
-    "dfs": {"limit": 4, "attempts": 2},
+    "dfs": {"limit": 4, "attempts": 2, "isomorph": 3},
     "gtb": {"limit": 2},
     "mango_route": {"limit": 3, "worlds": 1},
     "mango_destination": {"limit": 3, "worlds": 1},

@@ -17,6 +17,7 @@ import waybench
 from tests.submission.conftest import MODEL, TASKS
 from tests.submission.tampering import read, write
 from waybench.cli._app import main
+from waybench.core import _workers
 from waybench.submission import NotASubmission, pack, verify, verify_logs
 from waybench.submission._archive import MANIFEST
 
@@ -51,6 +52,45 @@ def test_a_verdict_follows_its_schema(submission: Path, tmp_path: Path) -> None:
         verdict = verify(path)
         assert verdict.is_verified == is_verified
         jsonschema.validate(verdict.to_json(), schema)
+
+
+@pytest.mark.slow
+def test_the_verdict_does_not_depend_on_the_number_of_processes(
+    submission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Findings of copies of this process come in the order of the records, and their rows are measured alike."""
+    monkeypatch.setattr(_workers, "_FORBIDDEN", [])  # another test of this process may have drawn a chart
+    manifest, records = read(submission)
+    first, second, *_ = manifest["runs"]
+    del records[first["file"]][1]
+    records[second["file"]].append(records[second["file"]][0])
+    for line in records[second["file"]]:
+        line["record"]["player"] = "waybench/oracle"
+    write(tmp_path / "x.zip", manifest, records)
+    steps: list[tuple[int, int]] = []
+    alone, spread = (
+        verify(tmp_path / "x.zip", processes=count, progress=lambda *step: steps.append(step)).to_json()
+        for count in (1, 2)
+    )
+    assert alone == spread
+    assert {finding["kind"] for run in alone["runs"] for finding in run["problems"]} >= {"missing", "player"}
+    total = sum(map(len, records.values()))
+    assert steps == [(number, total) for number in range(1, total + 1)] * 2
+
+
+@pytest.mark.slow
+def test_a_file_of_items_is_read_in_copies_of_the_process(tmp_path: Path) -> None:
+    """Several runs read items of the archive at the same time, each at its own position."""
+    lines = [
+        json.dumps(waybench.load("maze/alicia").source(level=5).item(index).instance.to_json()) for index in (0, 1)
+    ]
+    (tmp_path / "items.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    for player in ("oracle", "null", "random"):
+        waybench.evaluate("alicia", f"waybench/{player}", out=tmp_path / "logs", source=str(tmp_path / "items.jsonl"))
+    pack([tmp_path / "logs"], tmp_path / "x.zip", on_problem=fail)
+    verdict = verify(tmp_path / "x.zip", processes=2)
+    assert verdict.is_verified, verdict.text()
+    assert [run.played for run in verdict.runs] == [run.records for run in verdict.runs]
 
 
 def test_the_same_logs_give_the_same_bytes(logs: Path, submission: Path, tmp_path: Path) -> None:

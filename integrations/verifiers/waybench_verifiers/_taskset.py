@@ -74,15 +74,27 @@ class WaybenchTaskset(vf.Taskset[WaybenchTask, WaybenchTasksetConfig]):
     def load(self) -> Iterator[WaybenchTask]:
         """Yield the items."""
         session = self.config.session()
-        settings = self.config.model_dump(include={"env", "level", "split", "key", "items", "options"})
         for index in range(self.config.items):
-            turn = session.start(index)
-            yield WaybenchTask(
-                WaybenchData(
-                    name=f"{self.config.env}#{turn.info['level']}/{turn.info['item']}",
-                    prompt=turn.messages,  # pyright: ignore[reportArgumentType]  pydantic reads them as messages
-                    settings=settings,
-                    index=index,
-                ),
-                self.config.task,
-            )
+            yield self._task(self.config, session, index)
+
+    def choose(self, level: int, index: int) -> WaybenchTask:
+        """Return one item of any level, such as a curriculum chooses.
+
+        Args:
+            level: The level.
+            index: The item's number in the split, from 0.
+        """
+        config = self.config.model_copy(update={"level": level})
+        return self._task(config, config.session(), index)
+
+    def _task(self, config: WaybenchTasksetConfig, session: Session, index: int) -> WaybenchTask:
+        turn = session.start(index)
+        return WaybenchTask(
+            WaybenchData(
+                name=f"{config.env}#{turn.info['level']}/{turn.info['item']}",
+                prompt=turn.messages,  # pyright: ignore[reportArgumentType]  pydantic reads them as messages
+                settings=config.model_dump(include={"env", "level", "split", "key", "items", "options"}),
+                index=index,
+            ),
+            self.config.task,
+        )

@@ -149,7 +149,7 @@ def play(
     """
     environment = find_environment(env) if isinstance(env, str) else env
     drawn = {option.name for option in environment.source_options}
-    known = {option.name for option in environment.options} | drawn
+    known = {option.name for option in environment.play_options} | drawn
     for name in options:
         if name not in known:
             raise UsageError(unknown(f"option of {environment.id}", name, known))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waybench._extras import says_missing_extra
-from waybench.core import Json, Picture, UsageError, read_prices, resolve
+from waybench.core import INTERFACE, TOOLS, Json, Picture, UsageError, read_prices, resolve
 
 if TYPE_CHECKING:
     from waybench.analysis.logs import Skipped
@@ -89,6 +89,7 @@ def evaluate(
         config=config,
         rerun=rerun,
         picture=picture,
+        tools=parameters.get(INTERFACE) == TOOLS,
     )
     return read_logs(out)
 

@@ -1,11 +1,12 @@
 """Prompts and solutions of items as chats, for other programs."""
 
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterator
 from typing import Any
 
 from waybench.cli._items import ItemChoice
 from waybench.cli._output import dumps
-from waybench.core import Episode, Json, Message, UsageError, policy
+from waybench.core import Episode, Json, ToolWording, UsageError, object_schema, policy, read_calls
 from waybench.rl import split_of
 
 
@@ -20,7 +21,8 @@ def prompt_lines(choice: ItemChoice) -> Iterator[str]:
     yield dumps(
         {
             "id": item.id,
-            "messages": _chat(episode.messages),
+            "messages": _chat(episode),
+            **_tools(episode),
             "env": environment.id,
             "version": environment.version,
             "task": choice.task,
@@ -62,6 +64,7 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
     episode: Episode[Any, Any, Any] = Episode(environment, item, choice.options, player=player)
     plays, whole = policy(player), episode.play.wording.memory.kind == "chat"
     about = {
+        **_tools(episode),
         "env": environment.id,
         "id": item.id,
         "level": item.level,
@@ -72,30 +75,60 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
     }
     thoughts: list[str] = []
     while not episode.done:
-        prompt, reply = _chat(episode.messages), plays.reply(episode)
+        prompt = _chat(episode)
+        before, reply = len(prompt), plays.reply(episode)
         thoughts.append("" if explain is None or reasoning == "none" else explain(episode.state))
         episode.step(reply)
         if not whole:
-            yield dumps({"messages": [*prompt, _with_thought(reply, thoughts[-1], reasoning)], **about})
+            said = _said(episode, reply, before)
+            yield dumps({"messages": [*prompt, _with_thought(said, thoughts[-1], reasoning)], **about})
     if whole and episode.turns:
-        chat = _chat(episode.messages)[:-1]  # the last message is feedback that needs no reply
-        said = iter(zip(episode.turns, thoughts, strict=True))
+        chat = _chat(episode)[:-1]  # the last message is feedback that needs no reply
+        own = iter(zip(episode.turns, thoughts, strict=True))
         opening = len(episode.messages) - 2 * len(episode.turns)
         for number, message in enumerate(chat[opening:], start=opening):
             if message["role"] == "assistant":
-                chat[number] = _with_thought(message["content"], next(said)[1], reasoning)
+                chat[number] = _with_thought(message, next(own)[1], reasoning)
         yield dumps({"messages": chat, **about})
 
 
-def _with_thought(reply: str, thought: str, reasoning: str) -> Json:
-    message = {"role": "assistant", "content": reply}
+def _with_thought(message: dict[str, Json], thought: str, reasoning: str) -> Json:
     if reasoning == "field":
         return {**message, "reasoning_content": thought}
+    reply = message["content"]
     return {**message, "content": f"<think>\n{thought}\n</think>\n\n{reply}"} if reasoning == "think" else message
 
 
-def _chat(messages: Iterable[Message]) -> list[Json]:
-    messages = list(messages)
-    if any(message.picture is not None for message in messages):
-        raise UsageError("chats are written as text: choose a wording without pictures")
-    return [{"role": message.role, "content": message.text} for message in messages]
+def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
+    """Return an episode's messages as chat models take them, with calls of tools and their results."""
+    chat: list[dict[str, Json]] = []
+    for number, message in enumerate(episode.messages):
+        if message.picture is not None:
+            raise UsageError("chats are written as text: choose a wording without pictures")
+        calls = chat[-1].get("tool_calls", ()) if chat else ()
+        if message.role == "assistant":
+            chat.append(_said(episode, message.text, number))
+        elif calls:  # a reference player makes one call
+            chat.append({"role": "tool", "tool_call_id": calls[0]["id"], "content": message.text})
+        else:
+            chat.append({"role": message.role, "content": message.text})
+    return chat
+
+
+def _said(episode: Episode[Any, Any, Any], reply: str, number: int) -> dict[str, Json]:
+    """Return a reply as the message of this number in a chat."""
+    text, calls = read_calls(reply) if isinstance(episode.play.wording, ToolWording) else (reply, ())
+    functions = [{"name": call.name, "arguments": json.dumps(call.arguments)} for call in calls]
+    listed = [{"id": f"call_{number}", "type": "function", "function": function} for function in functions]
+    return {"role": "assistant", "content": text, **({"tool_calls": listed} if listed else {})}
+
+
+def _tools(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
+    """Return the tools of an episode as chat models take them; nothing where replies are text."""
+    if not isinstance(episode.play.wording, ToolWording):
+        return {}
+    tools = episode.play.wording.tools(episode.state)
+    functions = [
+        {"name": tool.name, "description": tool.doc, "parameters": object_schema(tool.parameters)} for tool in tools
+    ]
+    return {"tools": [{"type": "function", "function": function} for function in functions]}

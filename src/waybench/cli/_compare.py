@@ -23,7 +23,8 @@ waybench compare before after                             each model in both fol
 waybench compare before/gpt-4o after/gpt-4o               one model, before and after a change
 waybench compare ada.jsonl openai/gpt-4o                  a person and a model
 waybench compare null random --metric solved --json -     shares of solved items, as JSON
-waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs"""
+waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs
+waybench compare waybench-out --isomorphs                 each model at items and at isomorphic ones (-T isomorph=1)"""
 
 
 class Side(NamedTuple):
@@ -68,6 +69,11 @@ class Side(NamedTuple):
     is_flag=True,
     help="Compare tasks with their embodied twins on the same items, each model of A with itself.",
 )
+@click.option(
+    "--isomorphs",
+    is_flag=True,
+    help="Compare original items with isomorphic ones (-T isomorph=N), each model of A with itself.",
+)
 @click.option("--json", "out", metavar="FILE", help="Write JSON to a file (- for standard output).")
 def compare(
     a: str,
@@ -77,6 +83,7 @@ def compare(
     metric: str,
     margin: float,
     twins: bool,
+    isomorphs: bool,
     out: str | None,
 ) -> None:
     """Compare A and B on the same items, with paired tests.
@@ -98,13 +105,16 @@ def compare(
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
     from waybench.analysis.horizons import compare_horizons, ratio_over_families
 
-    if twins:
+    if twins and isomorphs:
+        raise UsageError("--twins and --isomorphs compare different things: give one of them")
+    if twins or isomorphs:
+        name, compare_items = ("--twins", _compare_twins) if twins else ("--isomorphs", _compare_isomorphs)
         if b is not None:
-            raise UsageError(f"--twins compares each model of {a!r} with itself: leave {b!r} out")
-        _compare_twins(_side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
+            raise UsageError(f"{name} compares each model of {a!r} with itself: leave {b!r} out")
+        compare_items(_side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
         return
     if b is None:
-        raise UsageError("give B: another folder or model, or --twins")
+        raise UsageError("give B: another folder or model, or --twins or --isomorphs")
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
     results = {some: _read_results(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
     known = {some: scores for some, (scores, _) in results.items()}
@@ -155,12 +165,42 @@ def compare(
         click.echo("\n\n".join(block for block in blocks if block))
 
 
+def _scores_of(side: Side, metric: str) -> "tuple[list[ItemScores], list[ItemScores]]":
+    """Return all scores in a side's folders, and those of its model."""
+    known = list(read_scores(side.folders, metric))
+    model = _model(side, (one.model for one in known))
+    return known, [one for one in known if model in ("", one.model)]
+
+
+def _compare_isomorphs(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
+    from waybench.analysis.comparisons import (
+        compare_isomorphs,
+        comparison_json,
+        comparisons_json,
+        comparisons_text,
+        invariance_text,
+    )
+
+    known, scores = _scores_of(side, metric)
+    found = compare_isomorphs(scores, margin, lambda task: _chosen(task, tasks))
+    if not found:
+        why = "no model was given the same items in two appearances (run a task again with -T isomorph=1)"
+        raise UsageError(_nothing(why, [one.task for one in known], tasks))
+    if out is not None:
+        document = {"a": side.model or _place(side), **comparisons_json([], [], margin)}
+        document["comparisons"] = [{**comparison_json(one), **each.to_json()} for each, one in found]
+        with lines(out) as write:
+            write(json.dumps(document, allow_nan=False))
+    if out != "-":
+        origins = ("original items", "isomorphic items")
+        blocks = comparisons_text([one for _, one in found], [], margin, origins), invariance_text(found)
+        click.echo("\n\n".join(block for block in blocks if block))
+
+
 def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
     from waybench.analysis.comparisons import compare_twins, comparisons_json, comparisons_text
 
-    known = read_scores(side.folders, metric)
-    model = _model(side, (one.model for one in known))
-    scores = [one for one in known if model in ("", one.model)]
+    known, scores = _scores_of(side, metric)
     found = compare_twins(scores, margin, lambda task: _chosen(task, tasks))
     if not found:
         why = "no model was given the same items at a task and at its twin"

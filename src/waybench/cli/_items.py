@@ -150,7 +150,7 @@ def _environment_options(name: str, parameters: Sequence[str]) -> tuple[list[str
     if not given or name.removeprefix("waybench/").partition("@")[0] not in environment_names():
         return [], []
     environment = resolve_environment(name)
-    of_play = {option.name for option in environment.options}
+    of_play = {option.name for option in environment.play_options}
     of_source = {option.name for option in environment.source_options}
     if not given.keys() <= of_play | of_source:
         return [], []

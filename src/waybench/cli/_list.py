@@ -77,7 +77,7 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
             (f"{environment.id}@{environment.version}", facts),
             (
                 'Play options (-T of run, play and generate, and "options" of stored replies)',
-                _option_rows(environment.options),
+                _option_rows(environment.play_options),
             ),
             ("Item options (-T of generate and play)", _option_rows(environment.source_options)),
             *((f"Fields of {part} in templates (wording=file:PATH)", rows) for part, rows in _fields(environment)),
@@ -174,7 +174,7 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
         },
         "public_key": environment.public_key,
         "players": _players(environment),
-        "options": [_option(option) for option in environment.options],
+        "options": [_option(option) for option in environment.play_options],
         "source_options": [_option(option) for option in environment.source_options],
         "metrics": [_metric(metric) for metric in environment.metrics],
         "series": [{"name": series.name, "title": series.title, "doc": series.doc} for series in environment.series],

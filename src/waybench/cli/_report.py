@@ -9,6 +9,7 @@ import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
+from waybench.core import PROCESSES
 
 if TYPE_CHECKING:
     from waybench.reporting import Progress, Report
@@ -19,10 +20,6 @@ PRICES = click.option(
     metavar="FILE",
     help="Token prices as JSON (see `waybench prices`), for the cost per solved item.",
 )
-
-# Reading takes longest, and simulating what was read about as long as one process reads.
-PROCESSES = min(8, os.cpu_count() or 1)
-
 
 ALL_REPLAYS = -1
 

@@ -11,7 +11,7 @@ from waybench.cli._budget import NO_BUDGET, run_budget
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import prepare_folder, read_prices
+from waybench.core import INTERFACE, TOOLS, prepare_folder, read_prices
 from waybench.tasks import TASKS, TaskQuote, find_task, load_task, task_picture
 
 DEFAULT_OUT = Path("waybench-out")
@@ -28,7 +28,14 @@ _POSITIVE = click.IntRange(min=1)
 
 @click.command(epilog=_EXAMPLES)
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK...")
-@click.option("--model", "-m", "models", multiple=True, required=True, help="Model, as provider/name; repeatable.")
+@click.option(
+    "--model",
+    "-m",
+    "models",
+    multiple=True,
+    required=True,
+    help="Model, as provider/name, or python:module.function for a function of messages to a reply; repeatable.",
+)
 @click.option(
     "-T",
     "parameters",
@@ -42,6 +49,11 @@ _POSITIVE = click.IntRange(min=1)
     multiple=True,
     metavar="KEY=VALUE,VALUE...",
     help="Run once for each value of a task parameter, as in wording=matrix,ascii; repeatable.",
+)
+@click.option(
+    "--agent",
+    metavar="NAME[:ARG=VALUE,...]",
+    help="Agent or solver of Inspect that works out each reply: react, a registered name, file.py@name or module.name.",
 )
 @click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
@@ -92,6 +104,7 @@ def run(
     models: tuple[str, ...],
     parameters: tuple[str, ...],
     each: tuple[str, ...],
+    agent: str | None,
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -118,7 +131,9 @@ def run(
     entries = [*map(find_task, dict.fromkeys(tasks))]
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
-    given = task_parameters(parameters, limit=limit, attempts=attempts, precision=precision, budget=planned)
+    given = task_parameters(
+        parameters, agent=agent, limit=limit, attempts=attempts, precision=precision, budget=planned
+    )
     known = read_prices(prices) if prices else {}
     chosen, partly = runs_of(entries, given, combinations(each, given), prices)
     for line in partly if len(entries) > 1 else ():
@@ -174,6 +189,7 @@ def run(
             rerun=rerun,
             check=not no_check,
             picture=picture,
+            tools=any(args.get(INTERFACE) == TOOLS for _, args in chosen),
             display=display,
             progress=progress,
         )

@@ -90,7 +90,7 @@ def _settings(
 ) -> tuple[Mapping[str, Json], Mapping[str, Json]]:
     """Return the options of play and those of the source that texts of -T give."""
     given = assignments(parameters, "-T", "key=value")
-    of_play = {option.name for option in environment.options}
+    of_play = {option.name for option in environment.play_options}
     of_source = {option.name for option in environment.source_options}
     for name in given:
         if name not in of_play | of_source:

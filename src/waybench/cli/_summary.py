@@ -111,7 +111,7 @@ def summary_text(
         overview: Whether to begin with the table of the run.
     """
     from waybench.analysis import by_level, overall
-    from waybench.analysis.comparisons import wording_table
+    from waybench.analysis.comparisons import agent_table, wording_table
     from waybench.analysis.estimates import difficulty_text, item_difficulties, summary_table, text_table
     from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
     from waybench.analysis.results import fixed
@@ -124,6 +124,7 @@ def summary_text(
         text_table(by_level(scored), totals=overall(scored)) if levels and scored else "",
         difficulty_text(item_difficulties(rows)) if levels else "",
         wording_table(rows),
+        agent_table(rows),
         horizon_table(each for each in horizons(rows) if each.group not in searched),
         search_text(found),
     )

@@ -3,6 +3,7 @@
 from waybench.core._axes import Axis, level_axis, proof_axis
 from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
+from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
@@ -30,6 +31,7 @@ from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._instance import Instance, Item, Source, set_hash
+from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, reasoning_in, shown, without_reasoning
 from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
@@ -44,7 +46,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option, resolve
+from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
 from waybench.core._policies import (
     EMBEDDED,
@@ -76,9 +78,22 @@ from waybench.core._secrets import (
 )
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import duration_text, plural, short_count, with_article
+from waybench.core._tool_wording import (
+    INTERFACE,
+    TOOLS,
+    CallReply,
+    ToolWording,
+    is_tool_name,
+    object_schema,
+    read_calls,
+    write_calls,
+)
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
+from waybench.core._workers import PROCESSES, dumped, forbid_copies, spread
 
 __all__ = [
+    "AGENT",
+    "CALL_RULES",
     "EMBEDDED",
     "GENERAL_FAILURES",
     "GENERATED",
@@ -88,29 +103,35 @@ __all__ = [
     "IMAGE_AND_TEXT",
     "IMAGE_OPTIONS",
     "IMAGE_WORDINGS",
+    "INTERFACE",
     "IN_PICTURE",
     "LABEL",
     "LOCAL_MODELS",
     "LOCK_FILE",
     "LOST",
+    "MOST_ISOMORPHS",
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PROCESSES",
     "PROGRESS_FILE",
     "REFUSED",
     "SCHEMA",
     "STRONG_BITS",
     "TEMPLATE",
+    "TOOLS",
     "TRUNCATED",
     "TURN_LIMIT",
     "UNPARSED",
     "UNPRODUCTIVE",
     "WORDING",
     "WRONG",
+    "ActionTool",
     "Aggregate",
     "Axis",
     "Board",
     "Bounded",
+    "CallReply",
     "CatalogueWarning",
     "DataError",
     "DataFile",
@@ -134,6 +155,7 @@ __all__ = [
     "Images",
     "Instance",
     "Invalid",
+    "IsomorphicSource",
     "Item",
     "ItemList",
     "Json",
@@ -168,6 +190,8 @@ __all__ = [
     "Stream",
     "TemplateWording",
     "Tile",
+    "ToolCall",
+    "ToolWording",
     "Transition",
     "TurnRecord",
     "TypedAction",
@@ -181,15 +205,19 @@ __all__ = [
     "check_json",
     "commitment",
     "credentials",
+    "draw_appearance",
+    "dumped",
     "duration_text",
     "evenly_chosen",
     "file_key",
+    "forbid_copies",
     "general_failure",
     "has_images",
     "is_array",
     "is_object",
     "is_public_key",
     "is_template_name",
+    "is_tool_name",
     "key_bits",
     "key_for_log",
     "key_label",
@@ -199,6 +227,7 @@ __all__ = [
     "lost_turns",
     "main_cause",
     "may_be_secret",
+    "object_schema",
     "outcome_count",
     "outcome_metric",
     "play_out",
@@ -208,6 +237,7 @@ __all__ = [
     "price_table",
     "proof_axis",
     "read_budget",
+    "read_calls",
     "read_commitment",
     "read_items",
     "read_key",
@@ -222,6 +252,8 @@ __all__ = [
     "short_count",
     "shortened",
     "shown",
+    "split_isomorphic_key",
+    "spread",
     "template_fields",
     "unknown",
     "with_article",
@@ -229,4 +261,5 @@ __all__ = [
     "without_credentials",
     "without_reasoning",
     "wording_name",
+    "write_calls",
 ]

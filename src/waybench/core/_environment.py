@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from waybench.core._axes import Axis
 from waybench.core._board import TypedAction
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
+from waybench.core._errors import UsageError
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._game import A, End, Game, Json, Limits, S
@@ -22,6 +23,14 @@ from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
+from waybench.core._tool_wording import (
+    INTERFACE_OPTION,
+    TOOLS_PREFIX,
+    is_tool_name,
+    take_interface,
+    with_tools,
+    without_tools,
+)
 from waybench.core._wording import Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -147,6 +156,9 @@ class Environment(Generic[I, S, A]):
         reasoning: State -> how the oracle comes to its next action, step by step, in the terms of the prompts, for data
             to train on; None if nobody has written it down.
         potentials: How far a state is on the way to the goal, for shaped rewards in training; none by default.
+        isomorph: (instance, key of its set, number of the isomorphic set, from 1) -> an instance that is the same
+            problem in another appearance, so that it is as difficult, while its solution is written in another way: a
+            mirrored maze, a map with other names. The same for the same arguments. None if there are none.
         twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
             instances for the same key and level, and the same options and metrics. Their results are compared item by
             item, and a file of items of one can be played in the other. "" if there is none.
@@ -203,6 +215,7 @@ class Environment(Generic[I, S, A]):
     explanatory_variables: ExplanatoryVariables | None = None
     potentials: tuple[Potential[S], ...] = ()
     reasoning: Callable[[S], str] | None = None
+    isomorph: Callable[[I, str, int], I] | None = None
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
@@ -291,17 +304,25 @@ class Environment(Generic[I, S, A]):
 
         return Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=open_)
 
+    @property
+    def play_options(self) -> tuple[Option, ...]:
+        """Its options of play, and `interface`, which every environment has."""
+        return (*self.options, INTERFACE_OPTION)
+
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
-        Options of pictures are left out unless the wording has pictures. If `wording` names a file, the options that
-        are returned have the name of its template in its place, and the template's texts as a further option,
-        `template`: they need the file no more.
+        With `interface=tools` the name of the wording begins with "tools:" in the options that are returned. Options of
+        pictures are left out unless the wording has pictures.
+
+        If `wording` names a file, the options that are returned have the name of its template in its place, and the
+        template's texts as a further option, `template`: they need the file no more.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
         """
         given = dict(values)
+        by_tools = take_interface(given)
         stored = given.pop(TEMPLATE, None)
         resolved = resolve(self.options, given)
         template = resolve_template(self.options, resolved, stored)
@@ -309,6 +330,10 @@ class Environment(Generic[I, S, A]):
             resolved = {name: value for name, value in resolved.items() if name not in IMAGE_OPTIONS}
         if template is not None:
             self.play_with(resolved)
+        if by_tools:
+            if has_images(resolved):
+                raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
+            resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
         return resolved
 
     def play_with(self, options: Mapping[str, Json]) -> Play[I, S, A]:
@@ -317,6 +342,9 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
         """
+        if is_tool_name(options[WORDING]):
+            played = self.play_with(without_tools(options))
+            return replace(played, wording=with_tools(played.wording))
         if TEMPLATE in options:
             own = next(option for option in self.options if option.name == WORDING)
             template = stored_template(options[TEMPLATE], str(options[WORDING]), own)

@@ -46,6 +46,7 @@ class Item(Generic[I]):
         proof: What is known of its solution (that it is solvable, its optimum), as JSON values.
         examples: Instances that the player is shown solved before this one (in-context examples), in this order.
         private: Whether the key is a secret, for it generates all items of the set.
+        isomorph: Number of the isomorphic set that it belongs to (`IsomorphicSource`); 0 for an original item.
     """
 
     instance: I
@@ -56,11 +57,13 @@ class Item(Generic[I]):
     proof: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
     examples: tuple[I, ...] = ()
     private: bool = False
+    isomorph: int = 0
 
     @property
     def key_label(self) -> str:
-        """The key as records and terminals show it: of a private set a short hash."""
-        return key_label(self.key) if self.private else self.key
+        """The key as records and terminals show it: of a private set a short hash, of an isomorphic one its number."""
+        label = key_label(self.key) if self.private else self.key
+        return f"{label}~{self.isomorph}" if self.isomorph else label
 
 
 class Source(ABC, Generic[I]):

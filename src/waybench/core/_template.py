@@ -10,12 +10,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from waybench.core._calls import ActionTool, ToolCall
 from waybench.core._errors import UsageError, shortened
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._images import without_images
 from waybench.core._json import is_object
 from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
 from waybench.core._picture import Picture
+from waybench.core._tool_wording import without_tools
 from waybench.core._wording import Field, Invalid, Message, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
@@ -168,8 +170,8 @@ def resolve_template(options: Iterable[Option], resolved: dict[str, Json], store
 
 
 def without_template(options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return options of play as they would be with the base wording in place of a template."""
-    values = dict(options)
+    """Return options of play as they would be with the environment's own wording: no template, and no tools."""
+    values = without_tools(options)
     template: Any = values.pop(TEMPLATE, None)
     return values | ({WORDING: template[_BASE]} if template else {})
 
@@ -237,7 +239,7 @@ class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
         self.name = template.name
         self.memory, self.rules_role = base.memory, base.rules_role
         self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
-        self.rewrites = base.rewrites
+        self.rewrites, self.call_rules = base.rewrites, base.call_rules
         self.rule_fields, self.fields = template_fields(base).values()
         self._base = base
         self._rules = self._text("rules", template.rules, self.rule_fields, bool(base.rule_fields))
@@ -305,6 +307,22 @@ class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
     def render(self, action: A, state: S) -> str:
         """Return a reply as the base wording does."""
         return self._base.render(action, state)
+
+    def thought_question(self, state: S) -> str:
+        """Return what the base wording returns."""
+        return self._base.thought_question(state)
+
+    def tools(self, state: S) -> Sequence[ActionTool]:
+        """Return the tools that the base wording declares."""
+        return self._base.tools(state)
+
+    def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
+        """Read a call as the base wording does."""
+        return self._base.parse_call(call, state)
+
+    def render_call(self, action: A, state: S) -> ToolCall:
+        """Return a call as the base wording does."""
+        return self._base.render_call(action, state)
 
 
 @lru_cache(maxsize=64)  # examples that are solved once for all episodes are known by their wording

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
+from waybench.core._calls import CALL_RULES, REPLY_TOOL, ActionTool, ToolCall
 from waybench.core._game import A, I, Outcome, S, Transition
 from waybench.core._picture import Picture
 
@@ -96,6 +97,7 @@ class Wording(ABC, Generic[I, S, A]):
         rewrites: Whether the chat can show a reply in other words than it was said (`remember`).
         rule_fields: What templates of the rules can name, in addition to {rules}.
         fields: What templates of observations can name, in addition to {observation} and {turn}.
+        call_rules: What ends the rules where the player acts by tools (`interface=tools`).
     """
 
     name: str
@@ -106,6 +108,7 @@ class Wording(ABC, Generic[I, S, A]):
     rewrites: bool = False
     rule_fields: "Sequence[Field[I]]" = ()
     fields: "Sequence[Field[View[S]]]" = ()
+    call_rules: str = CALL_RULES
 
     @abstractmethod
     def rules(self, instance: I) -> str:
@@ -185,3 +188,18 @@ class Wording(ABC, Generic[I, S, A]):
     def action_name(self, action: A, state: S) -> str:
         """Return what an action is called, for people who read a record; by default as `render` words it."""
         return self.render(action, state)
+
+    def tools(self, state: S) -> Sequence[ActionTool]:
+        """Return the tools by which a player acts with `interface=tools`; by default one that takes a whole reply.
+
+        They have the same names in all states of an episode. A question for a thought is answered in text.
+        """
+        return (REPLY_TOOL,)
+
+    def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
+        """Read a call of one of `tools`, whose arguments fit its schema."""
+        return self.parse(call.arguments["reply"], state)
+
+    def render_call(self, action: A, state: S) -> ToolCall:
+        """Return a call that `parse_call` reads as this action."""
+        return ToolCall(REPLY_TOOL.name, {"reply": self.render(action, state)})

@@ -1,36 +1,45 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
 from waybench.eval._adaptive import AdaptiveSampleSource
+from waybench.eval._agents import agent_sandbox
 from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
+from waybench.eval._function import FunctionModel
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
 from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._run_progress import RunProgress
-from waybench.eval._sample import finished_record, open_episode, stored_record, to_sample
+from waybench.eval._sample import Chat, finished_record, open_episode, stored_record, to_sample
 from waybench.eval._search import PLAN, HorizonSearch
 from waybench.eval._solver import by_level, episode, play, reply_of
 from waybench.eval._strata import Stratum, Tokens, episode_tokens, strata
 from waybench.eval._task_status import TaskStatus
+from waybench.eval._tools import declared
+from waybench.eval._tools import shape as message_shape
 
 __all__ = [
     "PLAN",
     "AdaptiveSampleSource",
+    "Chat",
     "EmbeddedPlayer",
+    "FunctionModel",
     "HorizonSearch",
     "Ladder",
     "RunProgress",
     "Stratum",
     "TaskStatus",
     "Tokens",
+    "agent_sandbox",
     "by_level",
     "check_folder",
     "check_player",
+    "declared",
     "episode",
     "episode_tokens",
     "escape_surrogates",
     "evaluate",
     "finished_record",
+    "message_shape",
     "one_line_errors",
     "open_episode",
     "open_model",

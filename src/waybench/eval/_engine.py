@@ -20,8 +20,9 @@ from pydantic import ValidationError
 from waybench.core import Json, Picture, UsageError
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
+from waybench.eval._function import engine_name
 from waybench.eval._lock import locked
-from waybench.eval._preflight import PATIENCE, check_models, refuse_text_models
+from waybench.eval._preflight import PATIENCE, check_models, refuse_text_models, refuse_without_tools
 from waybench.eval._progress_file import written
 from waybench.eval._provider import EmbeddedPlayer
 from waybench.eval._room import full_message, is_full, says_full
@@ -49,6 +50,7 @@ def evaluate(
     progress: RunProgress | None = None,
     check: bool = False,
     picture: Picture | None = None,
+    tools: bool = False,
 ) -> list[str]:
     """Run tasks with models as an Inspect eval set in a folder; replies that the folder holds are not requested again.
 
@@ -71,6 +73,7 @@ def evaluate(
         check: Whether to send one short request to each model first (`check_models`).
         picture: A picture like those of the tasks, if their wording has pictures; models that are known to read text
             only are refused, and the check sends it.
+        tools: Whether some of the tasks are played by tools, so that models without them are refused.
 
     Returns:
         What is not finished, as "task with model".
@@ -87,6 +90,8 @@ def evaluate(
         refuse_text_models(ready)
     followed = progress if progress is not None else RunProgress()
     followed.on_spent = interrupt
+    if tools:
+        refuse_without_tools(ready)
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = (config or {}).get("attempt_timeout")
@@ -95,6 +100,7 @@ def evaluate(
             float(patience) if isinstance(patience, int | float) else PATIENCE,
             warn or _to_stderr,
             picture=picture,
+            tools=tools,
         )
         given = (config or {}).get("max_connections")
         followed.note_check(
@@ -245,13 +251,14 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
     """Return a model by its name, as Inspect knows it.
 
     Args:
-        name: Provider and name.
+        name: Provider and name, or "python:" and a function.
         base_url: Address of its server; None for the provider's own.
         args: Arguments of its provider.
 
     Raises:
         UsageError: If it cannot be had, in the provider's words.
     """
+    name = engine_name(name)
     folder = str(args.get("model_path", ""))
     if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
         raise UsageError(

@@ -65,6 +65,8 @@ class LocalModel(ModelAPI):
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
         """Return the model's reply: the most probable one, unless the run sets a temperature."""
+        if tools:
+            raise RuntimeError(f"waybench/{self.model_name} takes no tools")
         request: dict[str, Any] = {
             "messages": [{"role": message.role, "content": message.text} for message in input],
             "max_tokens": MOST_TOKENS if config.max_tokens is None else config.max_tokens,

@@ -7,24 +7,30 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from inspect_ai.model import ChatMessageUser, Content, ContentText, GenerateConfig, Model
+from inspect_ai.model import ChatMessageUser, Content, ContentText, GenerateConfig, Model, ModelOutput
 
-from waybench.core import Picture, UsageError
+from waybench.core import ActionTool, Picture, UsageError
+from waybench.eval._function import FunctionModel
 from waybench.eval._images import content_image
 from waybench.eval._local import LocalModel
 from waybench.eval._provider import EmbeddedPlayer
+from waybench.eval._tools import ONE_CALL, tool_info
 
 # Models that run in this process, or take their replies from a list: a request says nothing of a server.
-_LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench")
+_LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench", "python")
 _WAITS = (2.0, 5.0)  # seconds before each new try, where a server asks to wait
 PATIENCE = 20.0  # seconds for a reply; who loads a large model first can give a longer --timeout
 _CONNECTING = 5.0  # seconds for a connection to a server, so that an address that nobody has fails soon
 _EARLY = 5.0  # seconds after which the user hears that there is no reply yet
 _CLOSING = 5.0  # seconds for closing connections
 _TOKENS = 16  # the least that some hosted models take
+_TOKENS_OF_A_CALL = 256
 _QUESTION = "Reply with the word OK."
 _OTHER = "choose a model that reads images, or a wording without pictures"
 _LONGEST = 200  # characters of the server's own words
+_OF_THE_MOMENT = (429, 500, 502, 503, 504)
+_READY = ActionTool("ready", "Say that you are ready.", {"word": {"type": "string", "description": "The word OK."}})
+_NO_TOOLS = "use a model or server with tools, or leave out interface=tools"
 
 
 def check_models(
@@ -35,6 +41,7 @@ def check_models(
     early: float = _EARLY,
     connecting: float = _CONNECTING,
     picture: Picture | None = None,
+    tools: bool = False,
 ) -> dict[str, float]:
     """Send one short request to each model and refuse to start if one fails.
 
@@ -48,6 +55,7 @@ def check_models(
         early: After how many.
         connecting: Seconds for a connection.
         picture: A picture that a model has to take; if there is one, it goes with a second request.
+        tools: Whether the models have to act by tools (`interface=tools`): the request is for a call of one.
 
     Returns:
         Model -> how long its reply took, in seconds, for those that were checked.
@@ -60,12 +68,25 @@ def check_models(
         return {}
 
     async def check_all() -> list[str | float]:
-        return await asyncio.gather(*(_check(model, patience, tell, early, connecting, picture) for model in asked))
+        return await asyncio.gather(
+            *(_check(model, patience, tell, early, connecting, tools, picture) for model in asked)
+        )
 
     results = asyncio.run(check_all())
     if problems := [result for result in results if isinstance(result, str)]:
         raise UsageError(f"{'; '.join(problems)}. Nothing was run; --no-check skips this check")
     return {str(model): took for model, took in zip(asked, results, strict=True) if isinstance(took, float)}
+
+
+def refuse_without_tools(models: Sequence[Model]) -> None:
+    """Refuse models of which it is known without a request that they take no tools.
+
+    Raises:
+        UsageError: If there is one.
+    """
+    for model in models:
+        if isinstance(model.api, LocalModel | FunctionModel):
+            raise UsageError(f"model {str(model)[:120]!r} takes no tools: {_NO_TOOLS}")
 
 
 def _is_local(model: Model) -> bool:
@@ -89,6 +110,7 @@ async def _check(
     tell: Callable[[str], None],
     early: float,
     connecting: float,
+    tools: bool,
     picture: Picture | None,
 ) -> str | float:
     """Return how many seconds a model's reply took, or a line on why the model cannot be used."""
@@ -98,7 +120,7 @@ async def _check(
     )
     try:
         found = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
-            _answered(model), patience
+            _answered_with_tools(model) if tools else _answered(model), patience
         )
         if picture is not None and not isinstance(found, str):
             found = await asyncio.wait_for(_takes_picture(model, picture), patience) or found
@@ -134,38 +156,63 @@ async def _no_connection(model: Model, seconds: float) -> str:
     return ""
 
 
+async def _answered_with_tools(model: Model) -> str | float:
+    """Return how many seconds a reply to a request for a call took; otherwise why the model cannot be used."""
+    began = time.monotonic()
+    output = await _sent(model, tools=True)
+    took = time.monotonic() - began
+    if isinstance(output, ModelOutput):
+        if output.message.tool_calls or output.stop_reason == "max_tokens":
+            return took
+        words = " ".join(output.completion.split())[:_LONGEST]
+        return f"asked for a call of a tool, it answered without one ({words!r}): {_NO_TOOLS}"
+    if _status(output) in _OF_THE_MOMENT or isinstance(await _sent(model), Exception):
+        return await _answered(model)  # tools are not what it lacks
+    words = " ".join(str(output).split())[:_LONGEST] or type(output).__name__
+    return f"it takes no tools ({words}): {_NO_TOOLS}"
+
+
+async def _sent(model: Model, *, tools: bool = False, picture: Picture | None = None) -> ModelOutput | Exception:
+    """Send a short request, and return the reply or the error."""
+    question = "Call the tool ready with the word OK." if tools else _QUESTION
+    parts: list[Content] = [] if picture is None else [ContentText(text=question), content_image(picture)]
+    asked = ChatMessageUser(content=parts or question)
+    config = GenerateConfig(max_tokens=_TOKENS_OF_A_CALL if tools else _TOKENS)
+    try:
+        if tools:
+            found = await model.api.generate([asked], [tool_info(_READY)], "any", ONE_CALL.merge(config))
+        else:
+            found = await model.api.generate([asked], [], "none", config)
+    except Exception as raised:
+        return raised
+    return found[0] if isinstance(found, tuple) else found
+
+
 async def _answered(model: Model) -> str | float:
     """Return how many seconds a model's reply took; otherwise why the model cannot be used."""
     began = time.monotonic()
-    error = await _error(model, ChatMessageUser(content=_QUESTION))
-    return time.monotonic() - began if error is None or _status(error) in (400, 422) else _advice(model, error)
+    output = await _sent_patiently(model)
+    if isinstance(output, ModelOutput) or _status(output) in (400, 422):
+        return time.monotonic() - began
+    return _advice(model, output)
 
 
 async def _takes_picture(model: Model, picture: Picture) -> str:
-    """Return why a model does not take a picture, which it says after it has taken text; "" if it does."""
-    parts: list[Content] = [ContentText(text=_QUESTION), content_image(picture)]
-    error = await _error(model, ChatMessageUser(content=parts))
-    if error is None:
+    """Return why a model that takes text does not take a picture; "" if it does."""
+    output = await _sent_patiently(model, picture)
+    if isinstance(output, ModelOutput):
         return ""
-    return f"takes no picture of {picture.size} pixels ({_words(error)}): {_OTHER}, or a smaller image_size"
+    return f"takes no picture of {picture.size} pixels ({_words(output)}): {_OTHER}, or a smaller image_size"
 
 
-async def _error(model: Model, message: ChatMessageUser) -> Exception | None:
-    """Return the error of a short request; None if it was answered. A busy server is asked again."""
-    for wait in (*_WAITS, None):
-        try:
-            found = await model.api.generate([message], [], "none", GenerateConfig(max_tokens=_TOKENS))
-            output = found[0] if isinstance(found, tuple) else found
-            if not isinstance(output, Exception):
-                return None
-            error: Exception = output
-        except Exception as raised:
-            error = raised
-        status = _status(error)
-        if wait is None or not (status == 429 or (status or 0) >= 500):
-            return error
+async def _sent_patiently(model: Model, picture: Picture | None = None) -> ModelOutput | Exception:
+    """Send a short request, to a busy server more than once."""
+    for wait in _WAITS:
+        output = await _sent(model, picture=picture)
+        if isinstance(output, ModelOutput) or not (_status(output) == 429 or (_status(output) or 0) >= 500):
+            return output
         await asyncio.sleep(wait)
-    raise AssertionError("the last try has returned")
+    return await _sent(model, picture=picture)
 
 
 def _status(error: Exception) -> int | None:

@@ -11,6 +11,7 @@ from waybench.envs import registry
 from waybench.eval._current import current_episode
 from waybench.eval._errors import one_line_errors
 from waybench.eval._local import LocalModel, check_local
+from waybench.eval._tools import acts_by_tools, output_of
 
 
 def check_player(name: str, envs: Iterable[str] | None = None) -> None:
@@ -66,7 +67,12 @@ class EmbeddedPlayer(ModelAPI):
             raise RuntimeError(
                 "embedded players play only waybench's tasks: choose one from `waybench list`, as waybench/TASK"
             )
-        output = ModelOutput.from_content(f"waybench/{self.model_name}", self._policy.reply(episode))
+        name, reply = f"waybench/{self.model_name}", self._policy.reply(episode)
+        output = (
+            output_of(name, reply, len(episode.turns))
+            if acts_by_tools(episode)
+            else ModelOutput.from_content(name, reply)
+        )
         # Without usage the engine would fetch a tokenizer's file to count by.
         output.usage = ModelUsage()
         return output

@@ -15,9 +15,10 @@ from inspect_ai.model import (
 )
 from inspect_ai.util import Store
 
-from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message
+from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message, read_calls
 from waybench.envs import registry
 from waybench.eval._images import content_image
+from waybench.eval._tools import acts_by_tools, engine_calls, results
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
 REASONING = "waybench_reasoning"  # where the store has the reasoning of the model
@@ -106,7 +107,10 @@ def finished_record(sample: EvalSample) -> EpisodeRecord:
 
 
 class Chat:
-    """Converts an episode's messages to Inspect's, each once, so that the log can refer to earlier ones."""
+    """Converts an episode's messages to Inspect's, each once, so that the log can refer to earlier ones.
+
+    Where the player acts by tools, a reply becomes a message with its calls, and the message after it their results.
+    """
 
     def __init__(self, *, with_pictures: bool = True) -> None:
         """Begin.
@@ -115,26 +119,47 @@ class Chat:
             with_pictures: Whether pictures are converted, too; without them a message has its text alone.
         """
         self._with_pictures = with_pictures
-        self._made: dict[int, tuple[Message, ChatMessage]] = {}
+        self._made: dict[int, tuple[Message, list[ChatMessage]]] = {}
         self._said: dict[int, ChatMessageAssistant] = {}
+        self._results: dict[str, ChatMessage] = {}  # by the id of the message that called
 
     def said(self, turn: int, message: ChatMessageAssistant) -> None:
         """Keep the model's own message and send it back unchanged, since some providers require their reasoning."""
         self._said[turn] = message
 
+    def executed(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
+        """Keep the result of a call as Inspect made it."""
+        if result is not None and message.id is not None:
+            self._results[message.id] = result
+
     def messages(self, episode: Episode[Any, Any, Any]) -> list[ChatMessage]:
         """Return the next messages to the player."""
-        return [self._message(message) for message in episode.messages]
+        by_tools = acts_by_tools(episode)
+        found: list[ChatMessage] = []
+        for message in episode.messages:
+            found += self._converted(message, found[-1] if found and by_tools else None, by_tools)
+        return found
 
-    def _message(self, message: Message) -> ChatMessage:
+    def _converted(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
         # By identity, not by value: the same words said twice are two messages.
         known = self._made.get(id(message))
         if known is not None and known[0] is message:
             return known[1]
-        said = None if message.turn is None else self._said.get(message.turn)
-        made = said or _KINDS[message.role](content=self._content(message))
+        made = self._made_of(message, before, by_tools)
         self._made[id(message)] = (message, made)
         return made
+
+    def _made_of(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
+        said = None if message.turn is None else self._said.get(message.turn)
+        if said is not None:
+            return [said]
+        if by_tools and message.role == "assistant":
+            text, calls = read_calls(message.text)
+            return [ChatMessageAssistant(content=text, tool_calls=engine_calls(calls, "e", len(self._made)) or None)]
+        if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
+            executed = self._results.get(before.id or "")
+            return results(before, message.text) if executed is None else [executed]
+        return [_KINDS[message.role](content=self._content(message))]
 
     def _content(self, message: Message) -> Any:
         if message.picture is None or not self._with_pictures:

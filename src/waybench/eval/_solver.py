@@ -13,12 +13,14 @@ from tenacity import RetryError
 
 from waybench.core import End, Episode, Reply, Usage
 from waybench.envs import registry
+from waybench.eval._agents import agent_output, agent_solver
 from waybench.eval._current import current_episode
 from waybench.eval._guard import answered_by, escape_surrogates
 from waybench.eval._journal import SampleTurns
 from waybench.eval._progress import EpisodeProgress
 from waybench.eval._run_journals import task_journals
 from waybench.eval._sample import KEY, Chat, open_episode, store_episode, store_reasoning, stored_record
+from waybench.eval._tools import executed, request, said
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
 _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
@@ -29,18 +31,23 @@ _BETTER = {"higher": max, "lower": min, "": max}
 
 
 @solver
-def play() -> Solver:
+def play(agent: str | None = None) -> Solver:
     """Play the sample's episode: ask, step, write the record to the store, until the episode is over.
 
     Turns that the journal of an interrupted run knows are taken from it, through the engine, which counts their tokens.
+
+    Args:
+        agent: The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...] (`agent_solver`); the
+            model itself by default. Its episodes have no journal.
     """
     journals = task_journals()
+    harness = None if agent is None else agent_solver(agent)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = open_episode(state.metadata, str(state.model))
         store_episode(state.store, episode)
         model = escape_surrogates(get_model())
-        journal = journals.by_model.get(str(model)) if journals else None
+        journal = journals.by_model.get(str(model)) if journals and harness is None else None
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY])
         chat = Chat()
         progress = journals.progress.get(str(model)) if journals else None
@@ -49,16 +56,23 @@ def play() -> Solver:
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
+                offered = request(episode)
                 began = time.monotonic()
-                with answered_by(turns.known()):
-                    output = await model.generate(state.messages)
+                if harness is not None:
+                    output = await agent_output(harness, state, state.messages, generate)
+                else:
+                    with answered_by(turns.known()):
+                        output = await model.generate(state.messages, **offered)
+                    chat.said(len(episode.turns), output.message)
                 state.output = output
-                chat.said(len(episode.turns), output.message)
                 store_reasoning(state.store, len(episode.turns), output.message)
-                turn = episode.step(reply_of(output, time.monotonic() - began))
+                turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
                 store_episode(state.store, episode)
                 turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
                 watched.turn(turn, repeated=turns.replayed)
+                if offered:
+                    sent = [*state.messages, output.message]
+                    chat.executed(output.message, await executed(episode, offered["tools"], turn, sent))
             turns.end()
         except LimitExceededError as limit:
             _end_at_limit(episode, limit)
@@ -99,25 +113,27 @@ def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) ->
     episode.end(End.INFRASTRUCTURE if limit.type in _OF_TIME else End.TURN_LIMIT, str(limit.message))
 
 
-def reply_of(output: ModelOutput, seconds: float) -> Reply:
+def reply_of(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> Reply:
     """Return a model's reply with its usage.
 
     Args:
         output: The model's answer.
         seconds: Time of the call, for providers that do not say it.
+        by_tools: Whether the player acts by tools, so that calls are part of the reply.
 
     Raises:
         RuntimeError: If the provider answered without a completion, or with an error in its place.
     """
     if not output.choices or output.error:
         raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
-    if output.stop_reason == "unknown" and not output.completion.strip():
+    text = said(output) if by_tools else output.completion
+    if output.stop_reason == "unknown" and not text.strip():
         raise RuntimeError("the provider answered without text and without a known reason to stop")
     usage = output.usage
     cached = (usage.input_tokens_cache_read or 0) if usage else 0
     written = (usage.input_tokens_cache_write or 0) if usage else 0
     return Reply(
-        output.completion,
+        text,
         "refused" if _is_refusal(output) else _STOPS.get(output.stop_reason, "stop"),
         Usage.reported(
             input_tokens=usage.input_tokens + cached + written if usage else 0,

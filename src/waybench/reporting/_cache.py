@@ -18,12 +18,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.results import Simulated
-from waybench.core import Price
+from waybench.core import Price, dumped
 from waybench.envs import registry
 
 _DAYS = 30  # after which the cache of a site that was not written again is removed
@@ -230,15 +229,6 @@ def unpack(content: bytes) -> KeptEpisode | None:
 def pack_values(values: object) -> bytes:
     """Return values as they are kept."""
     return zlib.compress(dumped(values), 1)
-
-
-def dumped(values: object) -> bytes:
-    """Return values as a pickle, with mappings that cannot be changed as dictionaries."""
-    content = io.BytesIO()
-    pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
-    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
-    pickler.dump(values)
-    return content.getvalue()
 
 
 def unpack_values(content: bytes) -> object:

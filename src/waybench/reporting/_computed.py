@@ -6,8 +6,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from waybench.reporting._cache import ReportCache, dumped, unpack_values
-from waybench.reporting._workers import spread
+from waybench.core import dumped, spread
+from waybench.reporting._cache import ReportCache, unpack_values
 
 
 class Computation(NamedTuple):

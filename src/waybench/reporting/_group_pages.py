@@ -4,10 +4,9 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from waybench.core import Json
+from waybench.core import Json, spread
 from waybench.reporting._cache import Changes, ReportCache
 from waybench.reporting._files import Folder
-from waybench.reporting._workers import spread
 from waybench.reporting.charts import ChartFiles
 
 

@@ -5,7 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waybench.analysis import horizon_frame
-from waybench.analysis.comparisons import setting_effect_frame, setting_effects, twin_frame, wording_frame
+from waybench.analysis.comparisons import (
+    isomorph_frame,
+    setting_effect_frame,
+    setting_effects,
+    twin_frame,
+    wording_frame,
+)
 from waybench.analysis.estimates import agents, ledger, ledger_frame
 from waybench.analysis.published import published_frame
 from waybench.analysis.results import grouped
@@ -77,6 +83,7 @@ def write_others(site: "Site", title: str, compared: Compared) -> None:
         setting_effect_frame(changed),
         wording_frame(compared.wordings),
         twin_frame(compared.twins),
+        isomorph_frame(compared.isomorphs),
         *([published_frame(site.published)] if site.published else []),
     ]
     site.files(exports(rows, given, others, table, site.charts, site.templates, site.facts))

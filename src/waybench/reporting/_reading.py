@@ -8,19 +8,17 @@ from typing import NamedTuple
 from waybench.analysis import LoggedEpisode
 from waybench.analysis.logs import EpisodeBatches, Skipped, skipped
 from waybench.analysis.results import Verified, Verifier, with_outcomes
-from waybench.core import Price
+from waybench.core import Price, dumped, spread
 from waybench.reporting._cache import (
     Changes,
     KeptEpisode,
     ReportCache,
     content_key,
-    dumped,
     episode_key,
     is_cacheable,
     pack,
     unpack,
 )
-from waybench.reporting._workers import spread
 
 
 class Found(NamedTuple):

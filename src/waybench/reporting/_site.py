@@ -9,7 +9,14 @@ from typing import Any
 from jinja2 import Environment as Templates
 
 from waybench.analysis import Estimate, by_level, overall
-from waybench.analysis.comparisons import examples_effects, pairs, twin_effects, wording_effects
+from waybench.analysis.comparisons import (
+    agent_effects,
+    examples_effects,
+    isomorph_effects,
+    pairs,
+    twin_effects,
+    wording_effects,
+)
 from waybench.analysis.estimates import agents, attempt_spread, item_difficulties, matrix, regressions, repeats
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.results import Group, chosen, grouped, labels
@@ -134,6 +141,8 @@ class Site:
                 difficulties=item_difficulties(rows),
                 wordings=wording_effects(rows),
                 twins=twin_effects(rows),
+                isomorphs=isomorph_effects(rows),
+                agent_effects=agent_effects(rows),
                 curves=[],
                 cluster_values=panel_values(rows),
             )

@@ -88,6 +88,8 @@ def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str
         ],
         "wordings": [each.to_json() for each in compared.wordings],
         "twins": [each.to_json() for each in compared.twins],
+        "isomorphs": [each.to_json() for each in compared.isomorphs],
+        "agent_effects": [each.to_json() for each in compared.agent_effects],
         **more,
     }
     return json.dumps(summary, indent=1, allow_nan=False) + "\n"

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.core import Field, Invalid, Memory, Message, Transition, View, Wording
+from waybench.core import CALL_RULES, ActionTool, Field, Invalid, Memory, Message, ToolCall, Transition, View, Wording
 from waybench.smartplay._game import THOUGHT, AgentState, Choice
 from waybench.smartplay._history import history_text, manual_text
 from waybench.smartplay._match import published_match, sound_match
@@ -18,6 +18,7 @@ CHOOSE = (
 CODE_THINK = "What is the best action to take? Let's think step by step, "  # as the published program words it
 _PRESENT = "current step observation: "
 _PLAIN = "Answer with the exact name of one action of the list, and nothing else."
+_THINK_RULES = " Where you are asked to think, answer with text and without a call."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         self.name = style.name
         self.memory = style.memory
         self._rules, self._style, self._published = rules, style, published
+        self.call_rules = CALL_RULES + (_THINK_RULES if style.think else "")
         self.rule_fields = (
             Field[I]("manual", "The manual of the game, without the list of actions.", rules.manual),
             Field[I]("actions", "The names of all actions, one in each line.", self._action_lines),
@@ -189,6 +191,19 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
             return "..."
         actions = self._rules.actions(state.instance)
         return actions[action.action] if action.named else "?"
+
+    def tools(self, state: AgentState[I, W]) -> tuple[ActionTool, ...]:
+        """Return the tool that takes the name of an action."""
+        names = {"type": "string", "enum": list(self._rules.actions(state.instance)), "description": "The action."}
+        return (ActionTool("act", "Take one of the listed actions.", {"action": names}),)
+
+    def parse_call(self, call: ToolCall, state: AgentState[I, W]) -> Choice:
+        """Read an action; a name that is not in the list does not fit the schema, in both protocols."""
+        return Choice(self._rules.actions(state.instance).index(call.arguments["action"]))
+
+    def render_call(self, action: Choice, state: AgentState[I, W]) -> ToolCall:
+        """Return a call with the action's name."""
+        return ToolCall("act", {"action": self.render(action, state)})
 
     def action_name(self, action: Choice, state: AgentState[I, W]) -> str:
         """Return an action's name, also where the reply did not name it."""

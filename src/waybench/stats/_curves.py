@@ -3,14 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
+from waybench._late import LateModule
 from waybench.stats._monotone import LEAST_CONFIDENCE, fits, monotone_bounds
 from waybench.stats._trials import Array, Trials
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = LateModule("scipy.special")  # training needs curves that do without it, and does not install it
 
 _PLACES, _SLOPES = 257, 13
 _STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one

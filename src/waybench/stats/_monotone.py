@@ -2,11 +2,17 @@
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
 
+from waybench._late import LateModule
 from waybench.stats._trials import Array, Trials
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = LateModule("scipy.special")  # the curves of training do without it
 
 LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 % intervals then hold plateaus in 85 %
 _POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least

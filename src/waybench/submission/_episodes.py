@@ -41,7 +41,7 @@ def episodes(
                     if key in seen:
                         continue
                     seen.add(key)
-                    record = with_texts(read)
+                    record, _ = with_texts(read)
                     settings = of_record(record, each["settings"])
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
                     on_problem(skipped(path.name, error, ""))

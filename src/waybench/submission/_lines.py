@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
-from waybench.core import DataError, EpisodeRecord, Json, LiveError, check_json, replay
+from waybench.core import DataError, EpisodeRecord, Json, LiveError, Outcome, check_json, replay
 from waybench.envs import registry
 
 _MOST_VALUES = 5_000_000
@@ -72,14 +72,18 @@ def read_line(line: bytes) -> Line:
         raise DataError(f"the line is not one of a submission: {type(error).__name__}") from None
 
 
-def with_texts(line: Line) -> EpisodeRecord:
+def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
     """Return a line's record with its texts, which a simulation makes again where they were left out.
+
+    Returns:
+        The record, and the outcomes of its turns in the simulation where these are not the recorded ones (`replay`);
+        otherwise, and without a simulation, none.
 
     Raises:
         WaybenchError: If the simulation does not agree with the record, or is not possible.
     """
     if line.has_texts:
-        return line.record
+        return line.record, ()
     record = line.record
     try:
         again = replay(registry.load(record.env), record, without_texts=True)
@@ -88,7 +92,9 @@ def with_texts(line: Line) -> EpisodeRecord:
     turns = tuple(
         turn._replace(message=simulated.message) for turn, simulated in zip(record.turns, again.turns, strict=True)
     )
-    return replace(record, opening=again.record().opening, turns=turns)
+    outcomes = tuple(turn.outcome for turn in again.turns)
+    recorded = tuple(turn.outcome for turn in record.turns)
+    return replace(record, opening=again.record().opening, turns=turns), outcomes if outcomes != recorded else ()
 
 
 def head_of(record: EpisodeRecord, *, texts: bool) -> dict[str, Json]:

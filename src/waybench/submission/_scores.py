@@ -6,28 +6,36 @@ from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 from waybench.analysis.estimates import by_level, overall
-from waybench.analysis.horizons import horizons
-from waybench.analysis.results import Row, exclude, fixed
-from waybench.core import Json
+from waybench.analysis.horizons import Horizon, horizons
+from waybench.analysis.results import Row, exclude, fixed, grouped
+from waybench.core import Json, spread
 
 _TOLERANCE = 1e-9  # sums in another order differ by less
 
 
-def scores(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def scores(rows: Iterable[Row], *, processes: int = 1) -> list[dict[str, Any]]:
     """Return the scores of rows: for each task over all its levels, for each level, and the horizons.
 
     Args:
         rows: The rows, those of later runs last.
+        processes: In how many processes horizons are computed.
 
     Returns:
         JSON values; "kind" is "overall", "level" or "horizon".
     """
     counted = exclude(rows)
     own = fixed(counted)
+    by_group = list(grouped(counted, lambda row: (row.group.env, row.group.model)).values())
+
+    def work(number: int) -> list[Horizon]:
+        return horizons(by_group[number])
+
+    with spread(work, len(by_group), processes) as computed:
+        all_horizons = [horizon for some in computed for horizon in some]
     found = [
         *({"kind": "overall", **each.to_json()} for each in overall(own)),
         *({"kind": "level", **each.to_json()} for each in by_level(own)),
-        *({"kind": "horizon", **each.to_json()} for each in horizons(counted)),
+        *({"kind": "horizon", **each.to_json()} for each in all_horizons),
     ]
     # Through JSON, so that they can be compared with those of a file; the order does not depend on that of the rows.
     data = cast("list[dict[str, Any]]", json.loads(json.dumps(found, sort_keys=True)))

@@ -1,19 +1,24 @@
-"""A file of byte strings by key, for records that do not fit into memory."""
+"""A file of byte strings by key, for records that do not fit into memory, and files that processes share."""
 
+import io
+import os
 import tempfile
 import zlib
 from collections.abc import Hashable, Iterator
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import IO, Any, Generic, Self, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
 
 class Spool(Generic[K]):
-    """Byte strings by key, in a temporary file that is removed when the spool is closed."""
+    """Byte strings by key, in a temporary file that is removed when the spool is closed.
+
+    Copies of the process can get what was added before they were made, at the same time.
+    """
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="waybench-spool-")  # noqa: SIM115  closed by close
+        self._file = tempfile.TemporaryFile(prefix="waybench-spool-", buffering=0)  # noqa: SIM115  closed by close
         self._places: dict[K, tuple[int, int]] = {}
 
     def __enter__(self) -> Self:
@@ -48,5 +53,49 @@ class Spool(Generic[K]):
     def get(self, key: K) -> bytes:
         """Return the byte string of a key."""
         start, size = self._places[key]
-        self._file.seek(start)
-        return zlib.decompress(self._file.read(size))
+        return zlib.decompress(read_at(self._file, start, size))
+
+
+class SharedReader(io.RawIOBase):
+    """A file for reading at a position of its own, so that copies of the process can read it at the same time.
+
+    Args:
+        file: The file, unbuffered. Whoever opened it closes it.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Change the position, and return it."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
+        self._at = offset + (os.fstat(self._file.fileno()).st_size if start is None else start)
+        return self._at
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._at
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read into a buffer, and return the number of bytes."""
+        found = read_at(self._file, self._at, len(buffer))
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
+
+
+def read_at(file: IO[bytes], start: int, size: int) -> bytes:
+    """Return bytes of an unbuffered file from a position on; where there is `pread`, without moving the file's own."""
+    if hasattr(os, "pread"):
+        return os.pread(file.fileno(), size, start)
+    file.seek(start)
+    return file.read(size)

@@ -5,9 +5,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from waybench.analysis.logs import Log, RunInfo, Skipped, newest, read_samples, skipped
-from waybench.core import Episode, EpisodeRecord, TurnRecord, WaybenchError, is_object, replay
+from waybench.core import (
+    AGENT,
+    WORDING,
+    End,
+    Episode,
+    EpisodeRecord,
+    TurnRecord,
+    WaybenchError,
+    is_object,
+    is_tool_name,
+    replay,
+)
 from waybench.envs import registry
-from waybench.eval import finished_record, reply_of
+from waybench.eval import Chat, declared, finished_record, message_shape, reply_of
 
 _UNUSED = {"timelines", "messages"}
 
@@ -50,7 +61,8 @@ def log_findings(infos: Sequence[RunInfo], on_problem: Callable[[Skipped], None]
                     on_problem(skipped(log.location, error, str(one[0])))
                     yield LogFinding(info.run, "log", "the sample cannot be read", str(one[0]))
                     continue
-                if text := _difference(sample, str(log.header.eval.model)):
+                model, agent = str(log.header.eval.model), log.header.eval.task_args.get(AGENT)
+                if text := _agent_difference(sample) if agent else _difference(sample, model):
                     yield LogFinding(info.run, "transcript", text, str(sample.id))
 
 
@@ -78,15 +90,32 @@ def _difference(sample: Any, model: str) -> str:
         return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
     if len(events) > len(record.turns) + 1:  # the last one may have met a limit before its turn was recorded
         return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
+    by_tools = is_tool_name(record.options.get(WORDING))
     for number, (turn, event) in enumerate(zip(record.turns, events, strict=False)):
-        if text := _turn_difference(turn, event, model):
+        if text := _turn_difference(turn, event, model, by_tools):
             return f"turn {number}: {text}"
     return _prompt_difference(record, events) or _score_difference(sample, record)
 
 
-def _turn_difference(turn: TurnRecord, event: Any, model: str) -> str:
+def _agent_difference(sample: Any) -> str:
+    """Return where a sample whose replies an agent worked out differs from its transcript.
+
+    An agent sends requests of its own, so only the tokens and the scores are known to agree.
+    """
     try:
-        reply = reply_of(event.output, 0.0)
+        record = finished_record(sample)
+    except WaybenchError as error:
+        return str(error)
+    spent = [event.output.usage for event in sample.events if event.event == "model" and event.output.usage]
+    logged = sum(usage.output_tokens for usage in spent)
+    if record.tokens[1] > logged or (record.end in (End.SOLVED, End.FAILED) and record.tokens[1] != logged):
+        return f"{record.tokens[1]} output tokens in the record, {logged} in the transcript"
+    return _score_difference(sample, record)
+
+
+def _turn_difference(turn: TurnRecord, event: Any, model: str, by_tools: bool) -> str:
+    try:
+        reply = reply_of(event.output, 0.0, by_tools=by_tools)
     except RuntimeError as error:
         return str(error)
     if _readable(reply.text) != _readable(turn.reply):
@@ -111,14 +140,21 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     """Return at which turn the messages sent differ from those that the simulation makes again."""
     sent = iter(events)
     found: list[str] = []
+    chat = Chat(with_pictures=False)
+    by_tools = is_tool_name(record.options.get(WORDING))
 
     def compare(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
         event = next(sent)
         if found:
             return
-        made = [(message.role, _readable(message.text), message.picture is not None) for message in again.messages]
-        if made != [(message.role, _readable(message.text), _has_picture(message)) for message in event.input]:
+        made = [message_shape(each) for each in chat.messages(again)]
+        pictures = [message.picture is not None for message in again.messages]
+        if made != [message_shape(each) for each in event.input] or (
+            not by_tools and pictures != [_has_picture(message) for message in event.input]
+        ):
             found.append(f"turn {len(again.turns)}: the messages sent differ from those made again")
+        elif by_tools and not _same_tools(again, event):
+            found.append(f"turn {len(again.turns)}: the tools offered differ from those that the environment declares")
 
     try:
         replay(registry.load(record.env), record, watch=compare)
@@ -130,6 +166,13 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
 def _has_picture(message: Any) -> bool:
     """Return whether a message that was sent had one picture; the log does not keep its pixels."""
     return not isinstance(message.content, str) and sum(part.type == "image" for part in message.content) == 1
+
+
+def _same_tools(again: Episode[Any, Any, Any], event: Any) -> bool:
+    # A question for a thought is sent without tools, unless the provider needs them for calls before it.
+    offered = [tool.model_dump() for tool in event.tools]
+    thinks = again.play.wording.thought_question(again.state)
+    return offered == [tool.model_dump() for tool in declared(again)] or (bool(thinks) and not offered)
 
 
 def _score_difference(sample: Any, record: EpisodeRecord) -> str:

@@ -68,6 +68,13 @@ class Findings:
         if len(shown) < SHOWN:
             shown.append(Finding(kind, text[:300], sample[:200]))
 
+    def update(self, others: "Findings") -> None:
+        """Add other findings."""
+        for kind, shown in others._shown.items():
+            own = self._shown.setdefault(kind, [])
+            own += shown[: SHOWN - len(own)]
+            self._counts[kind] = self._counts.get(kind, 0) + others._counts[kind]
+
     @property
     def shown(self) -> list[Finding]:
         """The findings that are shown."""

@@ -1,28 +1,25 @@
 """Verifies a submission, without a model and without a network."""
 
 import hashlib
-import json
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from waybench.analysis.logs import LoggedEpisode, Skipped, of_record
-from waybench.analysis.results import Row, Verifier
-from waybench.core import End, EpisodeRecord, Json, WaybenchError, plural
-from waybench.envs import registry
-from waybench.eval import PLAN
+from waybench.analysis.results import Row
+from waybench.core import PROCESSES, Json, spread
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission
-from waybench.submission._lines import Line, comparable_head, head_of, read_line, with_texts
+from waybench.submission._coverage import Coverage, coverage
 from waybench.submission._manifest import manifest_of
-from waybench.submission._odd import OddThings
+from waybench.submission._odd import ORACLE_SAMPLE, OddThings
 from waybench.submission._parameters import key_labels
+from waybench.submission._records import CheckedRecord, Key, RecordChecker
 from waybench.submission._scores import first_difference, scores
-from waybench.submission._spool import Spool
+from waybench.submission._spool import SharedReader, Spool
 from waybench.submission._verdict import Findings, RunVerdict, Verdict
-from waybench.submission._walk import open_run
 
-Key = tuple[str, int]  # a sample's id and its epoch
+_TOGETHER = 20  # records that a process checks at a time
 
 
 def verify(
@@ -31,6 +28,7 @@ def verify(
     keys: Sequence[str] = (),
     data_dir: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    processes: int = PROCESSES,
 ) -> Verdict:
     """Verify a submission.
 
@@ -41,20 +39,57 @@ def verify(
         path: The file.
         keys: Keys of private sets.
         data_dir: The folder of published data sets; None for the usual places.
-        progress: Receives the number of records read so far, and of all.
+        progress: Receives the number of records verified so far, and of all.
+        processes: In how many processes; the verdict does not depend on it.
 
     Raises:
         NotASubmission: If it is no submission, or exceeds the limits.
         OSError: If it cannot be read.
     """
-    with path.open("rb") as stream:
-        sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
-        stream.seek(0)
-        verdict = _Verification(Archive(stream), key_labels(keys), data_dir, progress).verdict(path.name, sha256)
-        stream.seek(0)
-        if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
+    with path.open("rb", buffering=0) as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        with Spool[Place]() as spool:
+            archive = Archive(BufferedReader(SharedReader(file)))
+            verification = _Verification(archive, spool, key_labels(keys), data_dir, progress, processes)
+            verdict = verification.verdict(path.name, sha256)
+        file.seek(0)
+        if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
             raise NotASubmission("the file changed while it was verified: verify it again")
     return verdict
+
+
+Place = tuple[int, int]  # number of the run, from 0, and of the line, from 1
+
+
+class _Job(NamedTuple):
+    """A line to check.
+
+    Attributes:
+        place: Where it is.
+        against_oracle: Whether its replies are compared with the oracle's.
+    """
+
+    place: Place
+    against_oracle: bool
+
+
+class _RunState:
+    """What is known of a run.
+
+    Attributes:
+        problems: What does not agree.
+        has_all: Whether the file has the lines that the manifest states.
+        lines: The sample of each record -> the number of its line.
+        levels: Levels of records that a simulation confirms.
+        confirmed: Number of these records.
+    """
+
+    def __init__(self) -> None:
+        self.problems = Findings()
+        self.has_all = False
+        self.lines: dict[Key, int] = {}
+        self.levels: set[int] = set()
+        self.confirmed = 0
 
 
 class _Verification:
@@ -63,24 +98,27 @@ class _Verification:
     def __init__(
         self,
         archive: Archive,
+        spool: Spool[Place],
         keys: Mapping[str, str],
         data_dir: str | None,
         progress: Callable[[int, int], None] | None,
+        processes: int,
     ) -> None:
-        self._archive, self._keys, self._data_dir, self._progress = archive, keys, data_dir, progress
+        self._archive, self._spool, self._keys, self._data_dir = archive, spool, keys, data_dir
+        self._progress, self._processes = progress, processes
         content, self._manifest_file = archive.json(MANIFEST)
         try:
             self._manifest = manifest_of(content)
         except ValueError as error:
             raise NotASubmission(str(error)[:300]) from None
-        self._total = sum(run["records"] for run in self._manifest["runs"])
+        self._runs: list[dict[str, Any]] = self._manifest["runs"]
+        self._total = sum(run["records"] for run in self._runs)
         if not 0 <= self._total <= MOST_RECORDS:
             raise NotASubmission(f"it has {self._total:,} records; the maximum is {MOST_RECORDS:,}")
-        self._done = 0
+        self._states = [_RunState() for _ in self._runs]
         self._rows: list[Row] = []
         self._findings = Findings()
         self._odd = OddThings()
-        self._anchoring = Verifier({}, _ignore)
 
     def verdict(self, name: str, sha256: str) -> Verdict:
         """Return the verdict."""
@@ -89,11 +127,15 @@ class _Verification:
             self._findings.add("archive", f"{unlisted[0]} is not in the manifest")
         for missing in sorted({*listed} - {*self._archive.names}):
             self._findings.add("archive", f"{missing[:80]} is missing")
-        names = [run["file"] for run in self._manifest["runs"]]
+        names = [run["file"] for run in self._runs]
         if len({*names}) < len(names):
             self._findings.add("archive", "two runs name one file of records")
-        runs = [self._run(run) for run in self._manifest["runs"]]
-        computed = scores(self._rows)
+        self._check(self._read())
+        runs = [
+            self._run_verdict(run, state, covered)
+            for run, state, covered in zip(self._runs, self._states, self._covered(), strict=True)
+        ]
+        computed = scores(self._rows, processes=self._processes)
         if RESULTS in self._archive.names:
             content, member = self._archive.json(RESULTS)
             self._check_digest(RESULTS, member.sha256)
@@ -119,12 +161,95 @@ class _Verification:
         if listed.get("sha256") != sha256:
             self._findings.add("archive", f"{name} has another SHA-256 than the manifest says")
 
-    def _run(self, run: dict[str, Any]) -> RunVerdict:
-        problems = Findings()
-        with Spool[Key]() as spool:
-            levels, confirmed, has_all = self._simulated(run, spool, problems)
-            played = self._covered(run, spool, levels, problems) if has_all else None
-            records = len(spool)
+    def _read(self) -> list[_Job]:
+        """Put the lines of all runs into the spool; return what is to be checked."""
+        jobs: list[_Job] = []
+        compared: Counter[str] = Counter()
+        for number, (run, state) in enumerate(zip(self._runs, self._states, strict=True)):
+            if run["file"] not in self._archive.names:
+                state.problems.add("archive", f"{run['file'][:80]} is missing")
+                continue
+            digest, lines = hashlib.sha256(), 0
+            for lines, line in enumerate(self._archive.lines(run["file"], digest), start=1):
+                if lines > run["records"]:
+                    text = f"it has more records than the {run['records']:,} of the manifest"
+                    state.problems.add("archive", text)
+                    break
+                self._spool.add((number, lines), line)
+                jobs.append(_Job((number, lines), compared[run["model"]] < ORACLE_SAMPLE))
+                compared[run["model"]] += 1
+            else:
+                if lines < run["records"]:
+                    state.problems.add("archive", f"{lines:,} records, but {run['records']:,} in the manifest")
+                self._check_digest(run["file"], digest.hexdigest())
+                state.has_all = True
+        return jobs
+
+    def _check(self, jobs: Sequence[_Job]) -> None:
+        """Simulate all records again, and sort what is found."""
+        checker = RecordChecker()
+
+        def work(number: int) -> list[CheckedRecord]:
+            return [
+                checker.check(
+                    job.place[1],
+                    self._spool.get(job.place),
+                    self._runs[job.place[0]],
+                    against_oracle=job.against_oracle,
+                )
+                for job in jobs[number * _TOGETHER : (number + 1) * _TOGETHER]
+            ]
+
+        done = 0
+        with spread(work, -(-len(jobs) // _TOGETHER), self._processes) as batches:
+            for batch in batches:
+                for checked in batch:
+                    run, line = jobs[done].place
+                    self._take(checked, self._states[run], line)
+                    done += 1
+                    if self._progress is not None:
+                        self._progress(done, self._total)
+
+    def _take(self, checked: CheckedRecord, state: _RunState, line: int) -> None:
+        if checked.key is not None:
+            if checked.key in state.lines:
+                state.problems.add("unexpected", "there are two records of this attempt", checked.key[0])
+                return
+            state.lines[checked.key] = line
+        for problem in checked.problems:
+            state.problems.add(*problem)
+        if checked.row is not None:
+            self._rows.append(checked.row)
+        if checked.conduct is not None:
+            self._odd.add(checked.conduct)
+        if checked.level is not None:
+            state.confirmed += 1
+            state.levels.add(checked.level)
+
+    def _covered(self) -> Iterator[Coverage | None]:
+        """Yield how the records of each run cover its task; None where there are not all records."""
+
+        def work(number: int) -> Coverage | None:
+            state = self._states[number]
+            if not state.has_all:
+                return None
+            return coverage(
+                self._runs[number],
+                self._archive,
+                lambda key: self._spool.get((number, state.lines[key])),
+                state.lines,
+                levels=state.levels,
+                keys=self._keys,
+                data_dir=self._data_dir,
+            )
+
+        with spread(work, len(self._runs), self._processes) as found:
+            yield from found
+
+    def _run_verdict(self, run: dict[str, Any], state: _RunState, covered: Coverage | None) -> RunVerdict:
+        problems = state.problems
+        if covered is not None:
+            problems.update(covered.problems)
         return RunVerdict(
             model=run["model"],
             task=run["task"],
@@ -132,161 +257,9 @@ class _Verification:
             settings=run["settings"],
             created=run["created"],
             version=run["version"],
-            records=records,
-            confirmed=confirmed,
-            played=played,
+            records=len(state.lines),
+            confirmed=state.confirmed,
+            played=covered.played if covered is not None else None,
             problems=problems.shown,
             counts=problems.counts,
         )
-
-    def _simulated(self, run: dict[str, Any], spool: Spool[Key], problems: Findings) -> tuple[set[int], int, bool]:
-        """Simulate a run's records again.
-
-        Returns:
-            The levels of records that are confirmed, the number of these records, and whether the file has the lines
-            that the manifest states.
-        """
-        digest, lines, confirmed = hashlib.sha256(), 0, 0
-        levels: set[int] = set()
-        if run["file"] not in self._archive.names:
-            problems.add("archive", f"{run['file'][:80]} is missing")
-            return levels, 0, False
-        for line in self._archive.lines(run["file"], digest):
-            lines += 1
-            if lines > run["records"]:
-                problems.add("archive", f"it has more records than the {run['records']:,} of the manifest")
-                return levels, confirmed, False
-            self._done += 1
-            if self._progress is not None:
-                self._progress(self._done, self._total)
-            try:
-                read = read_line(line)
-            except WaybenchError as error:
-                problems.add("record", str(error), f"line {lines}")
-                continue
-            key = (read.sample, read.epoch)
-            if key in spool:
-                problems.add("unexpected", "there are two records of this attempt", read.sample)
-                continue
-            spool.add(key, line)
-            if self._is_confirmed(read, run, problems):
-                confirmed += 1
-                levels.add(int(read.record.item["level"]))
-        if lines < run["records"]:
-            problems.add("archive", f"{lines:,} records, but {run['records']:,} in the manifest")
-        self._check_digest(run["file"], digest.hexdigest())
-        return levels, confirmed, True
-
-    def _is_confirmed(self, line: Line, run: dict[str, Any], problems: Findings) -> bool:
-        record, sample = line.record, line.sample
-        if record.player != run["model"]:
-            problems.add("player", f"played by {record.player[:80]!r}", sample)
-        if record.end in (None, End.INFRASTRUCTURE):
-            problems.add("unfinished", (record.error or "it has no end")[:200], sample)
-        try:
-            environment = registry.load(record.env)
-            if record.env_version != environment.version:
-                problems.add("version", f"{record.env}@{record.env_version}; here it is @{environment.version}", sample)
-                return False
-            record = with_texts(line)
-        except Exception as error:  # a record is data from outside; whatever it trips over, it is not confirmed
-            message = str(error) if isinstance(error, WaybenchError) else f"{type(error).__name__} {error}"
-            problems.add("record", message, sample)
-            return False
-        episode = LoggedEpisode(
-            model=run["model"],
-            task=run["task"],
-            record=record,
-            settings=of_record(record, run["settings"]),
-            sample=sample,
-            run=run["file"],
-            search=run["search"],
-            epoch=line.epoch,
-        )
-        unmeasured: list[Skipped] = []
-        verifier = self._verifier(unmeasured)
-        found = verifier.verify(episode)
-        if found is None:
-            problems.add("record", unmeasured[0].error if unmeasured else "it cannot be measured", sample)
-            return False
-        self._rows.append(found.row)
-        self._odd.add(episode)
-        if found.simulated.skipped:
-            problems.add("not simulated", found.simulated.skipped, sample)
-        elif found.simulated.mismatch:
-            problems.add("record", found.simulated.mismatch, sample)
-        return found.simulated.confirmed
-
-    def _verifier(self, unmeasured: list[Skipped]) -> Verifier:
-        self._anchoring.on_problem = unmeasured.append
-        return self._anchoring
-
-    def _covered(self, run: dict[str, Any], spool: Spool[Key], levels: set[int], problems: Findings) -> int | None:
-        """Compare a run's records with the items that its task plays; return the number of episodes it plays."""
-        if run["subset"]:
-            problems.add("missing", f"the run was restricted to some samples: {run['subset'][:100]}")
-        left = set(spool)
-        played = 0
-
-        def result(sample: str) -> EpisodeRecord | None:
-            key = (sample, 1)
-            return read_line(spool.get(key)).record if key in spool else None
-
-        with tempfile.TemporaryDirectory(prefix="waybench-verify-") as folder:
-            try:
-                opened = open_run(
-                    run["task"],
-                    run["parameters"],
-                    keys=self._keys,
-                    items=lambda name: self._archive.content(f"items/{name}.jsonl"),
-                    folder=Path(folder),
-                    data_dir=self._data_dir,
-                    records=len(spool),
-                    levels=levels,
-                )
-                for sample in opened.played(run["model"], result):
-                    name = str(sample.id)
-                    metadata: Mapping[str, Any] = sample.metadata or {}
-                    head = comparable_head(json.loads(metadata[_KEY]), texts=False)
-                    for epoch in range(1, run["epochs"] + 1):
-                        played += 1
-                        key = (name, epoch)
-                        if key not in left:
-                            problems.add("missing", "there is no record of this attempt", name)
-                            continue
-                        left.discard(key)
-                        self._compare(read_line(spool.get(key)).record, head, name, problems)
-                    if metadata.get(PLAN) is not None and json.loads(metadata[PLAN]) != run["search"]:
-                        problems.add("task", "the settings of the search differ from those of the parameters")
-                        break
-                    if played > 2 * len(spool) + _SLACK:
-                        problems.add("missing", f"more than half of the {plural(played, 'episode')} or more")
-                        return None
-            except WaybenchError as error:
-                problems.add("task", str(error))
-                return None
-            except Exception as error:  # parameters are data from outside
-                problems.add("task", f"the items cannot be made again: {type(error).__name__} {str(error)[:100]}")
-                return None
-        for name, _ in sorted(left):
-            problems.add("unexpected", "the task does not play this attempt with these results", name)
-        return played
-
-    def _compare(self, record: EpisodeRecord, head: dict[str, Json], sample: str, problems: Findings) -> None:
-        own = head_of(record, texts=False)
-        for name in sorted({*own, *head}):
-            if _plain(own.get(name)) != _plain(head.get(name)):
-                problems.add("item", f"{name} differs from that of the item made again", sample)
-                return
-
-
-_KEY = "waybench"
-_SLACK = 100  # missing attempts that are looked for in a run of few records
-
-
-def _plain(value: Json) -> str:
-    return json.dumps(value, sort_keys=True)
-
-
-def _ignore(problem: Skipped) -> None:
-    """Do nothing; replaced for each record."""

@@ -10,9 +10,9 @@ from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log s
 from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
-from waybench.core import WORDING, Option, is_template_name, resolve
+from waybench.core import AGENT, INTERFACE, TOOLS, WORDING, Option, UsageError, is_template_name, resolve
 from waybench.envs import registry
-from waybench.eval import episode, one_line_errors, play
+from waybench.eval import agent_sandbox, episode, one_line_errors, play
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
@@ -27,7 +27,10 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             checked = resolve_key(resolve(entry.options, given, f"parameter of {entry.name}"))
             version = max(registry.load(env_id).version for env_id in entry.envs)
             version += entry.horizon.revision if entry.horizon is not None else 0
-            return inspect_task(_dataset(task_samples(entry, checked)), version)
+            agent = checked[AGENT]
+            if agent is not None and checked[INTERFACE] == TOOLS:
+                raise UsageError(f"agent={agent[:60]}: an agent writes its replies; leave out interface=tools")
+            return inspect_task(_dataset(task_samples(entry, checked)), version, agent)
 
     run.__name__ = run.__qualname__ = entry.name
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
@@ -65,11 +68,18 @@ def items_task(items: Iterable[TaskItem], version: int) -> Task:
     return inspect_task(_dataset(item_samples(items)), version)
 
 
-def inspect_task(dataset: Dataset | SampleSource, version: int) -> Task:
-    """Return the Inspect task that plays every sample of a data set to its end."""
+def inspect_task(dataset: Dataset | SampleSource, version: int, agent: str | None = None) -> Task:
+    """Return the Inspect task that plays every sample of a data set to its end.
+
+    Args:
+        dataset: The samples.
+        version: The task's version.
+        agent: The agent that works out the replies; None for the model itself.
+    """
     return Task(
         dataset=dataset,
-        solver=play(),
+        solver=play() if agent is None else play(agent),
+        sandbox=None if agent is None else agent_sandbox(agent),
         scorer=episode(),
         version=version,
         # A failed sample does not lose the others: the run ends as unfinished and can be resumed.

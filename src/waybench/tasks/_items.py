@@ -4,11 +4,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from waybench.core import Dataset, Environment, Episode, Item, Json, Picture, Source, UsageError, has_images
+from waybench.core import (
+    Dataset,
+    Environment,
+    Episode,
+    IsomorphicSource,
+    Item,
+    Json,
+    Picture,
+    Source,
+    UsageError,
+    has_images,
+)
 from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.tasks._entry import Part
-from waybench.tasks._parameters import GENERATED_ITEMS, parameters
+from waybench.tasks._parameters import GENERATED_ITEMS, ISOMORPH, parameters
 
 
 class TaskItem(NamedTuple):
@@ -74,7 +85,7 @@ def _parameters_of(part: Part, environment: Environment[Any, Any, Any], given: M
 
 
 def _play_options(environment: Environment[Any, Any, Any], chosen: Mapping[str, Any]) -> dict[str, Json]:
-    return environment.resolve_options({option.name: chosen[option.name] for option in environment.options})
+    return environment.resolve_options({option.name: chosen[option.name] for option in environment.play_options})
 
 
 def _items(
@@ -105,7 +116,14 @@ def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any
     source = chosen.open(given, LocalFiles(given.get("data_dir")))
     if given["key"] is not None and "key" in _own_parameters(environment, chosen):
         source = environment.marked(source, given["key"])
-    return chosen, source
+    return chosen, isomorphic(environment, source, given.get(ISOMORPH.name))
+
+
+def isomorphic(environment: Environment[Any, Any, Any], source: Source[Any], number: int | None) -> Source[Any]:
+    """Return the source of the isomorphic set of a number, or the source itself if the number is None."""
+    if number is None or environment.isomorph is None:
+        return source
+    return IsomorphicSource(source, environment.isomorph, environment.prove, number)
 
 
 def _dataset_for(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:

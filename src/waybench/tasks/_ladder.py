@@ -8,8 +8,8 @@ from waybench.core import GENERATED, Environment, Item, Json, UsageError
 from waybench.envs import registry
 from waybench.eval import Ladder
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._items import TaskItem, open_source
-from waybench.tasks._parameters import parameters
+from waybench.tasks._items import TaskItem, isomorphic, open_source
+from waybench.tasks._parameters import ISOMORPH, parameters
 
 
 def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
@@ -30,7 +30,7 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
     if first > last:
         raise UsageError(f"{climb.first}={first} is above {climb.last}={last}")
     environment = registry.load(entry.envs[0])
-    options = environment.resolve_options({option.name: given[option.name] for option in environment.options})
+    options = environment.resolve_options({option.name: given[option.name] for option in environment.play_options})
     if given["source"] != GENERATED:
         by_level = _items_by_level(environment, given)
         levels = [level for level in sorted(by_level) if first <= level <= last]
@@ -45,7 +45,8 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
 
     @cache
     def items(level: int) -> list[Item[Any]]:
-        return environment.source(given["key"], level, **style).head(given["limit"] or climb.items)
+        source = environment.source(given["key"], level, **style)
+        return isomorphic(environment, source, given[ISOMORPH.name]).head(given["limit"] or climb.items)
 
     items(first)  # a level that does not exist is refused here, before anything is run
     return _ladder(environment, options, lambda: range(first, last + 1, climb.step), items, given["attempts"])

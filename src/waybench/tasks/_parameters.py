@@ -4,26 +4,44 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from waybench.core import Environment, HorizonSpec, Option
+from waybench.core import AGENT, MOST_ISOMORPHS, Environment, HorizonSpec, Option
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
+ISOMORPH = Option(
+    name="isomorph",
+    default=None,
+    kind=int,
+    low=1,
+    high=MOST_ISOMORPHS,
+    doc="Number of an isomorphic set: the same items in another appearance (mirrored, renamed, shifted), to tell "
+    "memory from skill; by default the items themselves.",
+)
 PLAY, SOURCE = "*play", "*source"  # in a preset's list of names: all other options of play, all other source options
+AGENT_OPTION = Option(
+    name=AGENT,
+    default=None,
+    kind=str,
+    doc="The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...], such as react; by default "
+    "the model itself.",
+)
 
 
 def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     """Return all parameters of an environment's default task, by name.
 
-    In order: options of play, options of data sets, general ones (key, level, limit, attempts), source options.
+    In order: options of play, options of data sets, general ones (key, level, limit, attempts), source options,
+    `isomorph`.
     """
     datasets = environment.all_datasets
     own = {option.name: option for each in reversed(datasets) for option in reversed(each.options)}
     hidden = {name for each in datasets for name in each.hidden}
     general = {option.name: option for option in _general(environment)}
     drawn = {option.name: option for option in environment.source_options if option.name not in hidden}
-    played = {option.name: option for option in environment.options}
+    played = {option.name: option for option in (*environment.play_options, AGENT_OPTION)}
     source = own.pop("source", general.pop("source"))
     ordered = {"source": source} | dict(reversed(own.items()))
-    return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}}
+    isomorph = {ISOMORPH.name: ISOMORPH} if environment.isomorph is not None else {}
+    return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}, **isomorph}
 
 
 def select_parameters(
@@ -37,7 +55,7 @@ def select_parameters(
         fixed: Names that `PLAY` and `SOURCE` leave out.
     """
     known = parameters(environment)
-    kinds = {PLAY: environment.options, SOURCE: environment.source_options}
+    kinds = {PLAY: (*environment.play_options, AGENT_OPTION), SOURCE: environment.source_options}
     listed = names.split()
     found: list[Option] = []
     for name in listed:
@@ -72,6 +90,7 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
     """Return the parameters of the search for a horizon."""
     return (
         *horizon_options(environment, spec),
+        AGENT_OPTION,
         Option(
             name="precision",
             default=0.1,
@@ -106,7 +125,7 @@ def horizon_options(environment: Environment[Any, Any, Any], spec: HorizonSpec) 
     """Return the options of play of a search; its default protocol is "sound"."""
     return tuple(
         _in_sound(option) if option.name == "protocol" else option
-        for option in environment.options
+        for option in environment.play_options
         if option.name not in spec.without
     )
 

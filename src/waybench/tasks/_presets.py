@@ -9,7 +9,7 @@ from waybench.core import Json, Option
 from waybench.envs import registry
 from waybench.envs.voxel import PLAINS, PUBLISHED_GOALS, counterpart, recorded_level
 from waybench.tasks._entry import Climb, Part, TaskEntry, no_parameters
-from waybench.tasks._parameters import select_parameters
+from waybench.tasks._parameters import ISOMORPH, select_parameters
 
 _AQA = {
     "guessnum": "AQA-Bench: guess a number from bigger/smaller feedback",
@@ -177,7 +177,7 @@ def _smartplay() -> TaskEntry:
         name="smartplay",
         summary=f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}",
         options=(
-            *_options("bandit/arms", "protocol wording"),
+            *_options("bandit/arms", "protocol wording interface agent"),
             Option(
                 name="crafter_steps",
                 default=None,
@@ -249,7 +249,15 @@ ALICIA = TaskEntry(
     climb=Climb("min_dimension", "max_dimension", 2, _MAZES),
 )
 
-PRESETS = (
+
+def _with_isomorphs(entry: TaskEntry) -> TaskEntry:
+    """Return a task with the parameter `isomorph` if all of its environments have isomorphic items."""
+    if any(registry.load(env).isomorph is None for env in entry.envs):
+        return entry
+    return replace(entry, options=(*entry.options, ISOMORPH))
+
+
+_ENTRIES = (
     ALICIA,
     _aqa(),
     *(_alone(name, f"search/{name}", summary, _SEARCH_PARAMETERS.format("level")) for name, summary in _AQA.items()),
@@ -270,6 +278,8 @@ PRESETS = (
         for name, env, summary in _GTB
     ),
 )
+
+PRESETS = tuple(map(_with_isomorphs, _ENTRIES))
 
 # The tasks of `waybench demo`: small enough for a minute, large enough that the players differ.
 DEMO: Mapping[str, dict[str, Json]] = {

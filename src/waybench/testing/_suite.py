@@ -5,6 +5,7 @@ from types import MappingProxyType
 
 from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
 from waybench.testing._horizons import check_horizon
+from waybench.testing._isomorphs import check_isomorphs
 from waybench.testing._pictures import check_pictures
 from waybench.testing._players import check_players, check_same_episode
 from waybench.testing._presentation import check_presentation, check_presentation_declared
@@ -33,6 +34,7 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "levels": check_levels,
         "instances": check_instances,
         "bad data": check_bad_data,
+        "isomorphs": check_isomorphs,
         "start": check_start,
         "apply": check_apply,
         "terminal": check_terminal,

@@ -12,6 +12,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.envs import registry
+from waybench.rl import Curriculum
 from waybench.rl.trl import episode_reward, prompts, rollouts
 
 TEMPLATE = (
@@ -41,6 +42,7 @@ class Speaker:
     def __init__(self, tokenizer: Any, replies: list[list[str]], most: int = 10**6) -> None:
         self.processing_class = tokenizer
         self.args = SimpleNamespace(max_completion_length=most)
+        self.accelerator = SimpleNamespace(num_processes=1)
         self.seen: list[list[int]] = []
         self._replies = [iter(each) for each in replies]
         self._of: dict[int, int] = {}
@@ -109,6 +111,36 @@ def test_no_room_for_an_answer_ends_the_episode(tokenizer: Any) -> None:
 def test_a_prompt_of_nowhere_is_an_error(tokenizer: Any) -> None:
     with pytest.raises(UsageError, match=r"waybench\.rl\.trl\.prompts"):
         rollouts("maze/alicia")([[{"role": "user", "content": "hello"}]], Speaker(tokenizer, [[]]))
+
+
+def test_a_curriculum_chooses_the_level_of_all_rollouts_of_an_item_and_learns_from_them(tokenizer: Any) -> None:
+    curriculum = Curriculum("search/guessnum", half_life=8, protocol="sound", split="train")
+    rows = prompts(curriculum, count=2)
+    play = rollouts(curriculum, turns=3)
+    levels = []
+    for _ in range(3):
+        before, level = curriculum.rates(), curriculum.level()
+        played = play([rows[0]["prompt"]] * 2 + [rows[1]["prompt"]] * 2, Speaker(tokenizer, [["?"] * 3] * 4))
+        records = [EpisodeRecord.from_json(line) for line in played["record"]]
+        assert [record.item["level"] for record in records] == [level] * 4
+        assert len({record.item["id"] for record in records[:2]}) == 1 < len({record.item["id"] for record in records})
+        after = curriculum.rates()
+        assert all(after[level] < before[level] for level in curriculum.levels)
+        levels.append(level)
+    assert levels[-1] < levels[0]
+    # The prompt that was played is the chosen level's, not that of the data set.
+    text = tokenizer.decode(played["prompt_ids"][0])
+    assert text == tokenizer.apply_chat_template(
+        [{"role": message.role, "content": message.text} for message in records[0].opening],
+        tokenize=False,
+        add_generation_prompt=True,
+    )
+    several = Speaker(tokenizer, [["?"]])
+    several.accelerator.num_processes = 2
+    with pytest.raises(UsageError, match="one process"):
+        play([rows[0]["prompt"]], several)
+    with pytest.raises(UsageError, match="the curriculum has the settings"):
+        rollouts(curriculum, protocol="sound")
 
 
 def test_three_steps_of_grpo(tokenizer: Any, tmp_path: Path) -> None:

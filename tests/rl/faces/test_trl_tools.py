@@ -7,10 +7,11 @@ import torch
 from scripts import ENVIRONMENTS, growing, script, told
 from test_trl import tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.utils import get_json_schema
 from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import add_response_schema, qwen3_chat_template
 
-from waybench.core import UsageError, replay
+from waybench.core import UsageError, read_calls, replay
 from waybench.envs import registry
 from waybench.rl.trl import environment_factory, tool_prompts
 
@@ -18,31 +19,39 @@ __all__ = ["tokenizer"]
 
 
 @pytest.mark.parametrize("env", [env for env in ENVIRONMENTS if growing(env)])
-def test_the_same_replies_have_the_same_rewards_and_turns(env: str) -> None:
+def test_the_same_calls_have_the_same_rewards_and_turns(env: str) -> None:
     options = growing(env)
-    expected = script(env, 2, options)
+    expected = script(env, 2, {**options, "interface": "tools"}, hostile=False)
     tools = environment_factory(env, **options)()
     prompt = tools.reset(item=2)
-    assert "calling the tool act" in prompt
+    assert "Act by calling a tool" in prompt
     for reply in expected.replies:
-        tools.act(reply=reply)
+        (call,) = read_calls(reply).calls
+        getattr(tools, call.name)(**call.arguments)
     record = told(tools.record.to_json())
     assert tools.get_reward() == pytest.approx(sum(expected.rewards))
-    answers = [[{**turn, "message": ""} for turn in one["turns"]] for one in (record, expected.record)]
-    assert answers[0] == answers[1]
-    assert (record["instance_hash"], record["end"]) == (expected.record["instance_hash"], expected.record["end"])
+    assert record == expected.record
     # Never mixed with replies as text: the record names the form, and replays with it.
-    assert record["options"]["wording"].startswith("file:tools")
-    assert record["options"]["wording"] != expected.record["options"]["wording"]
+    assert record["options"]["wording"].startswith("tools:")
     replay(registry.load(env), tools.record)
     if record["end"]:
-        assert tools.act(reply="more") == "The episode is over."
+        assert getattr(tools, call.name)(**call.arguments) == "The episode is over."
 
 
-def test_the_same_form_has_the_same_name() -> None:
-    names = {environment_factory("maze/alicia")().reset() and _name("maze/alicia") for _ in range(2)}
-    assert len(names) == 1
-    assert _name("maze/alicia", wording="ascii") not in names
+def test_wrong_arguments_are_an_unparsed_turn() -> None:
+    tools = environment_factory("maze/alicia")()
+    tools.reset()
+    tools.move(movements=[{"direction": "up", "cells": "x"}])
+    tools.move()
+    first, second = tools.record.turns
+    assert (first.outcome, second.outcome) == ("unparsed", "unparsed")
+    assert "movements[0].cells must be a whole number" in first.reason
+    assert '"movements" is missing' in second.reason
+
+
+def test_the_base_wording_is_part_of_the_name() -> None:
+    assert _name("maze/alicia") == "tools:matrix"
+    assert _name("maze/alicia", wording="ascii") == "tools:ascii"
 
 
 def _name(env: str, **settings: Any) -> str:
@@ -51,18 +60,24 @@ def _name(env: str, **settings: Any) -> str:
     return str(tools.record.options["wording"])
 
 
-def test_one_tool_with_a_described_argument() -> None:
-    tools = environment_factory("maze/alicia")
+@pytest.mark.parametrize("env", [env for env in ENVIRONMENTS if growing(env)])
+def test_one_tool_with_described_arguments(env: str) -> None:
+    tools = environment_factory(env, **growing(env))
     public = [name for name, _ in inspect.getmembers(tools, inspect.isfunction) if not name.startswith("_")]
-    assert public == ["act", "get_reward", "reset"]
-    assert "reply:" in (inspect.getdoc(tools.act) or "")
+    (name,) = set(public) - {"get_reward", "reset"}
+    schema = get_json_schema(getattr(tools(), name))["function"]
+    assert schema["name"] == name and schema["description"]
+    parameters = schema["parameters"]
+    assert parameters["required"] == list(parameters["properties"])
+    assert all(one["description"] and one["type"] for one in parameters["properties"].values())
 
 
 def test_what_cannot_be_a_tool_is_refused() -> None:
-    with pytest.raises(UsageError, match="new prompt in each turn"):
-        environment_factory("tilemap/gtb")
-    with pytest.raises(UsageError, match="based on a wording"):
-        environment_factory("maze/alicia", wording="file:/etc/passwd")
+    for env in ("tilemap/gtb", "hanoi/rods"):
+        with pytest.raises(UsageError, match="new prompt in each turn"):
+            environment_factory(env)
+    with pytest.raises(UsageError, match="unknown"):
+        environment_factory("maze/alicia", wording="tools")
 
 
 def test_a_step_of_grpo_calls_the_tool(tokenizer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +96,7 @@ def test_a_step_of_grpo_calls_the_tool(tokenizer: Any, tmp_path: Path, monkeypat
             pad_token_id=tokenizer.pad_token_id,
         )
     )
-    call = '<tool_call>\n{"name": "act", "arguments": {"reply": "{\\"movements\\": []}"}}\n</tool_call>'
+    call = '<tool_call>\n{"name": "move", "arguments": {"movements": []}}\n</tool_call>'
 
     def said(self: Any, prompt_ids: Any, *rest: Any, **more: Any) -> Any:
         ids = [*tokenizer(call, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id]
@@ -118,5 +133,5 @@ def test_a_step_of_grpo_calls_the_tool(tokenizer: Any, tmp_path: Path, monkeypat
     played = [one.record for one in made if one._session.episode is not None]
     assert len(played) == 2
     for record in played:
-        assert [turn.reply for turn in record.turns] == ['{"movements": []}'] * 2
+        assert [turn.action for turn in record.turns] == [[], []]
         assert str(record.end) == "turn_limit"

@@ -17,6 +17,7 @@ from waybench_verifiers import WaybenchTasksetConfig
 from tests.eval.model_server import Answer, model_server
 from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.envs import registry
+from waybench.rl import Curriculum
 
 PATIENCE = 600
 BIN = Path(sys.executable).parent
@@ -80,6 +81,39 @@ def test_the_same_replies_have_the_same_rewards_and_record(env: str) -> None:
         assert server.answered[json.dumps(chat)] == 1
         chat += [{"role": "assistant", "content": turn.reply}, {"role": "user", "content": turn.message}]
     assert sum(server.answered.values()) == len(record.turns)
+
+
+def test_a_curriculum_chooses_tasks_and_learns_from_their_records() -> None:
+    curriculum = Curriculum("search/guessnum", half_life=8, protocol="sound", split="train")
+    config = EvalConfig.model_validate(
+        {
+            "env": {
+                "taskset": {"id": "waybench-verifiers", "env": "search/guessnum", "options": {"protocol": "sound"}},
+                "player": {"max_turns": 3},
+            },
+            "client": {"api_key_var": "TEST_KEY"},
+            "model": "test",
+            "push": False,
+        }
+    )
+    with model_server(lambda messages, _: Answer("?")) as server:
+        config.client.base_url = server.url
+        loaded = vf.load_environment(config.env)
+
+        async def run(task: Any) -> Any:
+            async with loaded.serving():
+                context = ModelContext(client=config.client, model=config.model, sampling=config.sampling)
+                return await loaded.run_slot(RunSlot(task), context)
+
+        levels = []
+        for _ in range(4):
+            choice = curriculum.next()
+            (trace,) = asyncio.run(run(loaded.taskset.choose(choice.level, choice.index))).traces
+            record = EpisodeRecord.from_json(trace.info["waybench"]["record"])
+            assert record.item["level"] == choice.level
+            curriculum.add(record)
+            levels.append(choice.level)
+    assert levels[-1] < levels[0]
 
 
 def test_a_reply_that_was_cut_off_is_not_carried_out() -> None:

@@ -12,6 +12,16 @@ from waybench.analysis.comparisons._failures import (
 )
 from waybench.analysis.comparisons._foreign import foreign_scores
 from waybench.analysis.comparisons._groups import MODEL, matched
+from waybench.analysis.comparisons._harness import AgentEffect, agent_effects, agent_table
+from waybench.analysis.comparisons._isomorphs import (
+    AGREEMENT,
+    IsomorphEffect,
+    IsomorphScores,
+    compare_isomorphs,
+    invariance_text,
+    isomorph_effects,
+    isomorph_frame,
+)
 from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
 from waybench.analysis.comparisons._models import Pair, Unpaired, compare_pairs, compare_sides, pairs
 from waybench.analysis.comparisons._power import pilots
@@ -44,14 +54,18 @@ from waybench.analysis.comparisons._wordings import (
 )
 
 __all__ = [
+    "AGREEMENT",
     "EFFECT",
     "MODEL",
     "NO_EFFECT",
     "UNCLEAR",
+    "AgentEffect",
     "Comparison",
     "ComparisonCells",
     "ExamplesEffect",
     "Failures",
+    "IsomorphEffect",
+    "IsomorphScores",
     "ItemScores",
     "Pair",
     "SettingEffect",
@@ -60,8 +74,11 @@ __all__ = [
     "Verdict",
     "WordingEffect",
     "WordingScore",
+    "agent_effects",
+    "agent_table",
     "bounded",
     "compare",
+    "compare_isomorphs",
     "compare_pairs",
     "compare_sides",
     "compare_twins",
@@ -78,6 +95,9 @@ __all__ = [
     "failures",
     "foreign_scores",
     "has_fixed_length",
+    "invariance_text",
+    "isomorph_effects",
+    "isomorph_frame",
     "item_scores",
     "matched",
     "p_text",

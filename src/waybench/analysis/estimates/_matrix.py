@@ -8,7 +8,17 @@ from scipy import stats
 
 from waybench.analysis.estimates._estimates import Estimate, by_level, overall
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Family, Group, Row, at_items, family_of, fixed, grouped, why_not_rescaled
+from waybench.analysis.results import (
+    Family,
+    Group,
+    Row,
+    at_items,
+    family_of,
+    fixed,
+    grouped,
+    originals,
+    why_not_rescaled,
+)
 from waybench.core import Json
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE
@@ -134,10 +144,12 @@ def matrix(rows: Iterable[Row]) -> Matrix:
     differ if the interval of the difference of their means, at a level divided by the number of pairs (Bonferroni),
     is off 0. All rank intervals of a matrix hold together with 95 % confidence.
 
+    Isomorphic items are not in it where there are original ones of the same environment.
+
     Args:
         rows: The rows, with anchors where normalised scores are wanted.
     """
-    listed = fixed(rows)
+    listed = originals(fixed(rows))
     totals = {total.group: total for total in overall(listed) if not total.guided}
     levels: dict[tuple[str, tuple[str, ...]], set[int]] = {}
     cells: dict[Group, list[Estimate]] = grouped(by_level(listed), lambda each: each.group)

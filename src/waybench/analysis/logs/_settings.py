@@ -13,7 +13,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from waybench.analysis.logs._episodes import Origin
-from waybench.core import LABEL, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
+from waybench.core import AGENT, LABEL, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
 from waybench.envs import registry
 
 SCALARS = (str, int, float, bool, type(None))
@@ -47,6 +47,7 @@ def settings_of(header: Any) -> dict[str, Json]:
         {
             **{name: value for name, value in args.items() if name in drawn},
             **{name: args.get(name) for name in SHOWN if args.get(SHOWN[0])},
+            **({AGENT: args[AGENT]} if args.get(AGENT) else {}),
             **_asked_how(header),
         }
     )

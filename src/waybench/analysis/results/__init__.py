@@ -43,6 +43,7 @@ from waybench.analysis.results._rows import (
     fixed,
     grouped,
     is_perfect,
+    originals,
     row,
 )
 from waybench.analysis.results._simulated import Simulated, with_outcomes
@@ -87,6 +88,7 @@ __all__ = [
     "measured",
     "model_settings",
     "named_settings",
+    "originals",
     "over",
     "perfections",
     "rescaled",

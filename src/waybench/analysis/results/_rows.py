@@ -23,6 +23,7 @@ from waybench.core import (
     Option,
     Price,
     Range,
+    split_isomorphic_key,
     wording_name,
 )
 from waybench.envs import registry
@@ -226,6 +227,13 @@ class Row:
 def fixed(rows: Iterable[Row]) -> list[Row]:
     """Return the rows whose items were not chosen by a search for a horizon. Scores come from these."""
     return [row for row in rows if not row.adaptive]
+
+
+def originals(rows: Iterable[Row]) -> list[Row]:
+    """Return the rows of original items; of an environment that has none, those of isomorphic items."""
+    listed = list(rows)
+    known = {row.group.env for row in listed if not split_isomorphic_key(row.group.key)[1]}
+    return [row for row in listed if row.group.env not in known or not split_isomorphic_key(row.group.key)[1]]
 
 
 def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:

@@ -56,10 +56,15 @@ class Verifier:
         self._prices, self.on_problem = prices, on_problem
         self._anchoring = Anchoring()
 
-    def verify(self, recorded: LoggedEpisode) -> Verified | None:
-        """Return an episode with its row; None if it cannot be measured."""
+    def verify(self, recorded: LoggedEpisode, again: Simulated | None = None) -> Verified | None:
+        """Return an episode with its row; None if it cannot be measured.
+
+        Args:
+            recorded: The episode.
+            again: What a simulation of it has said; None to simulate it here.
+        """
         try:
-            again = simulate(recorded)
+            again = again or simulate(recorded)
             episode = with_outcomes(recorded, again)
             found = row(
                 episode,

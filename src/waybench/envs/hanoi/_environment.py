@@ -8,6 +8,7 @@ from waybench.core import HorizonSpec, Images, Picture, Presentation, level_axis
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
 from waybench.envs.hanoi._instance import decode
+from waybench.envs.hanoi._isomorph import isomorph
 from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, is_competent, most_steps, sample, setting
 from waybench.envs.hanoi._people import board
 from waybench.envs.hanoi._players import PLAYERS
@@ -99,6 +100,7 @@ RODS = agent_environment(
     axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
     explanatory_variables=VARIABLES,
     potentials=POTENTIALS,
+    isomorph=isomorph,
     reasoning=reasoning,
     success="all disks are on their goal rods after at most 30 steps, or twice the minimum if that is more",
     competent=is_competent,

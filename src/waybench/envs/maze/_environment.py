@@ -20,6 +20,7 @@ from waybench.envs.maze._drawing import draw, draw_picture
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
 from waybench.envs.maze._instance import Maze, decode, prove
+from waybench.envs.maze._isomorph import isomorph
 from waybench.envs.maze._metrics import METRICS, is_competent
 from waybench.envs.maze._people import board, typed_actions
 from waybench.envs.maze._players import PLAYERS, noisy_success
@@ -112,6 +113,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     failure=failure,
     axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),
     explanatory_variables=VARIABLES,
+    isomorph=isomorph,
     potentials=POTENTIALS,
     reasoning=reasoning,
     success="the exit is reached within one and a half times the steps of a shortest path",

@@ -4,7 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.core import Field, Invalid, Transition, View, Wording, is_array, is_object, last_object, shown
+from waybench.core import (
+    ActionTool,
+    Field,
+    Invalid,
+    ToolCall,
+    Transition,
+    View,
+    Wording,
+    is_array,
+    is_object,
+    last_object,
+    object_schema,
+    shown,
+)
 from waybench.envs.maze._game import MazeState, Movement, MovePlan
 from waybench.envs.maze._instance import Maze
 from waybench.spaces import DIRECTIONS
@@ -107,6 +120,28 @@ REPRESENTATIONS = {
 }
 
 
+_MOVE = ActionTool(
+    "move",
+    "Make movements through the maze, in their order.",
+    {
+        "movements": {
+            "type": "array",
+            "description": "The movements.",
+            "items": object_schema(
+                {
+                    "direction": {
+                        "type": "string",
+                        "enum": list(DIRECTIONS),
+                        "description": "Direction of the movement.",
+                    },
+                    "cells": {"type": "integer", "minimum": 1, "description": "Number of cells to move."},
+                }
+            ),
+        }
+    },
+)
+
+
 class MazeWording(Wording[Maze, MazeState, MovePlan]):
     """The published request for JSON, around one representation of the maze.
 
@@ -194,6 +229,18 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         """Return the plan as JSON."""
         listed = ", ".join(f'{{"direction": "{direction}", "cells": {cells}}}' for direction, cells in action)
         return f'{{"movements": [{listed}]}}'
+
+    def tools(self, state: MazeState) -> tuple[ActionTool, ...]:
+        """Return the tool that takes a plan."""
+        return (_MOVE,)
+
+    def parse_call(self, call: ToolCall, state: MazeState) -> MovePlan:
+        """Read a plan."""
+        return tuple(Movement(entry["direction"], entry["cells"]) for entry in call.arguments["movements"])
+
+    def render_call(self, action: MovePlan, state: MazeState) -> ToolCall:
+        """Return a call with the plan."""
+        return ToolCall(_MOVE.name, {"movements": [movement._asdict() for movement in action]})
 
 
 def _of_maze(of: Callable[[Maze], str]) -> Callable[[View[MazeState]], str]:

@@ -35,6 +35,7 @@ from waybench.envs.search._answers import Scores
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
+from waybench.envs.search._isomorph import relabelled, shifted
 from waybench.envs.search._people import (
     NUMBER_HELP,
     WALK_HELP,
@@ -76,6 +77,7 @@ class _Kind:
     axis: Axis
     variables: ExplanatoryVariables
     potentials: tuple[Potential[Any], ...]
+    isomorph: Callable[[Any, str, int], Any]
     reasoning: Callable[[Any], str]
     success: str
     competent: Callable[[EpisodeRecord], bool]
@@ -169,6 +171,7 @@ _KINDS = {
         failure=_failures.number_failure,
         axis=level_axis("bits", "Bisections needed to find any number of the range."),
         variables=NUMBER_VARIABLES,
+        isomorph=shifted,
         reasoning=_reasoning.bisection,
         potentials=_potential.NUMBER,
         success="the number is found in at most one and a half times as many guesses as the range has bits",
@@ -194,6 +197,7 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
+        isomorph=relabelled,
         reasoning=_reasoning.stack,
         potentials=_potential.WALK,
         success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
@@ -221,6 +225,7 @@ _KINDS = {
         failure=_failures.walk_failure,
         axis=_NODES,
         variables=WALK_VARIABLES,
+        isomorph=relabelled,
         reasoning=_reasoning.queue,
         potentials=_potential.WALK,
         success="every node is visited in at most one and a half times the steps of a breadth-first search",
@@ -377,6 +382,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         axes=(kind.axis, MINIMUM),
         explanatory_variables=kind.variables,
         potentials=kind.potentials,
+        isomorph=kind.isomorph,
         reasoning=kind.reasoning,
         success=kind.success,
         competent=kind.competent,

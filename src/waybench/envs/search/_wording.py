@@ -5,7 +5,17 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from waybench.core import Field, Invalid, Outcome, Transition, View, Wording, without_reasoning
+from waybench.core import (
+    ActionTool,
+    Field,
+    Invalid,
+    Outcome,
+    ToolCall,
+    Transition,
+    View,
+    Wording,
+    without_reasoning,
+)
 from waybench.envs.search import _texts as texts
 from waybench.envs.search._game_number import Guessing, Number
 from waybench.envs.search._game_walk import Terrain, Walk
@@ -80,6 +90,7 @@ class _Answering(Wording[Any, Any, int]):
     """The common part of both wordings: the reply is a number, and the rules are in the system prompt."""
 
     rules_role = "system"
+    tool: ActionTool  # with one whole number as its argument
 
     def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
         self.name = edition
@@ -102,9 +113,25 @@ class _Answering(Wording[Any, Any, int]):
         """Return the number."""
         return str(action)
 
+    def tools(self, state: object) -> tuple[ActionTool, ...]:
+        """Return the tool that takes the number."""
+        return (self.tool,)
+
+    def parse_call(self, call: ToolCall, state: object) -> int:
+        """Read the number."""
+        (number,) = call.arguments.values()
+        return number
+
+    def render_call(self, action: int, state: object) -> ToolCall:
+        """Return a call with the number."""
+        (name,) = self.tool.parameters
+        return ToolCall(self.tool.name, {name: action})
+
 
 class NumberWording(_Answering):
     """Guessing a number, plain or from a witch's chest."""
+
+    tool = ActionTool("guess", "Guess a number.", {"number": {"type": "integer", "description": "The guess."}})
 
     def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
         super().__init__(story, edition, protocol)
@@ -168,6 +195,8 @@ class WalkWording(_Answering):
 
     def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
         super().__init__(story, edition, protocol)
+        number = {"type": "integer", "description": f"Number of the {story.thing}."}
+        self.tool = ActionTool("visit", f"Visit a {story.thing}.", {story.thing: number})
         self.rule_fields = (
             Field[Terrain]("nodes", "Number of nodes, which the published prompts do not mention.", _nodes),
         )

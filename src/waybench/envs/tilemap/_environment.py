@@ -26,6 +26,7 @@ from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
 from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
+from waybench.envs.tilemap._isomorph import isomorph
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS
 from waybench.envs.tilemap._protocol import PROTOCOLS
@@ -204,6 +205,7 @@ def _environment(
         explanatory_variables=VARIABLES,
         success="a plan ends at every objective, by any path",
         pooled=True,
+        isomorph=isomorph,
         presentation=PRESENTATION,
         players=dict[str, Any](PLAYERS),
         parse_typed=None if predicts else people.parse_typed,

@@ -4,8 +4,9 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 
-from waybench.core import Field, Invalid, Memory, Transition, View, Wording, plural
+from waybench.core import ActionTool, Field, Invalid, Json, Memory, ToolCall, Transition, View, Wording, plural
 from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, Style
+from waybench.envs.tilemap._game import MOST_NAMES
 from waybench.envs.tilemap._instance import Objective, TileMap
 from waybench.envs.tilemap._protocol import GIVEN_UP
 from waybench.envs.tilemap._reply import published_plan, sound_plan
@@ -47,6 +48,7 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         self._style = style
         self._literal = style.protocol.literal and not style.single and not style.predicts
         self._request_text = self._request()
+        self._tool = _tool(style)
         self.fields = (
             *_FIELDS,
             Field[View[Location]]("request", "The request for a plan, with its form.", lambda view: self._request_text),
@@ -110,6 +112,31 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         if action.drawing is not None:
             answer["map"] = action.drawing
         return json.dumps(answer)
+
+    def tools(self, state: Location) -> tuple[ActionTool, ...]:
+        """Return the tool that takes a plan."""
+        return (self._tool,)
+
+    def parse_call(self, call: ToolCall, state: Location) -> MovePlan:
+        """Read a plan."""
+        rows = call.arguments.get("map")
+        return MovePlan(tuple(call.arguments["action"]), None if rows is None else "\n".join(rows))
+
+    def render_call(self, action: MovePlan, state: Location) -> ToolCall:
+        """Return a call with the plan."""
+        rows = {} if action.drawing is None else {"map": action.drawing.split("\n")}
+        return ToolCall(self._tool.name, {"action": list(action.names), **rows})
+
+
+def _tool(style: Style) -> ActionTool:
+    names = {"type": "string", "enum": list(MOVES)}
+    what = "The next action, or none." if style.single else "The actions, in their order."
+    most = 1 if style.single else MOST_NAMES
+    parameters: dict[str, Json] = {"action": {"type": "array", "items": names, "maxItems": most, "description": what}}
+    if style.predicts:
+        rows = {"type": "array", "items": {"type": "string"}, "description": "The rows of the map afterwards."}
+        parameters["map"] = rows
+    return ActionTool("act", "Carry out actions of the agent.", parameters)
 
 
 def _beings(state: Location) -> list[str]:

@@ -8,7 +8,7 @@ from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._scaling import scaling_charts
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
-from waybench.reporting.charts._svg import drawings_in, drawn, has_drawn
+from waybench.reporting.charts._svg import drawings_in, drawn
 from waybench.reporting.charts._twins import twin_charts
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "curve_charts",
     "drawings_in",
     "drawn",
-    "has_drawn",
     "level_charts",
     "outcomes",
     "panel_charts",

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import vl_convert
 from markupsafe import Markup
 
+from waybench.core import forbid_copies
 from waybench.reporting._cache import ReportCache, content_key
 
 Spec = dict[str, Any]
@@ -23,7 +24,6 @@ _ATTRIBUTES = {
     *{"stroke-linejoin", "stroke-miterlimit", "opacity", "font-size", "font-weight", "text-anchor"},
 }
 _VALUE = re.compile(r"[-+\w .,#%()]*")
-_DRAWN: list[bool] = []  # True once this process has drawn a chart
 _CACHES = [ReportCache(None)]
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 
@@ -81,15 +81,10 @@ def drawings_in(cache: ReportCache) -> Generator[None, None, None]:
         _CACHES.pop()
 
 
-def has_drawn() -> bool:
-    """Return whether this process has drawn a chart itself."""
-    return bool(_DRAWN)
-
-
 @lru_cache(maxsize=64)
 def _converted(spec: str) -> str:
     """Return vl-convert's drawing; some charts of a site are the same."""
-    _DRAWN[:] = [True]
+    forbid_copies()  # it has threads of its own from now on
     return vl_convert.vegalite_to_svg(spec, vl_version=_VEGA_LITE, allowed_base_urls=[])
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from waybench.analysis import Estimate
-from waybench.analysis.comparisons import ExamplesEffect, Pair, TwinEffect, WordingEffect
+from waybench.analysis.comparisons import AgentEffect, ExamplesEffect, IsomorphEffect, Pair, TwinEffect, WordingEffect
 from waybench.analysis.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, named_settings, setting
@@ -28,12 +28,14 @@ from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
     Table,
+    agent_effect_table,
     attempt_spread_table,
     attempt_table,
     averages,
     conduct_table,
     difficulty_table,
     horizon_tables,
+    isomorph_table,
     pair_tables,
     repeat_table,
     score_table,
@@ -73,6 +75,8 @@ class Compared:
         difficulties: What makes single items hard.
         wordings: The same items in several wordings.
         twins: The same items in an environment and its twin.
+        isomorphs: Original items against isomorphic ones.
+        agent_effects: Agents beside the bare model.
         curves: How success falls with difficulty.
         cluster_values: The values of the metrics of `Presentation.panels` in each cluster.
     """
@@ -85,6 +89,8 @@ class Compared:
     difficulties: Sequence[ItemDifficulty]
     wordings: Sequence[WordingEffect]
     twins: Sequence[TwinEffect]
+    isomorphs: Sequence[IsomorphEffect]
+    agent_effects: Sequence[AgentEffect]
     curves: Sequence[SuccessCurve]
     cluster_values: ClusterValues = field(default_factory=dict[Group, Any])
 
@@ -99,6 +105,8 @@ class Compared:
             difficulties=[each for each in self.difficulties if (each.env, each.apart) == key],
             wordings=[each for each in self.wordings if _score_key(each.group) == key],
             twins=[each for each in self.twins if _score_key(each.group) == key],
+            isomorphs=[each for each in self.isomorphs if _score_key(each.group) == key],
+            agent_effects=[each for each in self.agent_effects if _score_key(each.group) == key],
             curves=[each for each in self.curves if _score_key(each.group) == key],
             cluster_values={group: own for group, own in self.cluster_values.items() if _score_key(group) == key},
         )
@@ -234,6 +242,8 @@ def _section(
         difficulty_table(env, presentation, compared.difficulties),
         wording_table(env, presentation, compared.wordings, pages),
         twin_table(presentation, compared.twins, pages),
+        isomorph_table(presentation, compared.isomorphs, pages),
+        agent_effect_table(presentation, compared.agent_effects, pages),
         spread_table(env, presentation, estimates),
         attempt_spread_table(env, presentation, compared.attempts, estimates),
         repeat_table(env, presentation, compared.repeats),

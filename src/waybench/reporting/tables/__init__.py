@@ -1,8 +1,10 @@
 """Tables of the report."""
 
+from waybench.reporting.tables._agent_effects import agent_effect_table
 from waybench.reporting.tables._aggregates import of_model, side_by_side
 from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
 from waybench.reporting.tables._comparisons import (
+    isomorph_table,
     model_table,
     pair_tables,
     setting_table,
@@ -57,6 +59,7 @@ __all__ = [
     "RowGroup",
     "Table",
     "TableRow",
+    "agent_effect_table",
     "attempt_spread_table",
     "attempt_table",
     "averages",
@@ -71,6 +74,7 @@ __all__ = [
     "horizon_matrix",
     "horizon_table_of_model",
     "horizon_tables",
+    "isomorph_table",
     "leader_tables",
     "leaders",
     "leading_of",

@@ -5,10 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from waybench.analysis.comparisons import (
+    AGREEMENT,
     EFFECT,
     NO_EFFECT,
     UNCLEAR,
     Comparison,
+    IsomorphEffect,
     Pair,
     SettingEffect,
     TwinEffect,
@@ -237,6 +239,63 @@ def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: M
         title=f"The same {items}, plain and embodied",
         caption=(Note(caption),),
         columns=_columns("Model", presentation.level.capitalize(), items.capitalize(), twin, first, "Difference", "p"),
+        groups=rows_of(rows),
+        kind="scores wordings",
+    )
+
+
+def isomorph_table(
+    presentation: Presentation, found: Sequence[IsomorphEffect], pages: Mapping[Group, str]
+) -> Table | None:
+    """Return the table of original against isomorphic items, models before embedded players; None if there are none.
+
+    Args:
+        presentation: What is known of the environment's family.
+        found: The comparisons.
+        pages: File names of the groups' pages.
+    """
+    if not found:
+        return None
+    items, groups, metric = presentation.items, [each.group for each in found], found[0].comparison.metric
+    rows: list[TableRow] = []
+    for each in sorted(found, key=lambda each: each.group.embedded):
+        one, scores = each.comparison, each.scores
+        certain = "certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else ""
+        left_out = notes([f"{amount(scores.same)} left out: not new" if scores.same else ""])
+        cells = [
+            Cell(text=amount(one.items), notes=left_out),
+            Cell(text=amount(len(scores.numbers))),
+            mean_cell(one.first_mean, metric),
+            mean_cell(one.second_mean, metric),
+            Cell(text=difference_text(one.difference, metric), kind=certain),
+            Cell(text=p_text(one.adjusted)),
+            mean_cell(scores.agreement, AGREEMENT),
+            mean_cell(scores.worst, metric),
+        ]
+        rows.append(TableRow(model_cell(each.group.model, differing(each.group, groups), pages[each.group]), cells))
+    caption = (
+        f"{metric.title} of a single attempt at the {items} and at isomorphic ones: the same problems in another "
+        f"appearance (rotated, mirrored, renamed, relabelled or shifted), which are as difficult by construction. The "
+        f"difference is original minus isomorphic, with its paired {_INTERVAL}: a model that remembers published "
+        f"{items} is better at the originals. p is from a paired test, adjusted by Holm’s procedure over all tasks "
+        "and models; a difference is bold where p is below 0.05. Agreement is 1 minus the mean difference between two "
+        "forms of an item, as a share of the metric’s range; worst form is the mean over items of the lowest form."
+    )
+    return Table(
+        id="task-isomorphs",
+        title=f"Published against fresh: the same {items} in another appearance",
+        caption=(Note(caption),),
+        columns=_columns(
+            "Model",
+            items.capitalize(),
+            "Isomorphic sets",
+            "Original",
+            "Isomorphic",
+            "Difference",
+            "p",
+            "Agreement",
+            "Worst form",
+        ),
         groups=rows_of(rows),
         kind="scores wordings",
     )

@@ -13,6 +13,7 @@ from gymnasium.vector import utils as _utils
 
 from waybench.core import Episode, Json, UsageError
 from waybench.people import board_text
+from waybench.rl._curriculum import Curriculum
 from waybench.rl._session import ATTEMPTS, Session, Turn
 from waybench.rl._splits import TRAINING_KEY
 
@@ -105,6 +106,8 @@ class TextEnv(gymnasium.Env[str, str]):
         items: Number of different items; by default there is no end of them.
         split: "train", "validation" or "test": only items of this split; all items if None.
         source_options: How items are drawn.
+        curriculum: Chooses the level of each episode and learns from its end; it has all settings of play, and takes
+            the place of key, level, split, source options and settings here.
         render_mode: "ansi", the board as text, or the last observation where the environment has no board; or None.
         **settings: `shaping`, `discount` and `legal_actions` of `waybench.rl.Session`, and options of play.
 
@@ -123,17 +126,26 @@ class TextEnv(gymnasium.Env[str, str]):
         items: int | None = None,
         split: str | None = None,
         source_options: Mapping[str, Json] | None = None,
+        curriculum: Curriculum | None = None,
         render_mode: str | None = None,
         **settings: Json,
     ) -> None:
-        self.session = Session(
-            env_id,
-            key=key,
-            level=level,
-            split=split,
-            source_options=source_options,
-            **settings,
-        )
+        if curriculum is None:
+            own: dict[str, Any] = {
+                "key": key,
+                "level": level,
+                "split": split,
+                "source_options": source_options,
+                **settings,
+            }
+            self.session = Session(env_id, **own)
+        elif settings or (key, level, split, source_options) != (TRAINING_KEY, None, None, None):
+            raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
+        elif curriculum.environment.id != env_id:
+            raise UsageError(f"the curriculum is for {curriculum.environment.id}, not for {env_id}")
+        else:
+            self.session = Session(**curriculum.settings(curriculum.level()))
+        self._curriculum = curriculum
         self.items = _ENDLESS if items is None else items
         self.render_mode = render_mode
         self.observation_space = Texts()
@@ -151,6 +163,8 @@ class TextEnv(gymnasium.Env[str, str]):
         chosen = options or {}
         index = int(chosen.get("index", self.np_random.integers(self.items)))
         attempt = int(chosen.get("attempt", self.np_random.integers(1, ATTEMPTS)))
+        if self._curriculum is not None:
+            self.session = Session(**self._curriculum.settings(self._curriculum.level()))
         turn = self.session.start(index, attempt)
         self._shown = turn.text
         return turn.text, _info(turn)
@@ -165,6 +179,8 @@ class TextEnv(gymnasium.Env[str, str]):
         if self.episode is None:
             raise gymnasium.error.ResetNeeded("call reset() before the first step()")
         turn = self.session.reply(action)
+        if turn.done and self._curriculum is not None:
+            self._curriculum.add(self.session.record())
         self._shown = turn.text
         return turn.text, turn.reward, turn.terminated, turn.truncated, _info(turn)
 

@@ -6,16 +6,18 @@ from typing import Any
 from datasets import Dataset
 
 from waybench.core import Reply, UsageError
+from waybench.rl._curriculum import Curriculum
 from waybench.rl._session import Session, Turn
 
 _ITEM = "item"  # the field of a prompt's last message that says which item it is of
 
 
-def prompts(env: str, *, count: int, start: int = 0, **settings: Any) -> Dataset:
+def prompts(env: str | Curriculum, *, count: int, start: int = 0, **settings: Any) -> Dataset:
     """Return the first prompts of items, as a data set for `GRPOTrainer`.
 
     Args:
-        env: The environment's id.
+        env: The environment's id; or a curriculum, which has the settings. Then the prompts are of the easiest level,
+            and `rollouts` takes only the items' numbers from them.
         count: The number of items.
         start: The number of the first one.
         **settings: As `waybench.rl.Session`, and the same for `rollouts`.
@@ -28,15 +30,18 @@ def prompts(env: str, *, count: int, start: int = 0, **settings: Any) -> Dataset
 
 
 def rollouts(
-    env: str, *, turns: int | None = None, template: dict[str, Any] | None = None, **settings: Any
+    env: str | Curriculum, *, turns: int | None = None, template: dict[str, Any] | None = None, **settings: Any
 ) -> Callable[[list[Any], Any], dict[str, list[Any]]]:
     """Return a `rollout_func` for `GRPOTrainer`.
 
     All episodes of a batch take their turns together. Each has its own attempt, so that games of chance differ. An
     episode ends early, without an error, where the tokens of `GRPOConfig.max_completion_length` are used up.
 
+    A curriculum chooses a level for each item of a batch, which all of the item's rollouts in it have, and learns from
+    all episodes at the end of the batch. It has to see all of them, so there is one training process.
+
     Args:
-        env: The environment's id.
+        env: The environment's id; or a curriculum, which has the settings.
         turns: Most turns of an episode; the environment's own limit if None.
         template: Further arguments for the tokenizer's `apply_chat_template`.
         **settings: As `waybench.rl.Session`.
@@ -55,11 +60,18 @@ def rollouts(
         nonlocal attempts
         tokenizer = trainer.processing_class
         most = int(trainer.args.max_completion_length)
+        if isinstance(env, Curriculum) and trainer.accelerator.num_processes > 1:
+            raise UsageError("a curriculum has to see all episodes: train with one process")
+        levels: dict[int, int] = {}
         episodes: list[_Rollout] = []
         for prompt in prompts:
             attempts += 1
             index = _index(prompt)
-            session = Session(env, **{**settings, "legal_actions": 0})
+            if isinstance(env, Curriculum):
+                own = env.settings(levels.setdefault(index, env.level()))
+            else:
+                own = {"env": env, **settings}
+            session = Session(**{**own, "legal_actions": 0})
             turn = session.start(index, attempts, player="trl")
             episodes.append(_Rollout(session, turn, tokenizer, template or {}, most))
         limit = turns
@@ -67,6 +79,9 @@ def rollouts(
             said, logprobs = _generate(trainer, [one.prompt_ids + one.completion_ids for one in waiting])
             for number, (one, ids) in enumerate(zip(waiting, said, strict=True)):
                 one.take(ids, None if logprobs is None else logprobs[number])
+        if isinstance(env, Curriculum):
+            for one in episodes:
+                env.add(one.session.record())
         known = all(one.logprobs is not None for one in episodes)
         return {
             "prompt_ids": [one.prompt_ids for one in episodes],
@@ -154,12 +169,14 @@ class _Rollout:
         return list(self._tokenizer(self._text(messages, True), add_special_tokens=False)["input_ids"])
 
 
-def _growing(env: str, settings: dict[str, Any]) -> Session:
-    session = Session(env, **settings)
+def _growing(env: str | Curriculum, settings: dict[str, Any]) -> Session:
+    if isinstance(env, Curriculum) and settings:
+        raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
+    session = Session(**env.settings(env.levels[0])) if isinstance(env, Curriculum) else Session(env, **settings)
     if not session.grows:
         raise UsageError(
-            f"{env} shows a new prompt in each turn with these options, and a rollout of TRL is one growing "
-            "conversation: choose another wording or protocol, or train with single turns"
+            f"{session.environment.id} shows a new prompt in each turn with these options, and a rollout of TRL is "
+            "one growing conversation: choose another wording or protocol, or train with single turns"
         )
     return session
 

@@ -1,38 +1,37 @@
 """Episodes as tools: the model replies by calling one, and its results are the environment's answers."""
 
 import itertools
-import json
-import tempfile
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
 from typing import Any
 
 from datasets import Dataset
 
-from waybench.core import UsageError
-from waybench.envs import registry
+from waybench.core import INTERFACE, TOOLS, ActionTool, Json, ToolCall, UsageError, write_calls
 from waybench.rl._session import Session
 
-_RULES = (
-    "{rules}\n\nReply by calling the tool act with your reply, one call for each turn. Text outside of it is not read."
-)
+_OVER = "The episode is over."
 
 
 def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
-    """Return an `environment_factory` for `GRPOTrainer`: each reply is a call of the tool `act`.
+    """Return an `environment_factory` for `GRPOTrainer`: each reply is a call of a tool that the environment declares.
 
-    This form is a wording of its own, whose rules say so; records name it ("file:tools-..."), so that it is never mixed
-    with replies as text. The reward of an episode is the sum of the environment's rewards (`get_reward`).
+    This is `interface=tools`, a wording of its own whose rules say so; records name it ("tools:..."), so that it is
+    never mixed with replies as text. The reward of an episode is the sum of the environment's rewards (`get_reward`).
 
     Args:
         env: The environment's id.
         **settings: As `waybench.rl.Session`; `wording` is what the form is based on.
 
     Raises:
-        UsageError: For a wrong setting, or an environment whose prompts are no growing conversation.
+        UsageError: For a wrong setting, an environment whose prompts are no growing conversation, or one that asks for
+            thoughts, which no tool takes.
     """
-    settings = {**settings, "wording": _wording(env, settings.get("wording")), "legal_actions": 0}
-    if not Session(env, **settings).grows:
+    settings = {**settings, INTERFACE: TOOLS, "legal_actions": 0}
+    session = Session(env, **settings)
+    session.start(0)
+    episode = session.episode
+    if not session.grows or episode is None or episode.play.wording.thought_question(episode.state):
         raise UsageError(
             f"{env} shows a new prompt in each turn with these options, and tools are called in one growing "
             "conversation: choose another wording or protocol"
@@ -51,18 +50,13 @@ def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
             self._reward = 0.0
             return self._session.start(int(item), next(attempts), player="trl").text
 
-        def act(self, reply: str) -> str:
-            """Reply to the environment.
-
-            Args:
-                reply: The reply, in the form that the rules ask for.
-            """
+        def _call(self, name: str, arguments: Mapping[str, Json]) -> str:
             episode = self._session.episode
             if episode is None or episode.done:
-                return "The episode is over."
-            turn = self._session.reply(str(reply))
+                return _OVER
+            turn = self._session.reply(write_calls("", [ToolCall(name, arguments)]))
             self._reward += turn.reward
-            return turn.text or "The episode is over."
+            return turn.text or _OVER
 
         def get_reward(self) -> float:
             """Return the sum of the episode's rewards."""
@@ -73,6 +67,8 @@ def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
             """The episode's record."""
             return self._session.record()
 
+    for tool in episode.play.wording.tools(episode.state):
+        setattr(Tools, tool.name, _method(tool))
     return Tools
 
 
@@ -87,12 +83,39 @@ def tool_prompts(*, count: int, start: int = 0) -> Dataset:
     return Dataset.from_list([{"prompt": empty, "item": index} for index in range(start, start + count)])
 
 
-def _wording(env: str, base: Any) -> str:
-    """Return the name of the file with the wording; its content, not its place, is what records name."""
-    own = next(option for option in registry.load(env).options if option.name == "wording")
-    if base is not None and (not isinstance(base, str) or base not in (own.choices or (own.default,))):
-        raise UsageError(f"wording={str(base)[:60]!r}: the tool form is based on a wording of {env}'s own")
-    folder = Path(tempfile.mkdtemp(prefix="waybench-tools-"))
-    path = folder / "tools.toml"
-    path.write_text(f"base = {json.dumps(base or own.default)}\nrules = {json.dumps(_RULES)}\n", encoding="utf-8")
-    return f"file:{path}"
+def _method(tool: ActionTool) -> Callable[..., str]:
+    """Return a tool as a method; the trainer reads its schema from the annotations and the docstring."""
+
+    def method(self: Any, **arguments: Any) -> str:
+        return self._call(tool.name, arguments)
+
+    kinds = {name: _annotation(schema) for name, schema in tool.parameters.items()}
+    listed = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
+    this = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    method.__name__ = method.__qualname__ = tool.name
+    method.__annotations__ = {**kinds, "return": str}
+    method.__signature__ = Signature([this, *listed], return_annotation=str)  # pyright: ignore[reportFunctionMemberAccess]
+    lines = [f"    {name}: {_description(schema)}" for name, schema in tool.parameters.items()]
+    method.__doc__ = "\n".join((tool.doc, "", "Args:", *lines))
+    return method
+
+
+def _annotation(schema: Mapping[str, Json]) -> Any:
+    match schema["type"]:
+        case "array":
+            return list[_annotation(schema["items"])]
+        case "object":
+            return dict[str, Any]
+        case "integer":
+            return int
+        case _:  # which texts there are can differ between items, and the rules say it
+            return str
+
+
+def _description(schema: Mapping[str, Json]) -> str:
+    """Return what an argument is, with the fields of the objects in it, which annotations do not have."""
+    fields: Mapping[str, Json] = schema.get("items", schema).get("properties", {})
+    if not fields:
+        return str(schema["description"])
+    listed = "; ".join(f'"{name}" ({inner["type"]}): {inner["description"]}' for name, inner in fields.items())
+    return f"{schema['description']} Each is an object with {listed}"

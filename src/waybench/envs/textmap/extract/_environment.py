@@ -13,6 +13,7 @@ from waybench.envs.textmap.extract._instance import (
     Extraction,
     decode_extraction,
     extractions,
+    renamed_extraction,
     resolve_extraction,
 )
 from waybench.envs.textmap.extract._metrics import (
@@ -123,6 +124,7 @@ EXTRACT = map_environment(
     options=OPTIONS,
     play=_play,
     source_options=SOURCE_OPTIONS,
+    isomorph=renamed_extraction,
     sample_levels=(1, 2),
     make_source=_draw,
     ask=lambda place_map, cutoff, stream, parameters: extractions(

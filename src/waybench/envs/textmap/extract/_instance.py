@@ -1,6 +1,6 @@
 """Extractions: a walkthrough to write as triplets, and questions for their graph (MANGO, section C.4)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from waybench.core import DataError, Json, Stream, UsageError, is_array, is_object
@@ -25,6 +25,8 @@ from waybench.envs.textmap.questions import (
     Trajectory,
     choose,
     destination_on,
+    places_renamed,
+    renamed_question,
     route_on,
 )
 
@@ -53,6 +55,18 @@ class Extraction(MapInstance):
         """Return the extraction with its map, so that a record needs no other file."""
         questions = [question.question_json() for question in self.questions]
         return {"map": map_json(self.map), "cutoff": self.cutoff, "questions": questions}
+
+
+def renamed_extraction(extraction: Extraction, key: str, number: int) -> Extraction:
+    """Return an isomorphic extraction: with new names for all places, in the walkthrough and in the questions, too.
+
+    Args:
+        extraction: The extraction.
+        key: The key of its set.
+        number: The number of the isomorphic set, from 1.
+    """
+    questions = tuple(renamed_question(question, key, number) for question in extraction.questions)
+    return replace(extraction, map=places_renamed(extraction, key, number).map(extraction.map), questions=questions)
 
 
 @lru_cache(maxsize=64)

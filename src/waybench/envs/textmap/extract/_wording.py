@@ -3,11 +3,11 @@
 import json
 from functools import lru_cache
 
-from waybench.core import Field, Invalid, Memory, Transition, View, Wording, last_object
+from waybench.core import ActionTool, Field, Invalid, Json, Memory, ToolCall, Transition, View, Wording, last_object
 from waybench.envs.textmap.extract._game import ExtractionState
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.map import Step, all_names, seen_names, walkthrough
-from waybench.envs.textmap.questions import RELEASED, Hop, Trajectory, sound_answer, trajectory
+from waybench.envs.textmap.questions import RELEASED, Hop, Trajectory, hop_schema, sound_answer, trajectory
 
 _TASK = (
     "This is the walkthrough of a text game. Each step of it becomes a triplet: the place before the step, the action, "
@@ -85,6 +85,30 @@ class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
         """Return triplets as JSON."""
         rows = [_row(hop) for hop in action]
         return rows[0] if self._mode == "steps" else f"[{', '.join(rows)}]"
+
+    def tools(self, state: ExtractionState) -> tuple[ActionTool, ...]:
+        """Return the tool that takes a triplet, or all of them."""
+        return (_TRIPLET if self._mode == "steps" else _TRIPLETS,)
+
+    def parse_call(self, call: ToolCall, state: ExtractionState) -> Trajectory | Invalid:
+        """Read triplets."""
+        return trajectory([call.arguments] if self._mode == "steps" else call.arguments["triplets"])
+
+    def render_call(self, action: Trajectory, state: ExtractionState) -> ToolCall:
+        """Return a call with the triplets."""
+        rows = [dict(zip(RELEASED, hop, strict=True)) for hop in action]
+        return (
+            ToolCall(_TRIPLET.name, rows[0]) if self._mode == "steps" else ToolCall(_TRIPLETS.name, {"triplets": rows})
+        )
+
+
+_HOP: Json = hop_schema(RELEASED)
+_TRIPLET = ActionTool("triplet", "Give the triplet of the step.", _HOP["properties"])
+_TRIPLETS = ActionTool(
+    "triplets",
+    "Give the triplets of all steps.",
+    {"triplets": {"type": "array", "items": _HOP, "description": "The triplets, in the order of the steps."}},
+)
 
 
 def _row(hop: Hop) -> str:

@@ -46,6 +46,7 @@ from waybench.envs.textmap.map._prefix import (
     walkthrough,
     with_ids,
 )
+from waybench.envs.textmap.map._rename import Renaming, renaming
 from waybench.envs.textmap.map._shares import MetricFunction, event, share
 from waybench.envs.textmap.map._similar import LONGEST, distance, similarity
 from waybench.envs.textmap.map._traversals import Move, Traversal, edges_of_traversals
@@ -76,6 +77,7 @@ __all__ = [
     "Names",
     "Paths",
     "PlaceMap",
+    "Renaming",
     "Routes",
     "Rule",
     "Step",
@@ -101,6 +103,7 @@ __all__ = [
     "read_number",
     "read_place",
     "read_texts",
+    "renaming",
     "resolve_game",
     "route_difficulty",
     "routes",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from waybench.core import Field, Invalid, without_reasoning
+from waybench.core import ActionTool, Field, Invalid, ToolCall, without_reasoning
 from waybench.envs.textmap.map import Edge, walkthrough
 from waybench.envs.textmap.minigame._instance import Minigame
 from waybench.envs.textmap.minigame._valid_actions import plain
@@ -121,6 +121,19 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
     def render(self, action: str, state: AnswerState[Minigame]) -> str:
         """Return the action."""
         return action
+
+    def tools(self, state: AnswerState[Minigame]) -> tuple[ActionTool, ...]:
+        """Return the tool that takes one of the listed actions."""
+        listed = {"type": "string", "enum": list(state.instance.actions), "description": "The action."}
+        return (ActionTool("choose", "Choose the next action.", {"action": listed}),)
+
+    def parse_call(self, call: ToolCall, state: AnswerState[Minigame]) -> str:
+        """Read the action."""
+        return call.arguments["action"]
+
+    def render_call(self, action: str, state: AnswerState[Minigame]) -> ToolCall:
+        """Return a call with the action."""
+        return ToolCall("choose", {"action": action})
 
 
 def _walkthrough(instance: Minigame) -> str:

@@ -10,6 +10,7 @@ from waybench.envs.textmap.questions._environment import DESTINATION, ROUTE
 from waybench.envs.textmap.questions._failures import NO_PLACE
 from waybench.envs.textmap.questions._game import TrajectoryAnswers, read_hops
 from waybench.envs.textmap.questions._instance import LABELS, RELEASED_LABELS, MapQuestion, destination_on, route_on
+from waybench.envs.textmap.questions._isomorph import places_renamed, renamed_question
 from waybench.envs.textmap.questions._one_answer import (
     AnswerState,
     Judgement,
@@ -35,6 +36,7 @@ from waybench.envs.textmap.questions._score import (
 )
 from waybench.envs.textmap.questions._source import WorldQuestions, question_filter
 from waybench.envs.textmap.questions._variables import MapVariables, map_variables, name_scores
+from waybench.envs.textmap.questions._wording import hop_schema
 from waybench.envs.textmap.questions._write import MOST_PATHS, WriteResult, write_map
 
 if TYPE_CHECKING:
@@ -72,6 +74,7 @@ __all__ = [
     "destination_on",
     "destination_questions",
     "destinations",
+    "hop_schema",
     "listed_names",
     "lists_option",
     "map_environment",
@@ -79,11 +82,13 @@ __all__ = [
     "move_index",
     "name_scores",
     "normal",
+    "places_renamed",
     "prefix_option",
     "protocol_option",
     "question_filter",
     "questions_option",
     "read_hops",
+    "renamed_question",
     "route_on",
     "route_questions",
     "selected_maps",

@@ -17,6 +17,7 @@ from waybench.envs.textmap.questions._failures import (
 )
 from waybench.envs.textmap.questions._game import QuestionGame
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
+from waybench.envs.textmap.questions._isomorph import renamed_question
 from waybench.envs.textmap.questions._metrics import METRICS, prove
 from waybench.envs.textmap.questions._one_answer import (
     AnswerState,
@@ -96,6 +97,7 @@ def _environment(
         typed_help=HELP,
         explanatory_variables=explanatory_variables(decode),
         players=PLAYERS,
+        isomorph=renamed_question,
         decode=decode,
         **fields,
     )

@@ -1,6 +1,6 @@
 """Metrics of route and destination questions (MANGO, sections 2.3, A.6, B.2 and C.1)."""
 
-from waybench.core import TEMPLATE, EpisodeRecord, Json, Metric, has_images
+from waybench.core import TEMPLATE, EpisodeRecord, Json, Metric, base_wording, has_images
 from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._prompts import TEMPLATES, question_text
@@ -72,7 +72,7 @@ def _shared_prefix(record: EpisodeRecord) -> float | None:
         return None
     prompt = sum(len(message.text) for message in record.opening)
     question = _RecordedQuestion(record)
-    return 1 - len(question_text(TEMPLATES[record.options["wording"]], question)) / prompt if prompt else 0.0
+    return 1 - len(question_text(TEMPLATES[base_wording(record.options)], question)) / prompt if prompt else 0.0
 
 
 class _RecordedQuestion:

@@ -3,9 +3,16 @@
 import json
 from functools import lru_cache
 
-from waybench.core import Field, Invalid
+from waybench.core import ActionTool, Field, Invalid, Json, ToolCall, object_schema
 from waybench.envs.textmap.map import Names, PlaceMap, all_names, seen_names, simplified, walkthrough
-from waybench.envs.textmap.questions._answer import Trajectory, published_answer, sound_answer
+from waybench.envs.textmap.questions._answer import (
+    MOST_HOPS,
+    Keys,
+    Trajectory,
+    published_answer,
+    sound_answer,
+    trajectory,
+)
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._one_answer import AnswerState, OneAnswerWording
 from waybench.envs.textmap.questions._prompts import Template, format_name, format_names, opening, question_text
@@ -87,6 +94,31 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         if not lead:
             return f"[{inside}]"
         return inside.removeprefix(f'{{"{keys.before}":') + "]"
+
+    def tools(self, state: AnswerState[MapQuestion]) -> tuple[ActionTool, ...]:
+        """Return the tool that takes a trajectory."""
+        return (_answer_tool(self._template.keys),)
+
+    def parse_call(self, call: ToolCall, state: AnswerState[MapQuestion]) -> Trajectory | Invalid:
+        """Read a trajectory."""
+        return trajectory(call.arguments["moves"], self._template.keys)
+
+    def render_call(self, action: Trajectory, state: AnswerState[MapQuestion]) -> ToolCall:
+        """Return a call with the trajectory."""
+        rows = [dict(zip(self._template.keys, hop, strict=True)) for hop in action]
+        return ToolCall("answer", {"moves": rows})
+
+
+def hop_schema(keys: Keys) -> dict[str, Json]:
+    """Return the JSON schema of a move of an answer."""
+    docs = ("The place before the move.", "The action.", "The place after the move.")
+    return object_schema({key: {"type": "string", "description": doc} for key, doc in zip(keys, docs, strict=True)})
+
+
+@lru_cache(maxsize=8)
+def _answer_tool(keys: Keys) -> ActionTool:
+    moves = {"type": "array", "items": hop_schema(keys), "maxItems": MOST_HOPS, "description": "The moves, in order."}
+    return ActionTool("answer", "Answer the question.", {"moves": moves})
 
 
 @lru_cache(maxsize=256)

@@ -2,6 +2,7 @@
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, World, opposite
 from waybench.envs.textmap.worlds._items import LOWEST_CLASS, WorldItems, draw_world, last_shown_step, size_stream
+from waybench.envs.textmap.worlds._names import draw_name
 from waybench.envs.textmap.worlds._play import ABBREVIATIONS, Play
 from waybench.envs.textmap.worlds._source import WORLD_OPTIONS
 from waybench.envs.textmap.worlds._walk import IDLE
@@ -16,6 +17,7 @@ __all__ = [
     "Play",
     "World",
     "WorldItems",
+    "draw_name",
     "draw_world",
     "last_shown_step",
     "opposite",

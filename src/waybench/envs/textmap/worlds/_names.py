@@ -2,9 +2,10 @@
 
 from waybench._package_data import read_toml
 from waybench.core import Stream
-from waybench.envs.textmap.worlds._themes import Theme
+from waybench.envs.textmap.worlds._themes import COUNTRIES, Theme
 
 _NAMES = read_toml(__file__, "words.toml")["names"]
+_THEMES = tuple(dict.fromkeys(theme for country in COUNTRIES for theme in country))
 
 
 def name_places(
@@ -37,6 +38,12 @@ def name_places(
         if place not in names:
             names[place] = fixed_names[place] if place in fixed_names else _plain(themes[place], used, rng)
     return [names[place] for place in range(count)]
+
+
+def draw_name(rng: Stream) -> str:
+    """Return a name for a place of any theme, in lower case: "mossy archive"."""
+    theme = rng.choice(_THEMES)
+    return f"{rng.choice(theme.adjectives)} {rng.choice(theme.nouns)}".lower()
 
 
 def _resembling(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tuple[str, str]]:

@@ -1,20 +1,24 @@
 """Spreads work over forked processes, which share this process's memory."""
 
+import io
 import os
+import pickle
 import sys
 import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing import get_context
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from waybench.reporting.charts import has_drawn
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 T = TypeVar("T")
+PROCESSES = min(8, os.cpu_count() or 1)  # that take part by default
 _AHEAD = 4  # results of each process that may wait to be taken: they are in memory
+_FORBIDDEN: list[bool] = []
 _WORK: list[Callable[[int], Any]] = []  # what a forked process finds here needs no pickling
 
 
@@ -35,6 +39,9 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
     if min(processes, count) < 2 or not _can_fork():
         yield map(work, range(count))
         return
+    from concurrent.futures import ProcessPoolExecutor  # loads much, which most commands do without
+    from multiprocessing import get_context
+
     _WORK.append(work)
     try:
         with ProcessPoolExecutor(min(processes, count), mp_context=get_context("fork")) as pool:
@@ -51,22 +58,36 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
         _WORK.pop()
 
 
-def _in_order(pool: ProcessPoolExecutor, begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
+def _in_order(pool: "ProcessPoolExecutor", begun: "list[Future[Any]]", count: int) -> Iterator[Any]:
     waiting = deque(begun)
     for number in range(len(begun), count):
-        yield waiting.popleft().result()
+        yield pickle.loads(waiting.popleft().result())  # a copy of this process has just made it
         waiting.append(pool.submit(_run, number))
     while waiting:
-        yield waiting.popleft().result()
+        yield pickle.loads(waiting.popleft().result())
 
 
-def _run(number: int) -> Any:
-    return _WORK[-1](number)
+def _run(number: int) -> bytes:
+    return dumped(_WORK[-1](number))
+
+
+def dumped(values: object) -> bytes:
+    """Return values as a pickle, with mappings that cannot be changed as dictionaries."""
+    content = io.BytesIO()
+    pickler = pickle.Pickler(content, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = {MappingProxyType: lambda mapping: (dict, (dict(mapping),))}
+    pickler.dump(values)
+    return content.getvalue()
 
 
 def _can_fork() -> bool:
-    """Return whether a copy of this process works: it has the locks of other threads, but not the threads.
+    """Return whether a copy of this process works: it has the locks of other threads, but not the threads."""
+    return sys.platform == "linux" and hasattr(os, "fork") and threading.active_count() == 1 and not _FORBIDDEN
 
-    What draws charts has a thread of its own from its first chart on.
+
+def forbid_copies() -> None:
+    """Make `spread` do all work in this process from now on.
+
+    For libraries with threads that Python does not know, such as the one that draws charts.
     """
-    return sys.platform == "linux" and hasattr(os, "fork") and threading.active_count() == 1 and not has_drawn()
+    _FORBIDDEN[:] = [True]

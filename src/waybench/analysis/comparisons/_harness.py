@@ -1,0 +1,182 @@
+"""The effect of an agent: a model with one around it beside the bare model on the same items, and its cost."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+
+from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
+from waybench.analysis.comparisons._groups import matched
+from waybench.analysis.comparisons._item_scores import values_of
+from waybench.analysis.comparisons._text import difference_text, p_text
+from waybench.analysis.estimates import aligned
+from waybench.analysis.formatting import better_text, mean_text, one_line
+from waybench.analysis.results import LONGEST, Group, ItemKey, Row, at_items, grouped, item_values, measured, over
+from waybench.core import AGENT, Json, short_count
+from waybench.envs import registry
+
+_MILLION = 10**6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentEffect:
+    """What a model with an agent around it scores and costs beside the bare model.
+
+    Attributes:
+        group: The group with the agent.
+        bare: The group of the bare model.
+        comparison: The comparison at the items that both were given; the first side is the agent.
+        tokens: Mean tokens of an attempt, input and output: with the agent, and of the bare model; None if not known.
+        costs: The same in dollars; None without prices.
+    """
+
+    group: Group
+    bare: Group
+    comparison: Comparison
+    tokens: tuple[float, float] | None
+    costs: tuple[float, float] | None
+
+    @property
+    def agent(self) -> str:
+        """The agent with its arguments."""
+        return str(dict(self.group.options)[AGENT])
+
+    @property
+    def gain(self) -> float:
+        """By how much the mean with the agent is better; below 0 if it is worse."""
+        difference = self.comparison.difference.value
+        return -difference if self.comparison.metric.better == "lower" else difference
+
+    @property
+    def gain_per_dollar(self) -> float | None:
+        """The gain of an attempt for each dollar that it costs more; None if it costs no more, or is not known."""
+        return _per(self.gain, self.costs, 1)
+
+    @property
+    def gain_per_million(self) -> float | None:
+        """The gain of an attempt for each million tokens that it takes more; None likewise."""
+        return _per(self.gain, self.tokens, _MILLION)
+
+    def spent_texts(self, *, in_dollars: bool) -> tuple[str, str]:
+        """Return the costs of an attempt in words, with the agent and of the bare model; empty if not known."""
+        spent = self.costs if in_dollars else self.tokens
+        if spent is None:
+            return "", ""
+        first, second = (f"{value:,.4f}" if in_dollars else short_count(round(value)) for value in spent)
+        return first, second
+
+    def gain_text(self, *, in_dollars: bool) -> str:
+        """Return the gain for each dollar, or million tokens, in words; "" if it is not known."""
+        gain = self.gain_per_dollar if in_dollars else self.gain_per_million
+        return "" if gain is None else f"{gain:+,.3g}".replace("-", "−")
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the effect as JSON values."""
+        one = self.comparison
+        return {
+            "group": self.group.to_json(),
+            "agent": self.agent,
+            "metric": one.metric.name,
+            "items": one.items,
+            "mean": asdict(one.first_mean),
+            "bare_mean": asdict(one.second_mean),
+            "difference": asdict(one.difference),
+            "p": one.test.p,
+            "adjusted": one.adjusted,
+            "tokens": self.tokens and list(self.tokens),
+            "costs": self.costs and list(self.costs),
+            "gain_per_dollar": self.gain_per_dollar,
+            "gain_per_million_tokens": self.gain_per_million,
+        }
+
+
+def _per(gain: float, spent: tuple[float, float] | None, unit: int) -> float | None:
+    if spent is None or spent[0] <= spent[1]:
+        return None
+    return gain * unit / (spent[0] - spent[1])
+
+
+def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
+    """Return the effect of each agent on each model that was also run without one, all else being the same.
+
+    Episodes with a teacher are left out, those of searches, and environments whose headline is a share of something.
+
+    Args:
+        all_rows: The rows.
+    """
+    own = grouped((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
+    found: list[AgentEffect] = []
+    for some in matched(own, AGENT):
+        bare = [group for group in some if not dict(group.options).get(AGENT)]
+        for group in some:
+            if bare and group is not bare[0] and (effect := _effect(group, bare[0], own)):
+                found.append(effect)
+    tests = iter(with_tests([each.comparison for each in found]))
+    return [
+        AgentEffect(group=each.group, bare=each.bare, comparison=next(tests), tokens=each.tokens, costs=each.costs)
+        for each in found
+    ]
+
+
+def _effect(group: Group, bare: Group, own: Mapping[Group, Sequence[Row]]) -> AgentEffect | None:
+    metric = over(registry.load(group.env).metrics[0], (*own[group], *own[bare]))
+    if metric.per is not None:
+        return None
+    items = at_items(own[group]), at_items(own[bare])
+    first, second = (
+        values_of(who, metric, measured(each, metric, metric).values)
+        for who, each in zip((group, bare), items, strict=True)
+    )
+    comparison = compare(first, second, AGENT, metric=metric)
+    if comparison is None:
+        return None
+
+    def spent(of: Callable[[Row], float | None]) -> tuple[float, float] | None:
+        means: list[float] = []
+        for each in items:
+            known: Mapping[ItemKey, float] = item_values(each, metric, of)
+            if any(key not in known for key in comparison.keys):
+                return None
+            means.append(fmean(known[key] for key in comparison.keys))
+        return means[0], means[1]
+
+    return AgentEffect(
+        group=group,
+        bare=bare,
+        comparison=comparison,
+        tokens=spent(_tokens),
+        costs=spent(lambda row: row.cost),
+    )
+
+
+def _tokens(row: Row) -> float | None:
+    return None if row.input_tokens is None else float(row.input_tokens + (row.output_tokens or 0))
+
+
+def agent_table(all_rows: Iterable[Row]) -> str:
+    """Return the effects of agents as aligned tables of plain text, one for each environment; "" if there are none.
+
+    Args:
+        all_rows: The rows.
+    """
+    by_env = grouped(agent_effects(all_rows), lambda each: each.group.env)
+    return "\n\n".join(aligned(*_lines(env_id, some)) for env_id, some in by_env.items())
+
+
+def _lines(env_id: str, some: Sequence[AgentEffect]) -> tuple[list[list[str]], list[str]]:
+    env = registry.load(env_id)
+    metric = env.metrics[0]
+    what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
+    in_dollars = any(each.costs for each in some)
+    cost, gain = ("USD", "gain per USD") if in_dollars else ("tokens", "gain per 1M tokens")
+    lines = [[f"{env.title}: agents beside the bare model", "items", what, "against bare", "p (Holm)", cost, gain]]
+    marks = [""]
+    for number, each in enumerate(some):
+        one, costs = each.comparison, each.spent_texts(in_dollars=in_dollars)
+        name, items = one_line(each.group.model, LONGEST), str(one.items)
+        lines.append([f"{name}, bare", items, mean_text(one.second_mean.value, metric), "", "", costs[1], ""])
+        change = [difference_text(one.difference, metric), p_text(one.adjusted)]
+        with_agent = mean_text(one.first_mean.value, metric)
+        gained = each.gain_text(in_dollars=in_dollars)
+        lines.append([f"{name}, {one_line(each.agent, LONGEST)}", items, with_agent, *change, costs[0], gained])
+        marks += [str(number)] * 2
+    return lines, marks

@@ -1,0 +1,277 @@
+"""Original items against isomorphic ones: the same problems in another appearance, which nobody can have seen."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from statistics import fmean
+from typing import Any, cast
+
+from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
+from waybench.analysis.comparisons._item_scores import ItemScores, item_scores
+from waybench.analysis.formatting import mean_text, one_line
+from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.results import LONGEST, Group, ItemKey, Row, grouped
+from waybench.core import FailureKind, Json, Metric, plural, split_isomorphic_key
+from waybench.stats import Mean, clustered_mean
+
+ISOMORPH = "isomorph"  # what varies: the appearance of the items
+AGREEMENT = Metric(
+    name="agreement",
+    of=lambda record: None,
+    title="Agreement",
+    doc="How far the results in two forms of an item agree: 1 minus their difference, as a share of the range.",
+    low=0,
+    high=1,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsomorphScores:
+    """The scores of one model with its settings at original items and at isomorphic ones.
+
+    Attributes:
+        original: The scores at the original items.
+        isomorphic: The scores at the isomorphic items, with the original items' keys: of an item with several
+            isomorphic ones their mean.
+        numbers: The numbers of the isomorphic sets.
+        same: Number of isomorphic items left out since the original set has the same instance, so that they are not
+            new: small mazes that are symmetrical, for example.
+        forms: Of each original item with two forms or more, the value in each form, the original's included.
+    """
+
+    original: ItemScores
+    isomorphic: ItemScores
+    numbers: tuple[int, ...]
+    same: int
+    forms: Mapping[ItemKey, Sequence[float]]
+
+    @property
+    def agreement(self) -> Mean | None:
+        """How far the results in two forms of an item agree: 1 minus the mean difference, as a share of the range.
+
+        Of solved items it is the share of pairs of forms with the same result. None where the metric has no bounds.
+        """
+        metric = self.original.metric
+        if metric.low is None or metric.high is None or not self.forms:
+            return None
+        size = metric.high - metric.low
+        apart = {
+            key: fmean(abs(one - other) for one, other in combinations(values, 2)) for key, values in self.forms.items()
+        }
+        return clustered_mean([1 - each / size for each in apart.values()], [key.cluster for key in apart], 0, 1)
+
+    @property
+    def worst(self) -> Mean | None:
+        """The mean over items of the value in the worst of an item's forms."""
+        metric = self.original.metric
+        worst = max if metric.better == "lower" else min
+        values = [worst(each) for each in self.forms.values()]
+        return clustered_mean(values, [key.cluster for key in self.forms], metric.low, metric.high) if values else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what it says beyond the comparison, as JSON values."""
+        return {
+            "sets": list(self.numbers),
+            "same": self.same,
+            "agreement": asdict(self.agreement) if self.agreement else None,
+            "worst": asdict(self.worst) if self.worst else None,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsomorphEffect:
+    """What a model's results at original items are beside those at isomorphic ones.
+
+    Attributes:
+        group: The group at the original items.
+        scores: The scores at both.
+        comparison: The comparison; the first side are the original items.
+    """
+
+    group: Group
+    scores: IsomorphScores
+    comparison: Comparison
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the effect as JSON values."""
+        one, scores = self.comparison, self.scores
+        return {
+            "group": self.group.to_json(),
+            "metric": one.metric.name,
+            "items": one.items,
+            "mean": asdict(one.first_mean),
+            "isomorphic_mean": asdict(one.second_mean),
+            "difference": asdict(one.difference),
+            "p": one.test.p,
+            "adjusted": one.adjusted,
+            "verdict": str(one.verdict),
+            **scores.to_json(),
+        }
+
+
+def isomorph_scores(scores: Iterable[ItemScores]) -> list[IsomorphScores]:
+    """Return the scores at original items that the same model with the same settings has at isomorphic ones, too.
+
+    Args:
+        scores: Scores of any environments; those of other tasks are ignored.
+    """
+    families = grouped((one for one in scores if one.env), lambda one: _identity(one))
+    found: list[IsomorphScores] = []
+    for own in families.values():
+        by_number = {split_isomorphic_key(_key(one))[1]: one for one in own}
+        original = by_number.pop(0, None)
+        if original is not None and by_number:
+            found.append(_paired(original, by_number))
+    return found
+
+
+def _identity(scores: ItemScores) -> tuple[Any, ...]:
+    (env, version, key, options), metric = cast("tuple[tuple[Any, ...], str]", scores.test)
+    settings = repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
+    return env, version, scores.model, scores.task, settings, split_isomorphic_key(key)[0], options, metric
+
+
+def _key(scores: ItemScores) -> str:
+    (_, _, key, _), _ = cast("tuple[tuple[Any, ...], str]", scores.test)
+    return key
+
+
+def _paired(original: ItemScores, by_number: Mapping[int, ItemScores]) -> IsomorphScores:
+    places = {(key.level, key.item): key for key in original.item_keys}
+    known = {key.instance for key in original.item_keys}
+    isomorphic: dict[ItemKey, list[float]] = {}
+    lost: dict[str, set[ItemKey]] = {"missing": set(), "undefined": set(), "unconfirmed": set()}
+    failures: defaultdict[ItemKey, list[FailureKind]] = defaultdict(list)
+    attempts: Counter[ItemKey] = Counter()
+    same = 0
+    for one in by_number.values():
+        pairs = {key: place for key in one.item_keys if (place := places.get((key.level, key.item))) is not None}
+        same += sum(key.instance in known for key in pairs)
+        new = {key: place for key, place in pairs.items() if key.instance not in known}
+        for key, place in new.items():
+            if key in one.values:
+                isomorphic.setdefault(place, []).append(one.values[key])
+            failures[place].extend(one.failures.get(key, ()))
+            attempts[place] += one.attempts.get(key, 0)
+            for name, keys in lost.items():
+                if key in getattr(one, name):
+                    keys.add(place)
+    last = next(iter(by_number.values()))
+    forms = {
+        key: (*([original.values[key]] if key in original.values else []), *values)
+        for key, values in isomorphic.items()
+    }
+    return IsomorphScores(
+        original=original,
+        isomorphic=replace(
+            last,
+            values={key: fmean(values) for key, values in isomorphic.items()},
+            # An item of which another set has a value is not lost.
+            **{name: frozenset(keys - isomorphic.keys()) for name, keys in lost.items()},
+            failures=failures,
+            attempts=attempts,
+            logs=frozenset().union(*(one.logs for one in by_number.values())),
+        ),
+        numbers=tuple(sorted(by_number)),
+        same=same,
+        forms={key: values for key, values in forms.items() if len(values) > 1},
+    )
+
+
+def compare_isomorphs(
+    scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
+) -> list[tuple[IsomorphScores, Comparison]]:
+    """Compare the results of models at original items with those at isomorphic ones; all comparisons are one family.
+
+    Args:
+        scores: Scores of any environments.
+        margin: What counts as a tie, as a share of the metric's range.
+        chosen: The name of a task -> whether it is compared.
+    """
+    pairs = [one for one in isomorph_scores(scores) if chosen(one.original.task)]
+    made = [
+        (one, found)
+        for one in pairs
+        if (found := compare(one.original, one.isomorphic, ISOMORPH, name=one.original.name, margin=margin))
+    ]
+    tested = with_tests(found for _, found in made)
+    return [(one, found) for (one, _), found in zip(made, tested, strict=True)]
+
+
+def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
+    """Return the comparisons of original with isomorphic items for each model, by the headline metric.
+
+    Episodes that a teacher has played and those of searches are left out.
+
+    Args:
+        all_rows: The rows.
+    """
+    rows = [row for row in all_rows if not row.guided and not row.adaptive]
+    keys = {split_isomorphic_key(row.group.key) for row in rows}
+    if not any(number for _, number in keys):
+        return []
+    groups: dict[int, Group] = {}
+    scores: list[ItemScores] = []
+    for group, own in grouped(rows, lambda row: row.group).items():
+        for one in item_scores(own, needed=False):
+            groups[id(one)] = group
+            scores.append(one)
+    return [
+        IsomorphEffect(group=groups[id(one.original)], scores=one, comparison=found)
+        for one, found in compare_isomorphs(scores)
+    ]
+
+
+def isomorph_frame(found: Sequence[IsomorphEffect]) -> Frame:
+    """Return the frame of isomorphic items: a row for each player and task. Undefined values are None."""
+    who, options = group_columns(each.group for each in found)
+    doc = "One row for each player and task whose items were also played in another appearance (isomorphic sets)."
+    return Frame("isomorphs", doc, (*who, *columns(_FACTS, found), *options))
+
+
+_FACTS: tuple[Fact[IsomorphEffect], ...] = (
+    Fact("sets", str, lambda each: " ".join(map(str, each.scores.numbers)), "Numbers of the isomorphic sets."),
+    Fact("metric", str, lambda each: each.comparison.metric.name, "The metric."),
+    Fact("items", int, lambda each: each.comparison.items, "Items that were played in both appearances."),
+    Fact("same", int, lambda each: each.scores.same, "Isomorphic items left out: the original set has the same ones."),
+    *mean_facts("mean", lambda each: each.comparison.first_mean, "Mean at the original items, of a single attempt."),
+    *mean_facts("isomorphic_mean", lambda each: each.comparison.second_mean, "The same at the isomorphic items."),
+    *mean_facts("difference", lambda each: each.comparison.difference, "Mean difference, original minus isomorphic."),
+    Fact("p", float, lambda each: each.comparison.test.p, "P value of the paired test of these differences."),
+    Fact("p_adjusted", float, lambda each: each.comparison.adjusted, "The same by Holm's procedure, over all rows."),
+    Fact("verdict", str, lambda each: str(each.comparison.verdict), "The conclusion; first are the original items."),
+    *mean_facts(
+        "agreement",
+        lambda each: each.scores.agreement,
+        "Agreement of an item's forms: 1 minus the mean difference of two forms, as a share of the metric's range.",
+    ),
+    *mean_facts("worst", lambda each: each.scores.worst, "Mean over items of the worst of an item's forms."),
+)
+
+
+def invariance_text(found: Sequence[tuple[IsomorphScores, Comparison]]) -> str:
+    """Return lines on how far the results in an item's forms agree, one for each model and task."""
+    lines = ["Invariance (results in the forms of an item, the original and its isomorphic ones):"]
+    for scores, one in found:
+        if scores.agreement is None or scores.worst is None:
+            continue
+        forms = len(scores.numbers) + 1
+        lines.append(
+            f"  {one_line(scores.original.model, LONGEST)}, {one.name}: agreement of two forms "
+            f"{_with_interval(scores.agreement, AGREEMENT)}; {one.metric.title} in the worst form "
+            f"{_with_interval(scores.worst, one.metric)} ({plural(len(scores.forms), 'item')}, {plural(forms, 'form')})"
+        )
+        if scores.same:
+            lines.append(
+                f"    Excluded: {plural(scores.same, 'isomorphic item')} that the original set has, too, and that are "
+                "not new."
+            )
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _with_interval(mean: Mean, metric: Metric) -> str:
+    shown = mean_text(mean.value, metric)
+    if mean.low is None or mean.high is None:
+        return shown
+    return f"{shown} ({mean_text(mean.low, metric)} to {mean_text(mean.high, metric)})"

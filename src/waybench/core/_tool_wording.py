@@ -1,0 +1,306 @@
+"""`interface=tools`: a wording whose replies are calls of tools, around each wording of an environment."""
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Generic, NamedTuple
+
+from waybench.core._calls import ActionTool, ToolCall
+from waybench.core._errors import UsageError
+from waybench.core._game import A, I, Json, S, Transition
+from waybench.core._json import is_array, is_object
+from waybench.core._json_reply import MAX_CHARACTERS, JsonObject, Oversized, shown
+from waybench.core._options import WORDING, Option
+from waybench.core._wording import Invalid, Message, Wording
+
+INTERFACE = "interface"  # the option of play that every environment has besides its own
+TOOLS, _TEXT = "tools", "text"
+TOOLS_PREFIX = "tools:"  # what the name of such a wording begins with, in records
+INTERFACE_OPTION = Option(
+    name=INTERFACE,
+    default=_TEXT,
+    choices=(_TEXT, TOOLS),
+    doc='How the player acts: "text", a written reply; "tools", a call of a tool with the action as its arguments. It '
+    'is a wording of its own ("tools:" and the name of the wording), so that no score mixes the two.',
+)
+_MOST_DIGITS = 100
+_MOST_DEPTH = 100
+
+
+class CallReply(NamedTuple):
+    """What a player said: a text, and calls of tools."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+
+
+def write_calls(text: str, calls: Sequence[ToolCall]) -> str:
+    """Return what a player said as one text, the raw reply of a record; `read_calls` reads it.
+
+    A text without calls is its own form, unless it reads like calls itself.
+    """
+    if not calls and _recognised(text) is None:
+        return text
+    written: dict[str, Json] = {"calls": [_call_to_json(call) for call in calls]}
+    if text or not calls:
+        written["text"] = text
+    return json.dumps(written, ensure_ascii=False)
+
+
+def read_calls(reply: str) -> CallReply:
+    """Return what a raw reply says: its text and its calls."""
+    return _recognised(reply) or CallReply(reply)
+
+
+def _call_to_json(call: ToolCall) -> dict[str, Json]:
+    error = call.error
+    arguments: Json = call.arguments
+    try:
+        json.dumps(arguments, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as problem:
+        arguments, error = {}, error or f"{type(problem).__name__}: the arguments cannot be written as JSON"
+    return {"name": call.name, "arguments": arguments, **({"error": error} if error else {})}
+
+
+def _recognised(reply: str) -> CallReply | None:
+    """Return the calls of a text in the form of `write_calls`; None if it has another form."""
+    if not reply.startswith('{"calls":') or len(reply) > MAX_CHARACTERS:
+        return None
+    try:
+        data: Any = _DECODER.decode(reply)
+    except (ValueError, RecursionError):
+        return None
+    calls = data.get("calls")
+    if data.keys() - {"calls", "text"} or not isinstance(data.get("text", ""), str) or not is_array(calls):
+        return None
+    read: list[ToolCall] = []
+    for call in calls:
+        if not is_object(call) or call.keys() - {"name", "arguments", "error"}:
+            return None
+        name, arguments, error = call.get("name"), call.get("arguments"), call.get("error", "")
+        if not isinstance(name, str) or not is_object(arguments) or not isinstance(error, str):
+            return None
+        read.append(ToolCall(name, arguments, error))
+    return CallReply(data.get("text", ""), tuple(read))
+
+
+def _whole(digits: str) -> int | Oversized:
+    return int(digits) if len(digits) <= _MOST_DIGITS else Oversized()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    found = JsonObject(pairs)
+    if len(found) < len(pairs):
+        names: set[str] = set()
+        found.duplicate = next(name for name, _ in pairs if name in names or names.add(name))
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole, parse_constant=_refuse)
+
+
+def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the JSON schema of an object with some properties, all of them required."""
+    return {
+        "type": "object",
+        "properties": dict(parameters),
+        "required": list(parameters),
+        "additionalProperties": False,
+    }
+
+
+def checked_call(call: ToolCall, tools: Sequence[ActionTool]) -> ToolCall | Invalid:
+    """Return a call whose arguments fit the schema of its tool, or why it is none.
+
+    Nothing is repaired, but 2.0 is 2: they are the same number in JSON.
+    """
+    tool = next((tool for tool in tools if tool.name == call.name), None)
+    if tool is None:
+        known = ", ".join(tool.name for tool in tools)
+        return Invalid(f"There is no tool {shown(call.name)}; the tools are: {known}.")
+    if call.error:
+        return Invalid(f"The arguments of the call of {tool.name} are no valid JSON object.")
+    try:
+        return ToolCall(tool.name, _checked(call.arguments, object_schema(tool.parameters), "", 0))
+    except _UnfitError as problem:
+        return Invalid(f"Wrong arguments in the call of {tool.name}: {problem}.")
+
+
+class _UnfitError(ValueError):
+    pass
+
+
+def _checked(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> Json:
+    """Return a value that fits a schema, with whole numbers as integers and texts that can be stored."""
+    here = path or "the arguments"
+    if depth > _MOST_DEPTH:
+        raise _UnfitError(f"{here} has more than {_MOST_DEPTH} brackets within each other")
+    match schema["type"]:
+        case "object":
+            return _checked_object(value, schema, path, depth)
+        case "array":
+            if not is_array(value):
+                raise _UnfitError(f"{here} must be a list, not {shown(value)}")
+            if len(value) > schema.get("maxItems", len(value)):
+                raise _UnfitError(f"{here} has {len(value)} elements; at most {schema['maxItems']} are read")
+            return [_checked(each, schema["items"], f"{here}[{at}]", depth + 1) for at, each in enumerate(value)]
+        case "integer":
+            if type(value) is float and value.is_integer() and abs(value) < 1e18:
+                value = int(value)
+            if type(value) is not int:
+                raise _UnfitError(f"{here} must be a whole number, not {shown(value)}")
+            if value < schema.get("minimum", value):
+                raise _UnfitError(f"{here} must be at least {schema['minimum']}, not {value}")
+            return value
+        case _:
+            if not isinstance(value, str):
+                raise _UnfitError(f"{here} must be a text, not {shown(value)}")
+            if "enum" in schema and value not in schema["enum"]:
+                raise _UnfitError(f"{here} must be one of the listed values, not {shown(value)}")
+            return value.encode("utf-8", "backslashreplace").decode()  # lone surrogates cannot be stored
+
+
+def _checked_object(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
+    here = path or "the arguments"
+    if not is_object(value):
+        raise _UnfitError(f"{here} must be an object, not {shown(value)}")
+    if (duplicate := getattr(value, "duplicate", None)) is not None:
+        raise _UnfitError(f"{here} has {shown(duplicate)} twice")
+    for name in value:
+        if name not in schema["properties"]:
+            raise _UnfitError(f"{here} has the unknown name {shown(name)}")
+    for name in schema["properties"]:
+        if name not in value:
+            raise _UnfitError(f"{shown(name)} is missing in {here}")
+    return {
+        name: _checked(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
+        for name, inner in schema["properties"].items()
+    }
+
+
+class ToolWording(Wording[I, S, A], Generic[I, S, A]):
+    """A wording whose player acts by calling the tools that it declares, in place of writing replies.
+
+    Rules, observations and memory are those of the base wording, and the rules say how to act. A reply that is no call
+    of a declared tool with arguments that fit its schema is unparsed. A question for a thought is answered in text.
+
+    Args:
+        base: An environment's own wording, or a template.
+    """
+
+    def __init__(self, base: Wording[I, S, A]) -> None:
+        self.name = f"{TOOLS_PREFIX}{base.name}"
+        self.memory, self.rules_role = base.memory, base.rules_role
+        self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
+        self.rewrites = base.rewrites
+        self.rule_fields, self.fields = base.rule_fields, base.fields
+        self.call_rules = base.call_rules
+        self._base = base
+
+    def rules(self, instance: I) -> str:
+        """Return the base wording's rules, and how to act."""
+        return f"{self._base.rules(instance)}\n\n{self.call_rules}"
+
+    def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
+        """Return what the base wording returns: the result of the call."""
+        return self._base.observe(state, last, turn)
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages in the roles that the base wording gives them."""
+        return self._base.prompt(rules, examples, observation)
+
+    def recall(self, state: S) -> int:
+        """Return what the base wording returns."""
+        return self._base.recall(state)
+
+    def thought_question(self, state: S) -> str:
+        """Return what the base wording returns."""
+        return self._base.thought_question(state)
+
+    def takes_truncated(self, state: S) -> bool:
+        """Return what the base wording returns."""
+        return self._base.takes_truncated(state)
+
+    def tools(self, state: S) -> Sequence[ActionTool]:
+        """Return the tools that the base wording declares."""
+        return self._base.tools(state)
+
+    def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
+        """Read a call as the base wording does."""
+        return self._base.parse_call(call, state)
+
+    def render_call(self, action: A, state: S) -> ToolCall:
+        """Return a call as the base wording does."""
+        return self._base.render_call(action, state)
+
+    def parse(self, reply: str, state: S) -> A | Invalid:
+        """Read the one call of a reply, as `write_calls` writes it."""
+        said = read_calls(reply)
+        if self._base.thought_question(state):
+            return self._base.parse(said.text, state)
+        if len(reply) > MAX_CHARACTERS:
+            return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
+        if len(said.calls) > 1:
+            return Invalid(f"The reply has {len(said.calls)} calls of tools; make one call in each turn.")
+        only = next(iter(said.calls), None)
+        if only is None:
+            return Invalid("The reply has no call of a tool.")
+        call = checked_call(only, self.tools(state))
+        return call if isinstance(call, Invalid) else self.parse_call(call, state)
+
+    def remember(self, reply: str, parsed: A | Invalid) -> str:
+        """Return the reply; where the base wording shows what was read in its place, the call without its text."""
+        if not self._base.rewrites or isinstance(parsed, Invalid):
+            return reply
+        return write_calls("", read_calls(reply).calls)
+
+    def render(self, action: A, state: S) -> str:
+        """Return a reply with one call, or the text of a thought."""
+        if self._base.thought_question(state):
+            return self._base.render(action, state)
+        return write_calls("", [self.render_call(action, state)])
+
+    def action_name(self, action: A, state: S) -> str:
+        """Return what the base wording returns."""
+        return self._base.action_name(action, state)
+
+
+@lru_cache(maxsize=256)  # examples that are solved once for all episodes are known by their wording
+def with_tools(wording: Wording[Any, Any, Any]) -> ToolWording[Any, Any, Any]:
+    """Return the wording whose player acts by tools around a wording."""
+    return ToolWording(wording)
+
+
+def is_tool_name(value: object) -> bool:
+    """Return whether a value of the option `wording` names a wording whose replies are calls of tools."""
+    return isinstance(value, str) and value.startswith(TOOLS_PREFIX)
+
+
+def without_tools(options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return options of play with replies in text."""
+    values = dict(options)
+    if is_tool_name(values.get(WORDING)):
+        values[WORDING] = values[WORDING].removeprefix(TOOLS_PREFIX)
+    return values
+
+
+def take_interface(values: dict[str, Json]) -> bool:
+    """Take the interface out of given options of play, and return whether it is tools.
+
+    Args:
+        values: The options; `interface` is removed, and `wording` becomes the name of the base wording.
+
+    Raises:
+        UsageError: For an unknown interface, or one that contradicts the wording.
+    """
+    given = values.pop(INTERFACE, None)
+    interface = None if given is None else INTERFACE_OPTION.check(given)
+    named = is_tool_name(values.get(WORDING))
+    if named and interface == _TEXT:
+        raise UsageError(f"interface=text: wording={str(values[WORDING])[:60]} acts by tools; give one of them")
+    values.update(without_tools(values))
+    return named or interface == TOOLS

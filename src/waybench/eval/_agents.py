@@ -1,0 +1,137 @@
+"""Inspect's agents and solvers as players: `--agent NAME[:arg=...]`. An agent works out each reply of an episode."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from inspect_ai._eval.loader import solver_from_spec  # by name or file, as `inspect eval --solver`; no public name
+from inspect_ai._util.registry import is_registry_object, registry_info
+from inspect_ai.agent import Agent, as_solver
+from inspect_ai.model import ChatMessage, ModelOutput, ModelUsage
+from inspect_ai.model._model import sample_model_usage  # tokens of a sample so far, of all models
+from inspect_ai.solver import Generate, Solver, SolverSpec, TaskState
+from inspect_ai.util import apply_limits, message_limit
+
+from waybench.core import Json, UsageError
+from waybench.eval._function import load_object
+from waybench.eval._scaffold import SANDBOXES, explore_map_act, react
+
+READY: Mapping[str, Callable[..., Agent]] = {"react": react, "explore_map_act": explore_map_act}
+MOST_MESSAGES = 100  # that an agent adds while it works out one reply
+_ARGUMENT = re.compile(r",(?=[A-Za-z_]\w*=)")
+
+
+class AgentSpec(NamedTuple):
+    """An agent as the command line names it.
+
+    Attributes:
+        name: "react", "explore_map_act", a name in Inspect's registry, `file.py@name`, or `module.name`.
+        args: Its arguments.
+    """
+
+    name: str
+    args: dict[str, Json]
+
+
+def read_agent(text: str) -> AgentSpec:
+    """Read NAME[:arg=value,...]; a value is JSON if it can be read so, otherwise text.
+
+    Raises:
+        UsageError: If it has another form.
+    """
+    name, _, rest = text.partition(":")
+    args: dict[str, Json] = {}
+    for part in _ARGUMENT.split(rest) if rest else ():
+        key, equals, value = part.partition("=")
+        if not equals or not key.isidentifier():
+            raise UsageError(f"agent {text[:80]!r}: give arguments as NAME:arg=value,arg=value")
+        try:
+            args[key] = json.loads(value)
+        except (ValueError, RecursionError):
+            args[key] = value
+    if not name:
+        raise UsageError(f"agent {text[:80]!r}: give a name, such as react")
+    return AgentSpec(name, args)
+
+
+def agent_solver(text: str) -> Solver:
+    """Return an agent as Inspect runs it.
+
+    Args:
+        text: NAME[:arg=value,...].
+
+    Raises:
+        UsageError: If there is no such agent, or it refuses its arguments.
+    """
+    name, args = read_agent(text)
+    try:
+        if name in READY:
+            return as_solver(READY[name](**args))
+        if ".py" in name or "." not in name:
+            return solver_from_spec(SolverSpec(name, args, args))
+        made: Any = load_object(name)(**args)
+        kind = registry_info(made).type if is_registry_object(made) else ""
+        if kind not in ("agent", "solver"):
+            raise UsageError(f"it returns {type(made).__name__}, and no agent or solver of Inspect")
+        return as_solver(made) if kind == "agent" else made
+    except Exception as error:  # the agent's own code, or Inspect's
+        raise UsageError(f"agent {text[:80]!r}: {' '.join(str(error).split())[:300]}") from None
+
+
+def agent_sandbox(text: str) -> str | None:
+    """Return the sandbox that an agent of `READY` needs for its Python tool; None if it has none.
+
+    Args:
+        text: NAME[:arg=value,...].
+
+    Raises:
+        UsageError: If it has another form.
+    """
+    name, args = read_agent(text)
+    asked = args.get("python")
+    return str(asked) if name in READY and asked in SANDBOXES else None
+
+
+async def agent_output(
+    solver: Solver, state: TaskState, messages: Sequence[ChatMessage], generate: Generate
+) -> ModelOutput:
+    """Return an agent's reply to some messages, with the tokens of all of its requests.
+
+    The agent is shown the messages and nothing else of the sample. It keeps what it has put into `store()` for the next
+    reply. One that comes to no end within `MOST_MESSAGES` has a reply that was cut off.
+
+    Args:
+        solver: The agent.
+        state: The sample's state.
+        messages: The messages.
+        generate: Inspect's function, for solvers that leave it to others to ask the model.
+    """
+    before = _used()
+    own = TaskState(
+        model=state.model,
+        sample_id=state.sample_id,
+        epoch=state.epoch,
+        input=list(messages),
+        messages=list(messages),
+        sample_uuid=state.uuid,
+    )
+    with apply_limits([message_limit(len(messages) + MOST_MESSAGES)], catch_errors=True) as scope:
+        own = await solver(own, generate)
+        if not own.output.choices:
+            own = await generate(own)
+    found = own.output
+    stop = "max_tokens" if scope.limit_error is not None else found.stop_reason if found.choices else "stop"
+    output = ModelOutput.from_content(found.model or str(state.model), found.completion, stop_reason=stop)
+    output.usage = _less(_used(), before)
+    return output
+
+
+def _used() -> ModelUsage:
+    return sum(sample_model_usage().values(), ModelUsage())
+
+
+def _less(after: ModelUsage, before: ModelUsage) -> ModelUsage:
+    names = ("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_write", "input_tokens_cache_read")
+    spent = {name: (getattr(after, name) or 0) - (getattr(before, name) or 0) for name in (*names, "reasoning_tokens")}
+    return ModelUsage(**spent)

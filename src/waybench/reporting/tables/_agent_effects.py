@@ -1,0 +1,62 @@
+"""The table of agents: what an agent around a model gains on the same items, beside what it costs."""
+
+from collections.abc import Mapping, Sequence
+
+from waybench.analysis.comparisons import AgentEffect, Verdict, difference_text, p_text
+from waybench.analysis.formatting import NOTHING, one_line
+from waybench.analysis.results import LONGEST, Group, differing
+from waybench.core import Presentation
+from waybench.reporting._format import amount
+from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, mean_cell, model_cell, rows_of
+from waybench.stats import CONFIDENCE
+
+
+def agent_effect_table(
+    presentation: Presentation, found: Sequence[AgentEffect], pages: Mapping[Group, str]
+) -> Table | None:
+    """Return the table of agents beside the bare model, models before embedded players; None if there are none.
+
+    Args:
+        presentation: What is known of the environment's family.
+        found: The effects.
+        pages: File names of the groups' pages.
+    """
+    if not found:
+        return None
+    items, metric, bare = presentation.items, found[0].comparison.metric, [each.bare for each in found]
+    in_dollars = any(each.costs for each in found)
+    unit, per = ("USD", "USD") if in_dollars else ("tokens", "1M tokens")
+    rows: list[TableRow] = []
+    for each in sorted(found, key=lambda each: each.group.embedded):
+        one = each.comparison
+        certain = "certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else ""
+        with_agent, without = each.spent_texts(in_dollars=in_dollars)
+        cells = [
+            Cell(text=one_line(each.agent, LONGEST), kind="name"),
+            Cell(text=amount(one.items)),
+            mean_cell(one.second_mean, metric),
+            mean_cell(one.first_mean, metric),
+            Cell(text=difference_text(one.difference, metric), kind=certain),
+            Cell(text=p_text(one.adjusted)),
+            Cell(text=without or NOTHING),
+            Cell(text=with_agent or NOTHING),
+            Cell(text=each.gain_text(in_dollars=in_dollars) or NOTHING),
+        ]
+        rows.append(TableRow(model_cell(each.group.model, differing(each.bare, bare), pages[each.group]), cells))
+    caption = (
+        f"{metric.title} of the bare model and of the same model with an agent around it, at the {items} that both "
+        f"were given. The difference is that of the agent, with its paired {100 * CONFIDENCE:.0f} % interval. p is "
+        "from a paired test, adjusted by Holm’s procedure over all agents; a difference is bold where p is below 0.05. "
+        f"Costs are means of an attempt over the same {items}. The gain is by how much an attempt is better for each "
+        f"{per} that it costs more."
+    )
+    headings = ("Model", "Agent", items.capitalize(), "Bare", "Agent’s score", "Difference", "p")
+    costs = (f"Bare, {unit}", f"Agent, {unit}", f"Gain per {per}")
+    return Table(
+        id="task-agents",
+        title=f"Agents beside the bare model: the same {items}",
+        caption=(Note(caption),),
+        columns=[Column(heading=each, kind="name" if each == "Agent" else "") for each in (*headings, *costs)],
+        groups=rows_of(rows),
+        kind="scores wordings",
+    )

@@ -1,0 +1,72 @@
+"""A function of the user's as a model: `--model python:my_module.reply`."""
+
+from pathlib import Path
+
+import pytest
+
+import waybench
+from waybench.analysis import read_logs
+from waybench.core import UsageError
+from waybench.eval import open_model
+
+MODULE = """
+import json
+
+CALLS = []
+
+def reply(messages):
+    CALLS.append(messages)
+    assert [set(message) for message in messages] == [{"role", "content"}] * len(messages)
+    assert [message["role"] for message in messages][::2] == ["user"] * (len(messages) // 2 + 1)
+    return "no plan" if len(messages) == 1 else json.dumps({"movements": [{"direction": "down", "cells": 4}]})
+
+async def later(messages):
+    return reply(messages)
+
+class Player:
+    def answer(self, messages):
+        return reply(messages)
+
+    def wrong(self, messages):
+        return 3
+
+player = Player()
+number = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "my_player.py").write_text(MODULE)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+def test_a_function_plays_sync_and_async_and_its_errors_are_no_failures(module: Path) -> None:
+    names = ("my_player.reply", "my_player.later", "my_player:player.answer", "my_player:player.wrong")
+    waybench.evaluate("maze/alicia", [f"python:{name}" for name in names], out=module / "out", limit=1, rerun=0)
+    found = {each.record.player: each.record for each in read_logs(module / "out")}
+    assert found.keys() == {f"python/{name}" for name in names}
+    wrong = found.pop("python/my_player:player.wrong")
+    assert wrong.end == "infrastructure_error"
+    assert "python:my_player:player.wrong returned int: return the reply as a string" in str(wrong.error)
+    for record in found.values():
+        assert [str(turn.outcome) for turn in record.turns] == ["unparsed", "ok"] and record.end == "solved"
+        assert record.turns[0].reply == "no plan" and record.tokens == (0, 0)
+
+
+def test_what_is_no_function_is_refused_in_one_line(module: Path) -> None:
+    (module / "broken.py").write_text("1 / 0")
+    for name, said in {
+        "reply": "give a module and a name in it",
+        "my_player.missing": "has no attribute 'missing'",
+        "no_such_module.reply": "No module named 'no_such_module'",
+        "my_player.number": "is no function, but of type int",
+        "broken.reply": "cannot be imported: ZeroDivisionError",
+    }.items():
+        with pytest.raises(UsageError) as caught:
+            open_model(f"python:{name}", None, {})
+        assert said in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(UsageError, match=r"'python/my_player\.reply' takes no tools"):
+        waybench.evaluate("maze/alicia", "python:my_player.reply", out=module / "t", limit=1, interface="tools")
