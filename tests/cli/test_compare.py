@@ -132,7 +132,7 @@ def test_pictures_against_text(command: Command, tmp_path: Path) -> None:
         run(tmp_path, player, max_dimension=5, limit=4, attempts=1, wording=wording)
     run(tmp_path, "oracle", max_dimension=5, limit=3, attempts=1, wording="image", image_size=100)
     found = json.loads(command("compare", tmp_path, "--wordings", "--json", "-").stdout)["comparisons"]
-    assert sorted((one["task"], one["items"], one["difference"]["value"]) for one in found) == [
+    assert sorted((one["name"], one["items"], one["difference"]["value"]) for one in found) == [
         ("Mazes (AliciaBench), image (image_size=100) against matrix", 3, 0.0),
         ("Mazes (AliciaBench), image against matrix", 4, 0.0),
     ]

@@ -25,7 +25,7 @@ waybench compare ada.jsonl openai/gpt-4o                  a person and a model
 waybench compare null random --metric solved --json -     shares of solved items, as JSON
 waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs
 waybench compare waybench-out --isomorphs                 each model at items and at isomorphic ones (-T isomorph=1)
-waybench compare waybench-out --wordings                  each model in text and in pictures (--each wording=matrix,image)"""
+waybench compare waybench-out --wordings                  each model in several wordings, such as text and pictures"""
 
 
 class Side(NamedTuple):
