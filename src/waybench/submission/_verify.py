@@ -3,7 +3,6 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import BufferedReader
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -16,7 +15,7 @@ from waybench.submission._odd import ORACLE_SAMPLE, OddThings
 from waybench.submission._parameters import key_labels
 from waybench.submission._records import CheckedRecord, Key, RecordChecker
 from waybench.submission._scores import first_difference, scores
-from waybench.submission._spool import SharedReader, Spool
+from waybench.submission._spool import Spool
 from waybench.submission._verdict import Findings, RunVerdict, Verdict
 
 _TOGETHER = 20  # records that a process checks at a time
@@ -49,7 +48,7 @@ def verify(
     with path.open("rb", buffering=0) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         with Spool[Place]() as spool:
-            archive = Archive(BufferedReader(SharedReader(file)))
+            archive = Archive(file)
             verification = _Verification(archive, spool, key_labels(keys), data_dir, progress, processes)
             verdict = verification.verdict(path.name, sha256)
         file.seek(0)
@@ -127,9 +126,6 @@ class _Verification:
             self._findings.add("archive", f"{unlisted[0]} is not in the manifest")
         for missing in sorted({*listed} - {*self._archive.names}):
             self._findings.add("archive", f"{missing[:80]} is missing")
-        names = [run["file"] for run in self._runs]
-        if len({*names}) < len(names):
-            self._findings.add("archive", "two runs name one file of records")
         self._check(self._read())
         runs = [
             self._run_verdict(run, state, covered)
