@@ -1,6 +1,7 @@
-"""A whole leaderboard: a model server and embedded players run, are submitted, verified, signed, tampered with, published.
+"""A whole leaderboard: models run, are submitted, verified, signed, tampered with and published.
 
-The model is a server on this machine that speaks the protocol of OpenAI; the pages are read in Debian's Chromium.
+The models are waybench's own players, and a server on this machine that speaks the protocol of OpenAI. The pages are
+read in Debian's Chromium.
 """
 
 import json
@@ -110,7 +111,8 @@ def test_the_site_in_a_browser(visit: Visits, published: Published, options: dic
     row.get_by_role("link", name="verified").click()
     assert page.locator("h1").inner_text() == "✓ Verified"
     assert "team scripted" in page.locator("body").inner_text()
-    assert (too_wide(page), barriers(page)) == ([], [])
+    assert too_wide(page) == []
+    assert barriers(page) == []
     page.get_by_role("link", name="Results and replays of").click()
     page.locator("a[href*='results/']").first.click()
     page.locator("a[href*='replays/']").first.click()
@@ -127,4 +129,5 @@ def test_what_was_tampered_with_leads_to_the_reason(visit: Visits, published: Pu
         page.locator("table.submissions").get_by_role("link", name=name, exact=True).click()
         assert page.locator("h1").inner_text() == "✗ Not verified"
         assert reason in page.locator("body").inner_text()
-        assert (too_wide(page), barriers(page)) == ([], [])
+        assert too_wide(page) == []
+        assert barriers(page) == []
