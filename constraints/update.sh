@@ -5,7 +5,7 @@
 #   dev.txt    the same versions, the extra [gym] and the development tools
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
-#   verifiers.txt  what the package for verifiers is tested with, likewise
+#   verifiers.txt  what the package for verifiers and [mcp] are tested with, likewise
 #   validators.txt  what checks the formats of `waybench export`, for Python 3.12
 #   local.txt  [local] and the weights of its model, without the packages that the latter would bring
 #   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
@@ -44,7 +44,7 @@ compile base --constraint "$work/dev.txt"
 compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \
     --group docs --group workflows --constraint "$work/dev.txt"
 compile train --extra openenv --extra trl --group faces
-compile verifiers --group verifiers
+compile verifiers --extra mcp --group verifiers
 # inspect-evals is there for the model of its registration files alone, without the packages that it asks for.
 printf '%s\n' 'every-eval-ever==0.3.*' 'pyyaml' 'huggingface-hub' >"$work/validators.in"
 input=$work/validators.in oldest=3.12 compile validators

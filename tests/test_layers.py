@@ -84,6 +84,7 @@ ONLY_IMPORTED_BY = {
     "gymnasium": {"rl"},
     "jericho": {"contrib"},
     "anyio": {"eval", "view"},
+    "mcp": {"rl"},
     "openenv": {"rl"},
     "trl": {"rl"},
     "starlette": {"people", "rl", "view"},

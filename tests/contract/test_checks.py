@@ -9,6 +9,7 @@ import pytest
 
 from tests.toys import DIAL, Dial, DialGame, DialSource, DialState, DialWording, with_game, with_wording
 from waybench.core import (
+    ActionTool,
     Aggregate,
     Board,
     End,
@@ -24,6 +25,7 @@ from waybench.core import (
     Presentation,
     Series,
     Stream,
+    ToolCall,
     Transition,
     UsageError,
     WaybenchError,
@@ -283,6 +285,28 @@ def wrong_wording_name(options: Mapping[str, Json]) -> Any:
     return replace(DIAL.play(options), wording=DialWording("another"))
 
 
+class Mishearing(DialWording):
+    """Reads each call as a turn to the right."""
+
+    def parse_call(self, call: ToolCall, state: DialState) -> int:
+        return 1
+
+
+class Undescribed(DialWording):
+    """Declares a tool whose argument says nothing of itself."""
+
+    def tools(self, state: DialState) -> tuple[ActionTool, ...]:
+        return (ActionTool("turn", "Turn the dial.", {"by": {"type": "number", "description": self.text}}),)
+
+    text = ""
+
+
+class Untyped(Undescribed):
+    """Declares a tool with a type that no check of arguments knows."""
+
+    text = "By how much."
+
+
 def isomorphic(isomorph: Callable[[Dial], Dial]) -> AnyEnvironment:
     """Return the dial with isomorphic instances, and its number of turns as its headline metric."""
     turns = Metric(name="turns", of=lambda record: float(len(record.turns)), title="Turns", doc="Turns.", low=0)
@@ -450,6 +474,9 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
     "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),
     "nothing about it": ("names", replace(DIAL, about=""), "says too little"),
+    "a call that is read as another action": ("tools", with_wording(Mishearing()), "is read as 1, not -1"),
+    "an argument without a description": ("tools", with_wording(Undescribed()), "has no description"),
+    "an argument of an unknown type": ("tools", with_wording(Untyped()), "the type 'number' is not known"),
     "an isomorph that is not new": ("isomorphs", isomorphic(lambda dial: dial), "nothing is new"),
     "an isomorph of another level": ("isomorphs", isomorphic(lambda dial: replace(dial, size=900)), "another level"),
     "an isomorph that is easier": (

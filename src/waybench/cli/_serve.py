@@ -1,14 +1,17 @@
 """`waybench serve`: environments behind the protocols of other programs, on this machine."""
 
+import secrets
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
 
 from waybench.cli._choice import assignments
 from waybench.cli._keys import check_visible_key
-from waybench.core import Environment, Json, UsageError, read_key, unknown
+from waybench.core import Environment, Json, UsageError, plural, read_key, unknown
+from waybench.envs import registry
 from waybench.rl import TRAINING_KEY
 from waybench.tasks import resolve_environment
 
@@ -83,6 +86,73 @@ def openenv(
     )
     click.echo(f"serve: {environment.id} at http://{host}:{port} (press Ctrl-C to stop)")
     uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=face.LARGEST_BODY)
+
+
+@serve.command("mcp", short_help="Let agent products play, by the Model Context Protocol.")
+@click.argument("envs", metavar="[ENV]...", nargs=-1)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to which the records of episodes are appended, as JSON lines.",
+)
+@click.option("--player", default="", metavar="NAME", help="The player's name in records.  [default: the client's]")
+@click.option("--key", help="Key of the item sets: a text, env:NAME or file:PATH.  [default: the public sets]")
+@click.option("--key-file", metavar="FILE", help="File with the key of a private set: --key file:FILE.")
+@click.option(
+    "-T", "parameters", multiple=True, metavar="KEY=VALUE", help="Option of play of all episodes; repeatable."
+)
+@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP on this port instead.")
+@click.option("--token", help="Token that clients have to send over HTTP: env:NAME or file:PATH.  [default: a new one]")
+@click.option(
+    "--sessions", type=click.IntRange(1, 10_000), default=16, show_default=True, help="Most episodes at once."
+)
+def mcp(
+    envs: tuple[str, ...],
+    out: Path | None,
+    player: str,
+    key: str | None,
+    key_file: str | None,
+    parameters: tuple[str, ...],
+    port: int | None,
+    token: str | None,
+    sessions: int,
+) -> None:
+    """Serve ENV... (by default all environments) to agents that speak the Model Context Protocol.
+
+    An agent product starts this command by itself and speaks with it over standard input and output. With --http, it
+    listens on this machine only, at http://127.0.0.1:PORT/mcp, and asks for a token. Episodes are separate, end after
+    an hour without a request, and are recorded as those of any other player: give the file of --out to
+    `waybench report`.
+    """
+    if key is not None and key_file is not None:
+        raise UsageError("give --key or --key-file, not both")
+    key = f"file:{key_file}" if key_file is not None else key
+    if key is not None:
+        check_visible_key(key)
+    face: Any = import_module("waybench.rl.mcp")
+    found = [resolve_environment(env).id for env in envs] or [entry.id for entry in registry.entries]
+    episodes = face.AgentEpisodes(
+        found,
+        key=None if key is None else read_key(key),
+        options=assignments(parameters, "-T", "key=value"),
+        most=sessions,
+        out=out,
+        player=player,
+    )
+    made = face.server(episodes)
+    try:
+        if port is None:
+            made.run("stdio")
+            return
+        secret = read_key(token) if token is not None else secrets.token_urlsafe(24)
+        uvicorn: Any = import_module("uvicorn")
+        click.echo(f"serve: {plural(len(found), 'environment')} at http://127.0.0.1:{port}/mcp (press Ctrl-C to stop)")
+        if token is None:
+            click.echo(f"token: {secret}")
+        names = tuple(f"{name}:{port}" for name in _LOCAL)
+        uvicorn.run(face.http_app(made, secret, names), host="127.0.0.1", port=port, log_level="warning")
+    finally:
+        episodes.close()
 
 
 def _settings(

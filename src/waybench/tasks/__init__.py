@@ -9,7 +9,7 @@ from waybench.tasks._environments import environment_names, resolve_environment
 from waybench.tasks._items import TaskItem, task_items
 from waybench.tasks._keys import resolve_key
 from waybench.tasks._load import count_episodes, load_task, quote
-from waybench.tasks._presets import DEMO, DEMO_HORIZON
+from waybench.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
 
 if TYPE_CHECKING:
     from waybench.tasks._estimate import TaskQuote
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEMO",
     "DEMO_HORIZON",
+    "DEMO_MODEL",
     "TASKS",
     "Samples",
     "TaskEntry",

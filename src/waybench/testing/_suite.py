@@ -12,6 +12,7 @@ from waybench.testing._records import check_action_turns, check_failures, check_
 from waybench.testing._require import AnyEnvironment, ContractError
 from waybench.testing._rules import check_action_codec, check_apply, check_facts, check_start, check_terminal
 from waybench.testing._sources import check_bad_data, check_instances, check_keys, check_levels, check_source
+from waybench.testing._tools import check_tools
 from waybench.testing._words import check_hostile, check_round_trip, check_wordings
 
 ENVIRONMENT_CHECKS: Mapping[str, Callable[..., None]] = MappingProxyType(
@@ -41,6 +42,7 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "facts": check_facts,
         "wordings": check_wordings,
         "round trip": check_round_trip,
+        "tools": check_tools,
         "hostile": check_hostile,
         "players": check_players,
         "same episode": check_same_episode,

@@ -1,0 +1,12 @@
+"""The Model Context Protocol: agent products play episodes through tools. Needs the extra `mcp`.
+
+    waybench serve mcp --out agent.jsonl
+
+The tools are `environments`, `start`, `look`, `act` and `finish`. Prompts, limits, outcomes and records are those
+of any other player.
+"""
+
+from waybench.rl.mcp._episodes import IDLE, AgentEpisodes
+from waybench.rl.mcp._server import LARGEST_BODY, http_app, server
+
+__all__ = ["IDLE", "LARGEST_BODY", "AgentEpisodes", "http_app", "server"]
