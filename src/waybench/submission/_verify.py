@@ -3,10 +3,11 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from waybench.analysis.results import Row
+from waybench.analysis.results import Group, Row
 from waybench.core import PROCESSES, Json, spread
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission
 from waybench.submission._coverage import Coverage, coverage
@@ -116,6 +117,7 @@ class _Verification:
             raise NotASubmission(f"it has {self._total:,} records; the maximum is {MOST_RECORDS:,}")
         self._states = [_RunState() for _ in self._runs]
         self._rows: list[Row] = []
+        self._groups: dict[Group, Group] = {}
         self._findings = Findings()
         self._odd = OddThings()
 
@@ -215,7 +217,9 @@ class _Verification:
         for problem in checked.problems:
             state.problems.add(*problem)
         if checked.row is not None:
-            self._rows.append(checked.row)
+            # Rows from other processes have copies of their group, whose texts can be as long as the manifest allows.
+            group = self._groups.setdefault(checked.row.group, checked.row.group)
+            self._rows.append(replace(checked.row, group=group))
         if checked.conduct is not None:
             self._odd.add(checked.conduct)
         if checked.level is not None:
