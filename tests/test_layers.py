@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_package_data": set(),
     "core": {"_version"},
     "spaces": BOTTOM,
-    "smartplay": BOTTOM,
+    "smartplay": BOTTOM | {"_svg"},
     "envs": BOTTOM | {"_compile", "_svg", "spaces", "smartplay"},
     "testing": BOTTOM,
     "data": PLAYED,

@@ -16,18 +16,22 @@ from waybench.core import (
     Environment,
     Facts,
     FailureKind,
+    Field,
+    Images,
     Invalid,
     Item,
     Json,
     Metric,
     Option,
     Outcome,
+    Picture,
     Presentation,
     Series,
     Stream,
     ToolCall,
     Transition,
     UsageError,
+    View,
     WaybenchError,
     level_axis,
 )
@@ -51,6 +55,7 @@ def test_a_sound_environment_passes() -> None:
     check_environment(DIAL)
     check_environment(DIAL, level=7)
     check_environment(with_aggregates({}))
+    check_environment(with_images(number_drawn), level=7)
 
 
 class MutableState:
@@ -319,6 +324,19 @@ def paper_only(options: Mapping[str, Json]) -> Any:
     return DIAL.play(options)
 
 
+class FieldWording(DialWording):
+    fields = (Field[View[DialState]]("at", "Where the dial is.", lambda view: f"at {view.state.at}."),)
+
+
+def with_images(draw: Callable[[Picture], str]) -> AnyEnvironment:
+    images = Images(draw=draw, legend="The picture has the number.", replaces=("at",), bases=("plain", "other"))
+    return replace(with_wording(FieldWording()), images=images)
+
+
+def number_drawn(picture: Picture) -> str:
+    return f'<svg viewBox="0 0 9 9"><text>{picture.state.at}</text></svg>'
+
+
 DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "mutable state": ("start", with_game(MutableStates()), "__dict__"),
     "slotted but mutable state": ("start", with_game(SlottedStates()), "could be set"),
@@ -339,6 +357,12 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "no answer": ("wordings", with_wording(SilentLater()), "of the user is empty"),
     "echo of a surrogate": ("hostile", with_wording(Echoing()), "lone surrogate"),
     "another wording's name": ("wordings", replace(DIAL, play=wrong_wording_name), "calls itself 'another'"),
+    "picture that says nothing": (
+        "pictures",
+        with_images(lambda picture: '<svg viewBox="0 0 9 9"/>'),
+        "one picture of",
+    ),
+    "picture of no size": ("pictures", with_images(lambda picture: f"<svg>{picture.state.at}</svg>"), "no view box"),
     "choice that cannot be played": ("start", replace(DIAL, play=paper_only), "['other'] cannot be played"),
     "rendering that misleads": ("round trip", with_wording(Mumbling()), "comes back 1"),
     "parse raises": ("hostile", with_wording(Crashing()), "parse raised"),

@@ -16,6 +16,7 @@ from waybench.core import (
     Source,
     UsageError,
     evenly_chosen,
+    has_images,
     shaping_reward,
     unknown,
 )
@@ -101,6 +102,8 @@ class Session:
     ) -> None:
         self.environment = registry.load(env) if isinstance(env, str) else env
         self.options = self.environment.resolve_options(options)
+        if has_images(self.options):
+            raise UsageError(f"wording={self.options['wording']}: a session has texts only; choose another wording")
         if source is None:
             protocol = str(self.options["protocol"])
             source = self.environment.source(key, level, protocol=protocol, **(source_options or {}))

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
 from waybench.testing._horizons import check_horizon
 from waybench.testing._isomorphs import check_isomorphs
+from waybench.testing._pictures import check_pictures
 from waybench.testing._players import check_players, check_same_episode
 from waybench.testing._presentation import check_presentation, check_presentation_declared
 from waybench.testing._records import check_action_turns, check_failures, check_metrics, check_replay, check_tampering
@@ -52,6 +53,7 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "metrics": check_metrics,
         "failures": check_failures,
         "presentation": check_presentation,
+        "pictures": check_pictures,
     }
 )
 """Name -> check of an environment at one level; a test runner can make one test of each."""
