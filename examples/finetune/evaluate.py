@@ -2,7 +2,7 @@
 
     python evaluate.py model --name finetuned --out finetuned.jsonl
 
-`waybench report`, `compare` and `verify` read the records. The sets ask whether the model has learned the task or the items:
+`waybench report` and `compare` read the records. The sets ask whether the model has learned the task or the items:
 
 seen       mazes of the training data
 rotated    the same mazes, rotated (isomorphic items)
@@ -97,7 +97,7 @@ def main() -> None:
             solved = sum(each.end_reason == "solved" for each in episodes)
             print(f"{name}: {solved} of {len(episodes)} solved", flush=True)
             for each in episodes:
-                file.write(json.dumps({"settings": {"set": name}, **each.record().to_json()}) + "\n")
+                file.write(json.dumps(each.record().to_json()) + "\n")
 
 
 if __name__ == "__main__":
