@@ -2,7 +2,7 @@
 # Writes the pinned sets from pyproject.toml, for every platform and for Python 3.11 and later:
 #   base.txt   what environments need
 #   run.txt    the same versions, and what evaluations and reports need: the extra [eval]
-#   dev.txt    the same versions, the extra [gym] and the development tools
+#   dev.txt    the same versions, the extras [gym] and [mcp], and the development tools
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
 #   verifiers.txt  what the package for verifiers is tested with, likewise
@@ -38,7 +38,7 @@ compile() {
     fi
 }
 
-compile dev --group dev --extra eval --extra gym "$@"
+compile dev --group dev --extra eval --extra gym --extra mcp "$@"
 compile run --extra eval --constraint "$work/dev.txt"
 compile base --constraint "$work/dev.txt"
 compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \

@@ -42,7 +42,7 @@ TOOLS: Mapping[str, ServerTool] = {
         "Start an episode. The result is the environment's prompt and the session for the other tools. Each start at "
         "an item is an attempt, which is recorded.",
         {
-            "environment": {"type": "string", "description": "The id, such as maze/alicia."},
+            "environment": {"type": "string", "description": "The id, as list_environments gives it."},
             "level": {"type": "integer", "description": "The level of difficulty; the smallest by default."},
             "index": {"type": "integer", "description": "The number of the item in its set, from 0.", "default": 0},
             "key": {"type": "string", "description": "The key of the set of items; the public set by default."},
