@@ -2,10 +2,10 @@
 # Writes the pinned sets from pyproject.toml, for every platform and for Python 3.11 and later:
 #   base.txt   what environments need
 #   run.txt    the same versions, and what evaluations and reports need: the extra [eval]
-#   dev.txt    the same versions, the extras [gym] and [mcp], and the development tools
+#   dev.txt    the same versions, the extra [gym] and the development tools
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
-#   verifiers.txt  what the package for verifiers is tested with, likewise
+#   verifiers.txt  what the package for verifiers and [mcp] are tested with, likewise
 #   validators.txt  what checks the formats of `waybench export`, for Python 3.12
 #   local.txt  [local] and the weights of its model, without the packages that the latter would bring
 #   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
@@ -38,13 +38,13 @@ compile() {
     fi
 }
 
-compile dev --group dev --extra eval --extra gym --extra mcp "$@"
+compile dev --group dev --extra eval --extra gym "$@"
 compile run --extra eval --constraint "$work/dev.txt"
 compile base --constraint "$work/dev.txt"
 compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \
     --group docs --group workflows --constraint "$work/dev.txt"
 compile train --extra openenv --extra trl --group faces
-compile verifiers --group verifiers
+compile verifiers --extra mcp --group verifiers
 # inspect-evals is there for the model of its registration files alone, without the packages that it asks for.
 printf '%s\n' 'every-eval-ever==0.3.*' 'pyyaml' 'huggingface-hub' >"$work/validators.in"
 input=$work/validators.in oldest=3.12 compile validators

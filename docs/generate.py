@@ -31,7 +31,7 @@ def option_table(options: Iterable[Option]) -> str:
             (
                 f"`{option.name}`",
                 "" if option.default is None else f"`{option.default}`",
-                ", ".join(option.choices) or _range(option),
+                ", ".join(option.all_choices) or _range(option),
                 option.doc,
             )
             for option in options

@@ -40,11 +40,11 @@ settings.register_profile("explore", max_examples=1000, print_blob=True, **_COMM
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 
-def missing(message: str, *, allow_module_level: bool = False) -> NoReturn:
+def missing(message: str) -> NoReturn:
     """Skip a test that lacks something, and say what; with CI=true it fails, for there everything has to be."""
     if os.environ.get("CI") == "true":
         pytest.fail(message, pytrace=False)
-    pytest.skip(message, allow_module_level=allow_module_level)
+    pytest.skip(message)
 
 
 def shared(variable: str, folder: str, *path: str) -> Path:

@@ -95,3 +95,31 @@ def walk(turn: int, moves: int, shapes: str) -> str:
             shapes that belong to its end. With fewer than two moves they are returned as they are.
     """
     return f'<g data-walk="{turn}" data-moves="{moves}">{shapes}</g>' if moves > 1 else shapes
+
+
+def ruled_board(
+    classes: str, width: int, height: int, label: str, parts: Iterable[str], *, grid: bool, side: float = 1.3
+) -> str:
+    """Return a drawing of a board of cells of size 1.
+
+    Args:
+        classes: Its classes.
+        width: Number of columns.
+        height: Number of rows.
+        label: What is seen, for those who cannot see it.
+        parts: What is on the board.
+        grid: Whether there are lines between the cells, and the numbers of columns and rows, from 0, above and left.
+        side: How wide the margin for the numbers is, in cells.
+    """
+    if not grid:
+        return drawing(classes, width, height, label, parts)
+    lines = [f"M{x} 0v{height}" for x in range(width + 1)] + [f"M0 {y}h{width}" for y in range(height + 1)]
+    columns = ((x + 0.5, -0.3, x) for x in range(width))
+    rows = ((-side / 2, y + 0.7, y) for y in range(height))
+    ruled = [
+        *parts,
+        path("grid", "#888", 0.04, lines),
+        texts("grid-number", [*columns, *rows], 0.55),
+    ]
+    moved = f'<g transform="translate({side:g} {side:g})">{"".join(ruled)}</g>'
+    return drawing(classes, width + side + 0.1, height + side + 0.1, label, [moved])

@@ -196,7 +196,7 @@ def test_every_column_is_described_and_named_once() -> None:
     assert {name: score[name] for name in expected} == expected
     assert metric.doc in score["description"]
     (wording,) = [each for each in told if each["column"] == "option.wording" and each["env"] == "maze/alicia"]
-    assert wording["values"] == "matrix, ascii, coordinates, prose"
+    assert wording["values"] == "matrix, ascii, coordinates, prose, image, image+text"
     assert wording["default"] == '"matrix"'
     (difficulty,) = [each for each in told if each["column"] == "metric.difficulty"]
     assert difficulty["values"] == "0 easy, 1 hard"

@@ -127,6 +127,21 @@ def test_a_story_against_its_plain_twin(command: Command, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
+def test_pictures_against_text(command: Command, tmp_path: Path) -> None:
+    for player, wording in (("noisy-0.3", "image"), ("noisy-0.3", "matrix"), ("null", "image"), ("oracle", "matrix")):
+        run(tmp_path, player, max_dimension=5, limit=4, attempts=1, wording=wording)
+    run(tmp_path, "oracle", max_dimension=5, limit=3, attempts=1, wording="image", image_size=100)
+    found = json.loads(command("compare", tmp_path, "--wordings", "--json", "-").stdout)["comparisons"]
+    assert sorted((one["name"], one["items"], one["difference"]["value"]) for one in found) == [
+        ("Mazes (AliciaBench), image (image_size=100) against matrix", 3, 0.0),
+        ("Mazes (AliciaBench), image against matrix", 4, 0.0),
+    ]
+    assert "leave 'other' out" in one_line_error(command("compare", tmp_path, "other", "--wordings"))
+    assert "--each wording=" in one_line_error(command("compare", "null", "--in", tmp_path, "--wordings"))
+    assert "give one of them" in one_line_error(command("compare", tmp_path, "--wordings", "--twins"))
+
+
+@pytest.mark.slow
 def test_original_items_against_isomorphic_ones(command: Command, tmp_path: Path) -> None:
     run(tmp_path, "oracle", task="dfs", limit=7)
     run(tmp_path, "oracle", "null", task="dfs", limit=6, isomorph=2)

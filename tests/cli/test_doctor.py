@@ -49,7 +49,6 @@ def test_every_part_is_checked(command: Command) -> None:
         "hf",
         "jericho",
         "local",
-        "mcp",
         "openenv",
         "textworld",
         "trl",

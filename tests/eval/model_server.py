@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.png import from_data_uri
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -120,6 +122,20 @@ def _error(answer: Answer) -> dict[str, Any]:
     return {"error": {"message": message, "type": "scripted", "code": answer.code or answer.status}}
 
 
+def prompt_tokens(messages: list[dict[str, Any]]) -> int:
+    """Return what the server counts for a conversation: a token for four letters, or for 750 pixels of a picture."""
+    letters = pixels = 0
+    for message in messages:
+        content = message["content"]
+        for part in [{"type": "text", "text": str(content)}] if not isinstance(content, list) else content:
+            if part["type"] == "text":
+                letters += len(part["text"])
+            else:
+                shown = from_data_uri(part["image_url"]["url"])
+                pixels += shown.width * shown.height
+    return letters // 4 + pixels // 750
+
+
 def _calls(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
     calls = [
         {
@@ -133,7 +149,7 @@ def _calls(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
 
 
 def _completion(body: dict[str, Any], answer: Answer) -> dict[str, Any]:
-    prompt, reply = sum(len(str(m["content"])) for m in body["messages"]) // 4, len(answer.text) // 4
+    prompt, reply = prompt_tokens(body["messages"]), len(answer.text) // 4
     return {
         "id": "scripted",
         "object": "chat.completion",

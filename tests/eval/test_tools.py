@@ -187,3 +187,41 @@ def test_what_was_changed_in_a_transcript_with_tools_is_found(change: Any, tmp_p
     edit_log(logs, tmp_path / "changed", "coin", change)
     verdict = verify_logs([tmp_path / "changed"], on_problem=fail)
     assert {kind for run in verdict.runs for kind in run.counts} == {"transcript"}, verdict.text()
+
+
+@pytest.mark.slow
+def test_thoughts_are_text_and_an_interrupted_episode_goes_on(tmp_path: Path) -> None:
+    moves = ["Move the top disk of rod {} to the top of rod {}".format(*each) for each in ("AB", "BA")]
+    broken = True
+
+    def script(messages: list[dict[str, Any]], before: int) -> Answer:
+        if broken and len(server.bodies) > 5:
+            return Answer(status=500)
+        if "think step by step" in messages[-1]["content"]:
+            return Answer("The smallest disk has to move.")
+        assert messages[-2]["content"] == "The smallest disk has to move."  # the thought is shown with the question
+        return Answer(calls=(("act", json.dumps({"action": moves["-> B" in seen(messages)]})),))
+
+    def seen(messages: list[dict[str, Any]]) -> str:
+        on_b = re.findall(r"- B: \|bottom, \[([^]]*)\], top\|", messages[-3]["content"])[-1]
+        return "-> B" if on_b else ""
+
+    run = [
+        *("run", "hanoi_3", "--model", MODEL, "--out", str(tmp_path), "--max-retries", "0", "--rerun", "0"),
+        *("-T", "interface=tools", "-T", "steps=4", "--limit", "1", "--no-check"),
+    ]
+    with model_server(script) as server:
+        first = waybench_(*run, "--model-base-url", server.url)
+        assert first.returncode == 1, first.stderr
+        before, broken = len(server.bodies), False
+        second = waybench_(*run, "--model-base-url", server.url)
+        assert second.returncode == 0, second.stderr
+    (record,) = records(tmp_path).values()
+    assert [turn.action for turn in record.turns][::2] == ["thought"] * 4 and len(record.turns) == 8
+    assert all(turn.outcome is Outcome.OK for turn in record.turns), record.turns
+    assert len(server.bodies) == before + 3  # five replies of the first run are not asked for again
+    for body in server.bodies:
+        acts = "think step by step" not in body["messages"][-1]["content"]
+        assert ("tools" in body) == ("parallel_tool_calls" in body) == acts
+    verdict = verify_logs([tmp_path], on_problem=fail)
+    assert verdict.is_verified, verdict.text()

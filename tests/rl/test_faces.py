@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import PATIENCE, ROOT, missing
 
 FACES = Path(__file__).parent / "faces"
-# verifiers needs other versions of some packages than the other two.
-ENVIRONMENTS = {"test_verifiers": ROOT / ".venv-verifiers"}
+# verifiers and the newest MCP need other versions of some packages than the other two.
+ENVIRONMENTS = dict.fromkeys(("test_verifiers", "test_mcp"), ROOT / ".venv-verifiers")
 OTHERS = ROOT / ".venv-train"
 
 

@@ -28,9 +28,11 @@ class Prompt(str):
     Attributes:
         messages: The conversation so far as `{"role": ..., "content": ...}`, as chat models take it. An environment
             with a history of its own has one message here in every turn.
+        pictures: The pictures of the new messages as SVG; empty unless the wording has some.
     """
 
     messages: list[dict[str, str]]
+    pictures: list[str]
 
     def __new__(cls, messages: Sequence[Message]) -> "Prompt":
         """Make the prompt of a conversation."""
@@ -38,6 +40,7 @@ class Prompt(str):
         new = messages[replies[-1] + 1 :] if replies else messages
         prompt = super().__new__(cls, "\n\n".join(message.text for message in new))
         prompt.messages = [{"role": message.role, "content": message.text} for message in messages]
+        prompt.pictures = [message.picture.svg for message in new if message.picture is not None]
         return prompt
 
 

@@ -103,6 +103,8 @@ def _chat(episode: Episode[Any, Any, Any]) -> list[dict[str, Json]]:
     """Return an episode's messages as chat models take them, with calls of tools and their results."""
     chat: list[dict[str, Json]] = []
     for number, message in enumerate(episode.messages):
+        if message.picture is not None:
+            raise UsageError("chats are written as text: choose a wording without pictures")
         calls = chat[-1].get("tool_calls", ()) if chat else ()
         if message.role == "assistant":
             chat.append(_said(episode, message.text, number))

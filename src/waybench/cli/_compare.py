@@ -14,7 +14,7 @@ from waybench.core import UsageError, unknown
 
 if TYPE_CHECKING:
     from waybench.analysis import Row
-    from waybench.analysis.comparisons import ItemScores
+    from waybench.analysis.comparisons import Comparison, ItemScores
 
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
@@ -24,7 +24,8 @@ waybench compare before/gpt-4o after/gpt-4o               one model, before and 
 waybench compare ada.jsonl openai/gpt-4o                  a person and a model
 waybench compare null random --metric solved --json -     shares of solved items, as JSON
 waybench compare waybench-out --twins                     each model at coin and guessnum, at cavedfs and dfs
-waybench compare waybench-out --isomorphs                 each model at items and at isomorphic ones (-T isomorph=1)"""
+waybench compare waybench-out --isomorphs                 each model at items and at isomorphic ones (-T isomorph=1)
+waybench compare waybench-out --wordings                  each model in several wordings, such as text and pictures"""
 
 
 class Side(NamedTuple):
@@ -74,6 +75,11 @@ class Side(NamedTuple):
     is_flag=True,
     help="Compare original items with isomorphic ones (-T isomorph=N), each model of A with itself.",
 )
+@click.option(
+    "--wordings",
+    is_flag=True,
+    help="Compare wordings of the same items with the default one, each model of A with itself.",
+)
 @click.option("--json", "out", metavar="FILE", help="Write JSON to a file (- for standard output).")
 def compare(
     a: str,
@@ -84,6 +90,7 @@ def compare(
     margin: float,
     twins: bool,
     isomorphs: bool,
+    wordings: bool,
     out: str | None,
 ) -> None:
     """Compare A and B on the same items, with paired tests.
@@ -105,16 +112,18 @@ def compare(
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
     from waybench.analysis.horizons import compare_horizons, ratio_over_families
 
-    if twins and isomorphs:
-        raise UsageError("--twins and --isomorphs compare different things: give one of them")
-    if twins or isomorphs:
-        name, compare_items = ("--twins", _compare_twins) if twins else ("--isomorphs", _compare_isomorphs)
+    of_one = {"--twins": _compare_twins, "--isomorphs": _compare_isomorphs, "--wordings": _compare_wordings}
+    given = [name for name, is_given in zip(of_one, (twins, isomorphs, wordings), strict=True) if is_given]
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} and {given[1]} compare different things: give one of them")
+    if given:
+        name = given[0]
         if b is not None:
             raise UsageError(f"{name} compares each model of {a!r} with itself: leave {b!r} out")
-        compare_items(_side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
+        of_one[name](_side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
         return
     if b is None:
-        raise UsageError("give B: another folder or model, or --twins or --isomorphs")
+        raise UsageError("give B: another folder or model, or --twins, --isomorphs or --wordings")
     first, second = _sides(a, b, folders or (DEFAULT_OUT,))
     results = {some: _read_results(some, metric) for some in dict.fromkeys((first.folders, second.folders))}
     known = {some: scores for some, (scores, _) in results.items()}
@@ -198,18 +207,36 @@ def _compare_isomorphs(side: Side, tasks: tuple[str, ...], metric: str, margin: 
 
 
 def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
-    from waybench.analysis.comparisons import compare_twins, comparisons_json, comparisons_text
+    from waybench.analysis.comparisons import compare_twins
 
     known, scores = _scores_of(side, metric)
     found = compare_twins(scores, margin, lambda task: _chosen(task, tasks))
+    why = "no model was given the same items at a task and at its twin"
+    _write_pairs(found, side, margin, out, "task", _nothing(why, [one.task for one in known], tasks))
+
+
+def _compare_wordings(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
+    from waybench.analysis.comparisons import compare_wordings
+
+    known, scores = _scores_of(side, metric)
+    found = compare_wordings(scores, margin, lambda task: _chosen(task, tasks))
+    why = "no model was given the same items in two wordings (run a task with --each wording=...)"
+    _write_pairs(found, side, margin, out, "wording", _nothing(why, [one.task for one in known], tasks))
+
+
+def _write_pairs(
+    found: "list[Comparison]", side: Side, margin: float, out: str | None, what: str, nothing: str
+) -> None:
+    """Write the comparisons of models with themselves, or raise an error that says why there are none."""
+    from waybench.analysis.comparisons import comparisons_json, comparisons_text
+
     if not found:
-        why = "no model was given the same items at a task and at its twin"
-        raise UsageError(_nothing(why, [one.task for one in known], tasks))
+        raise UsageError(nothing)
     if out is not None:
         with lines(out) as write:
             write(json.dumps({"a": side.model or _place(side), **comparisons_json(found, [], margin)}, allow_nan=False))
     if out != "-":
-        click.echo(comparisons_text(found, [], margin, ("the task that is named first", "the other")))
+        click.echo(comparisons_text(found, [], margin, (f"the {what} that is named first", "the other")))
 
 
 def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:

@@ -110,7 +110,7 @@ def _assignments(options: Iterable[Option]) -> list[Item]:
     """Propose NAME= for each option, and NAME=VALUE where the values can be listed."""
     found: dict[str, Item] = {}
     for option in options:
-        values = ("true", "false") if option.type is bool else option.choices
+        values = ("true", "false") if option.type is bool else option.all_choices
         for value in ("", *values):
             text = f"{option.name}={value}"
             found.setdefault(text, Item(text, help=option.doc))

@@ -1,7 +1,9 @@
 """`waybench demo`: the embedded players on every family, and the report."""
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -9,12 +11,13 @@ from waybench.cli._output import to_stderr
 from waybench.cli._parameters import task_args
 from waybench.cli._report import build
 from waybench.cli._report_progress import ReportProgress
-from waybench.core import plural, prepare_folder
-from waybench.tasks import DEMO, DEMO_HORIZON, find_task, load_task
+from waybench.core import LOCAL_MODELS, Json, plural, prepare_folder
+from waybench.tasks import DEMO, DEMO_HORIZON, DEMO_MODEL, find_task, load_task
 
 # Players that err at a rate, whose horizon can be computed.
 SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
 PLAYERS = ("null", "random", "heuristic", "noisy-0.1", "oracle")
+MOST_TOKENS = 64  # of a reply of a language model: a minute or two for all of them
 INTRODUCTION = """\
 Normalised scores: 0 is the score of a player that says nothing useful, 100 the best score there is.
 The players are waybench's own, from null, which replies nothing, to oracle, which plays perfectly.
@@ -29,30 +32,48 @@ The players are waybench's own, from null, which replies nothing, to oracle, whi
     show_default=True,
     help="Folder for the logs.",
 )
-def demo(out: Path) -> None:
+@click.option(
+    "--model",
+    type=click.Choice(LOCAL_MODELS),
+    help="Also run a small language model on this machine, on a few items. It solves next to nothing, but its replies "
+    "are real. Needs the extra `local`.",
+)
+def demo(out: Path, model: str | None) -> None:
     """Run the embedded players on some tasks and write the report. No API key or network is needed."""
     from waybench.analysis.estimates import matrix, matrix_text
-    from waybench.eval import check_folder, evaluate  # seconds to import
+    from waybench.eval import check_folder, check_player, evaluate  # seconds to import
 
+    if model is not None:
+        check_player(model)
     check_folder(out)
     prepare_folder(out)
     click.echo(INTRODUCTION)
     to_stderr(f"demo: {plural(len(PLAYERS), 'player')} on {', '.join(DEMO)}, {len(SEARCHED)} on {DEMO_HORIZON[0]}")
-    entries = [(find_task(name), args) for name, args in DEMO.items()]
-    chosen = [partial(load_task(entry), **task_args(entry, args)) for entry, args in entries]
-    evaluate(chosen, [f"waybench/{player}" for player in PLAYERS], out)
-    search = find_task(DEMO_HORIZON[0])
-    searching = partial(load_task(search), **task_args(search, DEMO_HORIZON[1]))
+    evaluate(_tasks(DEMO), [f"waybench/{player}" for player in PLAYERS], out)
     # Beside the others: a model's rows are not to be of different tasks in one table.
-    folder = prepare_folder(out / search.name)
-    evaluate([searching], [f"waybench/{player}" for player in SEARCHED], folder)
+    folder = prepare_folder(out / DEMO_HORIZON[0])
+    evaluate(_tasks(dict([DEMO_HORIZON])), [f"waybench/{player}" for player in SEARCHED], folder)
+    if model is not None:
+        to_stderr(f"demo: {model} on {', '.join(DEMO_MODEL)}; this takes a minute or two")
+        own = prepare_folder(out / model)
+        evaluate(_tasks(DEMO_MODEL), [f"waybench/{model}"], own, config={"max_tokens": MOST_TOKENS})
     with ReportProgress() as progress:
         report = build((out,), out / "site", "waybench demo", progress=progress)
     click.echo(matrix_text(matrix(report.rows)))
-    click.echo(f"\nHorizons on {search.name}, with the horizon that is known by construction:")
+    click.echo(f"\nHorizons on {DEMO_HORIZON[0]}, with the horizon that is known by construction:")
     for line in _horizons(folder):
         click.echo(f"  {line}")
     click.echo(f"\nreport: {report.index}")
+
+
+def _tasks(named: Mapping[str, dict[str, Json]]) -> list[Callable[[], Any]]:
+    """Return functions that make tasks.
+
+    Args:
+        named: Name -> parameters.
+    """
+    entries = [(find_task(name), args) for name, args in named.items()]
+    return [partial(load_task(entry), **task_args(entry, args)) for entry, args in entries]
 
 
 def _horizons(folder: Path) -> list[str]:

@@ -100,7 +100,7 @@ def _option_rows(options: Sequence[Option]) -> Rows:
 
 def _option_text(option: Option) -> str:
     if option.choices:
-        return f"{option.doc} One of: {', '.join(option.choices)}."
+        return f"{option.doc} One of: {', '.join(option.all_choices)}."
     if option.low is not None:
         return f"{option.doc} From {option.low:g}" + (f" to {option.high:g}." if option.high is not None else ".")
     return option.doc
@@ -117,7 +117,7 @@ def _default(value: Json) -> str:
 
 
 def _wordings(environment: Environment[Any, Any, Any]) -> list[str]:
-    return [choice for option in environment.options if option.name == "wording" for choice in option.choices]
+    return [choice for option in environment.options if option.name == "wording" for choice in option.all_choices]
 
 
 def _fields(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
@@ -186,6 +186,7 @@ def _environment(environment: Environment[Any, Any, Any]) -> Json:
 
 def _option(option: Option) -> Json:
     named = {name: getattr(option, name) for name in ("name", "default", "choices", "low", "high", "doc")}
+    named["choices"] = option.all_choices
     return {**named, "type": option.type.__name__ + (" or int" if option.or_number else "")}
 
 

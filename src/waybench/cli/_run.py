@@ -12,7 +12,7 @@ from waybench.cli._parameters import combinations, model_arguments, runs_of, tas
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
 from waybench.core import INTERFACE, TOOLS, prepare_folder, read_prices
-from waybench.tasks import TASKS, TaskQuote, find_task, load_task
+from waybench.tasks import TASKS, TaskQuote, find_task, load_task, task_picture
 
 DEFAULT_OUT = Path("waybench-out")
 
@@ -167,6 +167,8 @@ def run(
         if limit_of_run.note:
             click.echo(limit_of_run.note)
         return
+    pictures = (task_picture(entry, args) for entry, args in chosen)
+    picture = next((one for one in pictures if one is not None), None)
     settings = {name: value for name, value in config.items() if value is not None}
     progress = RunProgress(
         prices=known,
@@ -186,6 +188,7 @@ def run(
             limits={"time_limit": time_limit, "token_limit": token_limit},
             rerun=rerun,
             check=not no_check,
+            picture=picture,
             tools=any(args.get(INTERFACE) == TOOLS for _, args in chosen),
             display=display,
             progress=progress,

@@ -1,12 +1,7 @@
 """`waybench serve`: environments behind the protocols of other programs, on this machine."""
 
-import json
-import os
-import signal
-from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Mapping
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+import secrets
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,9 +10,9 @@ import click
 
 from waybench.cli._choice import assignments
 from waybench.cli._keys import check_visible_key
-from waybench.cli._output import lines
-from waybench.core import Json, UsageError, read_key
-from waybench.rl import TRAINING_KEY, play_and_source_options
+from waybench.core import Environment, Json, UsageError, plural, read_key, unknown
+from waybench.envs import registry
+from waybench.rl import TRAINING_KEY
 from waybench.tasks import resolve_environment
 
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -77,7 +72,7 @@ def openenv(
     """
     check_visible_key(key)
     environment = resolve_environment(env)
-    of_play, of_source = play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
+    of_play, of_source = _settings(environment, parameters)
     face: Any = import_module("waybench.rl.openenv")
     uvicorn: Any = import_module("uvicorn")
     app = face.app(
@@ -93,115 +88,84 @@ def openenv(
     uvicorn.run(app, host=host, port=port, log_level="warning", ws_max_size=face.LARGEST_BODY)
 
 
-@serve.command("mcp", short_help="Serve environments to agents that speak MCP.")
-@click.argument("envs", nargs=-1, metavar="[ENV]...")
-@click.option("--out", type=click.Path(file_okay=False), metavar="FOLDER", help="Folder for the records.")
+@serve.command("mcp", short_help="Let agent products play, by the Model Context Protocol.")
+@click.argument("envs", metavar="[ENV]...", nargs=-1)
 @click.option(
-    "--key", help="Key of the only set that agents play: a text, env:NAME or file:PATH.  [default: agents choose]"
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File to which the records of episodes are appended, as JSON lines.",
 )
+@click.option("--player", default="", metavar="NAME", help="The player's name in records.  [default: the client's]")
+@click.option("--key", help="Key of the item sets: a text, env:NAME or file:PATH.  [default: the public sets]")
+@click.option("--key-file", metavar="FILE", help="File with the key of a private set: --key file:FILE.")
 @click.option(
-    "-T",
-    "parameters",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Option of each ENV that agents cannot change; repeatable.",
+    "-T", "parameters", multiple=True, metavar="KEY=VALUE", help="Option of play of all episodes; repeatable."
 )
-@click.option("--player", default="", metavar="NAME", help="Name of the agent in records.  [default: as it says]")
-@click.option("--http", type=click.IntRange(0, 65535), metavar="PORT", help="Serve HTTP on this machine; 0: any port.")
-@click.option("--sessions", type=click.IntRange(1, 1000), default=16, show_default=True, help="Most episodes at once.")
+@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP on this port instead.")
+@click.option("--token", help="Token that clients have to send over HTTP: env:NAME or file:PATH.  [default: a new one]")
+@click.option(
+    "--sessions", type=click.IntRange(1, 10_000), default=16, show_default=True, help="Most episodes at once."
+)
 def mcp(
     envs: tuple[str, ...],
-    out: str | None,
-    key: str | None,
-    parameters: tuple[str, ...],
+    out: Path | None,
     player: str,
-    http: int | None,
+    key: str | None,
+    key_file: str | None,
+    parameters: tuple[str, ...],
+    port: int | None,
+    token: str | None,
     sessions: int,
 ) -> None:
-    """Serve ENV (environments, their families or their tasks; all by default) to agents that speak MCP.
+    """Serve ENV... (by default all environments) to agents that speak the Model Context Protocol.
 
-    An agent lists environments, starts episodes, acts by tools, and finishes. Rules, limits and records are those of
-    any model. `waybench report` reads the records of --out; the player is "community/NAME", for nobody has verified the
-    name that an agent gives itself.
-
-    The server speaks over standard input and output, as agent products start it. With --http it listens on this machine
-    only and shows a token, which clients send as a bearer token; the variable WAYBENCH_MCP_TOKEN sets it. See
-    docs/howto/mcp.md.
+    An agent product starts this command by itself and speaks with it over standard input and output. With --http, it
+    listens on this machine only, at http://127.0.0.1:PORT/mcp, and asks for a token. Episodes are separate, end after
+    an hour without a request, and are recorded as those of any other player: give the file of --out to
+    `waybench report`.
     """
+    if key is not None and key_file is not None:
+        raise UsageError("give --key or --key-file, not both")
+    key = f"file:{key_file}" if key_file is not None else key
     if key is not None:
         check_visible_key(key)
-    given = assignments(parameters, "-T", "key=value")
-    if given and not envs:
-        raise UsageError("-T is for environments that are named: name one")
-    names = [resolve_environment(env).id for env in envs]
     face: Any = import_module("waybench.rl.mcp")
-    with _records(out) as (write, attempts):
-        games = face.Games(
-            names,
-            key=None if key is None else read_key(key),
-            options=given,
-            sessions=sessions,
-            player=player,
-            write=write,
-            attempts=attempts,
-        )
-        try:
-            if http is None:
-                _stop_with(games.close)
-                face.serve_stdio(games)
-            else:
-                _serve_http(face, games, http)
-        finally:
-            games.close()
-
-
-def _serve_http(face: Any, games: Any, port: int) -> None:
-    from waybench.view import ADDRESS, listen, new_token, serve_application
-
-    token = os.environ.get("WAYBENCH_MCP_TOKEN") or new_token()
-    listener, made = listen(port), face.server(games)
-    app = face.http_app(made, games, token)
-    click.echo(f"serve: http://{ADDRESS}:{listener.getsockname()[1]}/mcp (press Ctrl-C to stop)")
-    click.echo(f"token: {token}")
-    with suppress(KeyboardInterrupt):
-        serve_application(app, listener, made.session_manager.run())
-
-
-def _stop_with(close: Callable[[], None]) -> None:
-    """End the program at Ctrl-C and SIGTERM, also while a thread waits for standard input."""
-
-    def stop(number: int, frame: object) -> None:
-        close()
-        os._exit(128 + number)
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-
-
-@contextmanager
-def _records(
-    out: str | None,
-) -> Generator[tuple[Callable[[Mapping[str, Json]], None] | None, Mapping[Hashable, int]], None, None]:
-    """Open a file of records in a folder.
-
-    Yields:
-        A function that writes a record, None without a folder; and how many attempts the folder's records have.
-    """
-    if out is None:
-        yield None, {}
-        return
-    from waybench.analysis.logs import read_records  # which imports the analysis
-
-    key: Any = import_module("waybench.rl.mcp").attempt_key
-    folder = Path(out)
-    attempts: Counter[Hashable] = Counter()
+    found = [resolve_environment(env).id for env in envs] or [entry.id for entry in registry.entries]
+    episodes = face.AgentEpisodes(
+        found,
+        key=None if key is None else read_key(key),
+        options=assignments(parameters, "-T", "key=value"),
+        most=sessions,
+        out=out,
+        player=player,
+    )
+    made = face.server(episodes)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(f"--out {out!r}: {error.strerror}; choose another folder") from None
-    for each in read_records([folder], lambda problem: None):
-        record = each.record
-        attempts[key(each.model, record.env, record.instance_hash, record.item["id"], record.options)] += 1
-    path = folder / f"mcp-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}.jsonl"
-    with lines(str(path), append=True) as line:
-        yield lambda record: line(json.dumps(record, sort_keys=True, separators=(",", ":"))), attempts
+        if port is None:
+            made.run("stdio")
+            return
+        secret = read_key(token) if token is not None else secrets.token_urlsafe(24)
+        uvicorn: Any = import_module("uvicorn")
+        click.echo(f"serve: {plural(len(found), 'environment')} at http://127.0.0.1:{port}/mcp (press Ctrl-C to stop)")
+        if token is None:
+            click.echo(f"token: {secret}")
+        names = tuple(f"{name}:{port}" for name in _LOCAL)
+        uvicorn.run(face.http_app(made, secret, names), host="127.0.0.1", port=port, log_level="warning")
+    finally:
+        episodes.close()
+
+
+def _settings(
+    environment: Environment[Any, Any, Any], parameters: tuple[str, ...]
+) -> tuple[Mapping[str, Json], Mapping[str, Json]]:
+    """Return the options of play and those of the source that texts of -T give."""
+    given = assignments(parameters, "-T", "key=value")
+    of_play = {option.name for option in environment.play_options}
+    of_source = {option.name for option in environment.source_options}
+    for name in given:
+        if name not in of_play | of_source:
+            raise UsageError(unknown(f"option of {environment.id}", name, of_play | of_source))
+    return (
+        {name: value for name, value in given.items() if name in of_play},
+        {name: value for name, value in given.items() if name in of_source},
+    )

@@ -7,7 +7,7 @@ from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
-from waybench.core._environment import Environment, Play, Player, ReferenceScores
+from waybench.core._environment import Environment, Play, Player, ReferenceScores, wording_name
 from waybench.core._episode import Episode, Reply
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
 from waybench.core._examples import with_examples
@@ -29,6 +29,7 @@ from waybench.core._failures import (
 )
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
+from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
 from waybench.core._json import is_array, is_object
@@ -45,7 +46,8 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import AGENT, WORDING, Option, resolve
+from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option, resolve
+from waybench.core._picture import DrawPicture, Picture
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -97,7 +99,12 @@ __all__ = [
     "GENERATED",
     "HIDDEN",
     "ILLEGAL",
+    "IMAGE",
+    "IMAGE_AND_TEXT",
+    "IMAGE_OPTIONS",
+    "IMAGE_WORDINGS",
     "INTERFACE",
+    "IN_PICTURE",
     "LABEL",
     "LOCAL_MODELS",
     "LOCK_FILE",
@@ -133,6 +140,7 @@ __all__ = [
     "Download",
     "Draw",
     "DrawFrames",
+    "DrawPicture",
     "End",
     "Entry",
     "Environment",
@@ -144,6 +152,7 @@ __all__ = [
     "Field",
     "Game",
     "HorizonSpec",
+    "Images",
     "Instance",
     "Invalid",
     "IsomorphicSource",
@@ -161,6 +170,7 @@ __all__ = [
     "NullPolicy",
     "Option",
     "Outcome",
+    "Picture",
     "Play",
     "Player",
     "Policy",
@@ -202,6 +212,7 @@ __all__ = [
     "file_key",
     "forbid_copies",
     "general_failure",
+    "has_images",
     "is_array",
     "is_object",
     "is_public_key",
@@ -249,5 +260,6 @@ __all__ = [
     "with_examples",
     "without_credentials",
     "without_reasoning",
+    "wording_name",
     "write_calls",
 ]

@@ -8,13 +8,15 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from waybench.core._axes import Axis
 from waybench.core._board import TypedAction
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
+from waybench.core._errors import UsageError
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._game import A, End, Game, Json, Limits, S
+from waybench.core._images import IMAGE_OPTIONS, Images, has_images, with_image_options, without_images
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
-from waybench.core._options import WORDING, Option, resolve
+from waybench.core._options import IMAGE_WORDINGS, WORDING, Option, resolve
 from waybench.core._potential import Potential
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
@@ -165,6 +167,7 @@ class Environment(Generic[I, S, A]):
         oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
             these options. Where it is False, nothing calls the oracle's score the best possible one. None if it never
             is; in a game of chance it means the best expected score.
+        images: How its messages are drawn, for the wordings "image" and "image+text"; None if they cannot be.
     """
 
     id: str
@@ -216,6 +219,11 @@ class Environment(Generic[I, S, A]):
     twin: str = ""
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
+    images: Images | None = None
+
+    def __post_init__(self) -> None:
+        """Add the options of pictures to those that are declared."""
+        object.__setattr__(self, "options", with_image_options(self.images, self.options))
 
     @property
     def item_variables(self) -> tuple[Axis, ...]:
@@ -304,7 +312,8 @@ class Environment(Generic[I, S, A]):
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
-        With `interface=tools` the name of the wording begins with "tools:" in the options that are returned.
+        With `interface=tools` the name of the wording begins with "tools:" in the options that are returned. Options of
+        pictures are left out unless the wording has pictures.
 
         If `wording` names a file, the options that are returned have the name of its template in its place, and the
         template's texts as a further option, `template`: they need the file no more.
@@ -316,9 +325,14 @@ class Environment(Generic[I, S, A]):
         by_tools = take_interface(given)
         stored = given.pop(TEMPLATE, None)
         resolved = resolve(self.options, given)
-        if resolve_template(self.options, resolved, stored) is not None:
+        template = resolve_template(self.options, resolved, stored)
+        if without_template(resolved)[WORDING] not in IMAGE_WORDINGS:
+            resolved = {name: value for name, value in resolved.items() if name not in IMAGE_OPTIONS}
+        if template is not None:
             self.play_with(resolved)
         if by_tools:
+            if has_images(resolved):
+                raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
             resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
         return resolved
 
@@ -331,12 +345,15 @@ class Environment(Generic[I, S, A]):
         if is_tool_name(options[WORDING]):
             played = self.play_with(without_tools(options))
             return replace(played, wording=with_tools(played.wording))
-        if TEMPLATE not in options:
-            return self.play(options)
-        own = next(option for option in self.options if option.name == WORDING)
-        template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
-        played = self.play(without_template(options))
-        return replace(played, wording=template.around(played.wording))
+        if TEMPLATE in options:
+            own = next(option for option in self.options if option.name == WORDING)
+            template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
+            played = self.play_with(without_template(options))
+            return replace(played, wording=template.around(played.wording))
+        if self.images is not None and has_images(options):
+            played = self.play(without_images(options))
+            return replace(played, wording=self.images.around(played.wording, options))
+        return self.play(options)
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.
@@ -356,3 +373,18 @@ class Environment(Generic[I, S, A]):
             proof=self.prove(instance),
             examples=tuple(self.decode(example) for example in examples),
         )
+
+
+def wording_name(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> str:
+    """Return the name of a wording with its options, so that pictures of another size are another wording.
+
+    Args:
+        environment: The environment.
+        options: Resolved options of play.
+
+    Returns:
+        Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
+    """
+    defaults = {option.name: option.default for option in environment.options if option.name in IMAGE_OPTIONS}
+    changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
+    return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])

@@ -6,10 +6,12 @@ from types import MappingProxyType
 from typing import Generic
 
 from waybench.core._environment import Environment, I
-from waybench.core._errors import WaybenchError
+from waybench.core._errors import UsageError, WaybenchError
 from waybench.core._examples import Chat, solved_examples
-from waybench.core._game import A, End, Json, Outcome, S
+from waybench.core._game import A, End, Json, Outcome, S, Transition
 from waybench.core._instance import Item
+from waybench.core._options import WORDING
+from waybench.core._picture import Picture
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, Usage
 from waybench.core._wording import Invalid, Message, Wording
@@ -58,7 +60,8 @@ class Episode(Generic[I, S, A]):
         player: Name for the record.
 
     Raises:
-        UsageError: For a wrong option, and for examples of more than 4 million characters.
+        UsageError: For a wrong option, for examples of more than 4 million characters, and for examples in a wording
+            with pictures.
     """
 
     __slots__ = (
@@ -68,6 +71,7 @@ class Episode(Generic[I, S, A]):
         "_hash",
         "_invalid_in_a_row",
         "_opening",
+        "_pictures",
         "_remembered",
         "_spent",
         "_turns",
@@ -111,12 +115,19 @@ class Episode(Generic[I, S, A]):
         self._chat_messages: list[Message] = []  # the same turns as messages, built on demand
         self._invalid_in_a_row = 0
         self._spent = 0  # turns that count towards the limit
-        self._opening = self._open(play.wording.observe(self.state, None, 0))
+        self._pictures = [play.wording.picture(self.state, None, 0)]  # of the opening and of each turn
+        if item.examples and self._pictures[0] is not None:
+            raise UsageError(
+                f"{WORDING}={self.options[WORDING]}: solved examples have no pictures; remove them, or choose another "
+                "wording"
+            )
+        self._opening = self._open(play.wording.observe(self.state, None, 0), self._pictures[0])
 
-    def _open(self, observation: str) -> tuple[Message, ...]:
-        """Return rules, examples and an observation as chat turns."""
+    def _open(self, observation: str, picture: Picture | None) -> tuple[Message, ...]:
+        """Return rules, examples and an observation, with its picture, as chat turns."""
         wording = self.play.wording
-        return wording.prompt(wording.rules(self.item.instance), self._examples(), observation)
+        messages = wording.prompt(wording.rules(self.item.instance), self._examples(), observation)
+        return messages if picture is None else (*messages[:-1], messages[-1]._replace(picture=picture))
 
     def _examples(self) -> Chat:
         shown = self.item.examples
@@ -158,7 +169,7 @@ class Episode(Generic[I, S, A]):
         if memory.kind == "fresh":
             recalled = self.play.wording.recall(self.state)
             before = len(self._turns) - recalled
-            begin = self._open(self._turns[before - 1].message) if before else self._opening
+            begin = self._open(self._turns[before - 1].message, self._pictures[before]) if before else self._opening
             return [*begin, *(self._chat()[-2 * recalled :] if recalled else ())]
         return [*self._opening, *(self._chat()[-2 * memory.size :] if memory.size else ())]
 
@@ -169,7 +180,7 @@ class Episode(Generic[I, S, A]):
             is_reply = remembered == turn.reply  # a text in the reply's place belongs to no turn
             self._chat_messages += (
                 Message("assistant", remembered, number if is_reply else None),
-                Message("user", turn.message),
+                Message("user", turn.message, picture=self._pictures[number + 1]),
             )
         return self._chat_messages
 
@@ -218,11 +229,14 @@ class Episode(Generic[I, S, A]):
                 )
                 self._remembered.append(remembered)
                 self._turns.append(turn)
+                self._pictures.append(None)  # nothing has changed
                 return turn
             turn, invalid = self._carried_out(text, parsed, usage)
         self._remembered.append(remembered)
         self._turns.append(turn)
         self.end_reason = self._ending(invalid)
+        if self.end_reason is not None:
+            self._pictures[-1] = None  # the last message needs no reply
         return turn
 
     def _parse(self, text: str, stop: str) -> A | Invalid:
@@ -237,7 +251,7 @@ class Episode(Generic[I, S, A]):
     def _invalid(self, text: str, invalid: Invalid, usage: Usage | None) -> TurnRecord:
         self._spent += self.limits.invalid == "turn"
         self.state = self._game.forfeit(self.state)
-        message = self._wording.observe(self.state, invalid, self._spent)
+        message = self._observe(invalid)
         return TurnRecord(text, invalid.outcome, invalid.reason, message=message, usage=usage)
 
     def _carried_out(self, text: str, action: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
@@ -249,8 +263,13 @@ class Episode(Generic[I, S, A]):
             self._spent += 1
         following, reward, events, outcome = last
         self.state = following
-        message = self._wording.observe(following, last, self._spent)
+        message = self._observe(last)
         return TurnRecord(text, outcome, None, game.encode(action), None, reward, events, message, usage), invalid
+
+    def _observe(self, last: Transition[S] | Invalid) -> str:
+        """Return the message on what a reply led to, and keep its picture."""
+        self._pictures.append(self._wording.picture(self.state, last, self._spent))
+        return self._wording.observe(self.state, last, self._spent)
 
     def _rng(self) -> Stream:
         # A game that declares itself deterministic ignores it, which the contract tests check.
@@ -266,7 +285,7 @@ class Episode(Generic[I, S, A]):
             outcome, reason, action = parsed.outcome, parsed.reason, None
         else:
             outcome, reason, action = game.apply(before, parsed, self._rng()).outcome, None, game.encode(parsed)
-        message = self.play.wording.observe(last.state, last, self._spent)
+        message = self._observe(last)
         executed = game.encode(execute)
         return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage), False
 
@@ -307,7 +326,8 @@ class Episode(Generic[I, S, A]):
             examples=tuple(example.to_json() for example in item.examples),
             attempt=self.attempt,
             player=self.player,
-            opening=self._opening,
+            # What a picture shows follows from the instance and the replies, so that a record has its texts only.
+            opening=tuple(message._replace(picture=None) for message in self._opening),
             turns=self.turns,
             end=self.end_reason,
             error=self.error,

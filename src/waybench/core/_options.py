@@ -10,6 +10,7 @@ from waybench.core._errors import UsageError, unknown
 from waybench.core._game import Json
 
 WORDING = "wording"  # the option that every environment has for its words
+IMAGE, IMAGE_AND_TEXT = IMAGE_WORDINGS = ("image", "image+text")  # what environments with pictures take besides
 AGENT = "agent"  # the parameter of tasks that names what works out the replies in the model's place
 TEMPLATE_PREFIX = "file:"  # what a value of it begins with that is no choice but a file of the user's
 
@@ -24,6 +25,8 @@ class Option:
             "no limit", and then `kind` gives the type.
         doc: One sentence on what it does.
         choices: The values it can have, if they can be listed. The option `wording` also takes "file:PATH", a template.
+        image_choices: Further choices of the option `wording`, which environments with pictures have. They are based
+            on one of `choices`, and nothing that goes through all wordings goes through them, too.
         low: Least value of a number.
         high: Greatest value of a number.
         kind: The type, where the default is None.
@@ -43,11 +46,17 @@ class Option:
     is_count: bool = False
     separate_tables: bool = False
     or_number: bool = False
+    image_choices: tuple[str, ...] = ()
 
     @property
     def type(self) -> type:
         """The type of its values."""
         return self.kind or type(self.default)
+
+    @property
+    def all_choices(self) -> tuple[str, ...]:
+        """The values that it can have, those with pictures included."""
+        return (*self.choices, *self.image_choices)
 
     def check(self, value: Json) -> Json:
         """Return the value, read from text if need be.
@@ -58,8 +67,8 @@ class Option:
         if value is None and self.default is None:
             return None
         value = self._typed(value)
-        if self.choices and value not in self.choices and not self._is_template(value):
-            raise UsageError(unknown(f"{self.name}", str(value), self.choices))
+        if self.choices and value not in self.all_choices and not self._is_template(value):
+            raise UsageError(unknown(f"{self.name}", str(value), self.all_choices))
         if self.or_number and type(value) is bool:  # the bounds are those of its numbers
             return value
         if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):

@@ -13,8 +13,10 @@ from typing import Any, Generic, TypeVar
 from waybench.core._calls import ActionTool, ToolCall
 from waybench.core._errors import UsageError, shortened
 from waybench.core._game import A, Json, S, Transition
+from waybench.core._images import without_images
 from waybench.core._json import is_object
 from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
+from waybench.core._picture import Picture
 from waybench.core._tool_wording import without_tools
 from waybench.core._wording import Field, Invalid, Message, View, Wording
 
@@ -137,8 +139,8 @@ def _template(content: Mapping[str, Json], stem: str, own: Option, what: str) ->
         if not isinstance(value, str):
             raise UsageError(f"{what}: {name} must be a text")
     base = str(content[_BASE]) if _BASE in content else ""
-    if is_template_name(base) or (own.choices and base not in own.choices):
-        raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(own.choices)}")
+    if is_template_name(base) or (own.choices and base not in own.all_choices):
+        raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(own.all_choices)}")
     texts: dict[str, str] = {part: str(content[part]).strip("\r\n") for part in _PARTS if part in content}
     if not texts:
         raise UsageError(f"{what}: it has no template: give at least one of {', '.join(_PARTS)}")
@@ -176,7 +178,7 @@ def without_template(options: Mapping[str, Json]) -> dict[str, Json]:
 
 def base_wording(options: Mapping[str, Json]) -> str:
     """Return the name of the environment's own wording that resolved options of play name or base a template on."""
-    return str(without_template(options)[WORDING])
+    return str(without_images(without_template(options))[WORDING])
 
 
 def template_fields(wording: Wording[Any, Any, Any]) -> dict[str, tuple[Field[Any], ...]]:
@@ -277,6 +279,10 @@ class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
         of = {field.name: field.of for field in self.fields}
         filled = chosen.fill({name: own if name == "observation" else of[name](view) for name in chosen.names})
         return filled if filled.strip() else own
+
+    def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
+        """Return what the base wording returns."""
+        return self._base.picture(state, last, turn)
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
         """Return the messages in the roles that the base wording gives them."""

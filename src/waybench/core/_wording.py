@@ -7,6 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from waybench.core._calls import CALL_RULES, REPLY_TOOL, ActionTool, ToolCall
 from waybench.core._game import A, I, Outcome, S, Transition
+from waybench.core._picture import Picture
 
 F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
@@ -31,11 +32,13 @@ class Message(NamedTuple):
         role: "system", "user" or "assistant".
         text: What it says.
         turn: For an assistant's message, the number of the turn (from 0) whose reply it is.
+        picture: For a user's message, the picture below the text; None without one.
     """
 
     role: str
     text: str
     turn: int | None = None
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +126,16 @@ class Wording(ABC, Generic[I, S, A]):
         Returns:
             The text; "" at the start if `rules` already says everything.
         """
+
+    def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
+        """Return the picture that goes with the text of `observe`; by default there is none.
+
+        Args:
+            state: The present state.
+            last: The outcome of the player's last reply; None at the start, where it goes with the rules, too.
+            turn: How many turns have counted so far.
+        """
+        return None
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
         """Return the messages that begin a chat; by default one message for neighbours of the same role.

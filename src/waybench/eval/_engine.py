@@ -17,12 +17,12 @@ from inspect_ai.log import EvalLog, EvalLogInfo, list_eval_logs, read_eval_log, 
 from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
-from waybench.core import Json, UsageError
+from waybench.core import Json, Picture, UsageError
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._function import engine_name
 from waybench.eval._lock import locked
-from waybench.eval._preflight import PATIENCE, check_models, refuse_without_tools
+from waybench.eval._preflight import PATIENCE, check_models, refuse_text_models, refuse_without_tools
 from waybench.eval._progress_file import written
 from waybench.eval._provider import EmbeddedPlayer
 from waybench.eval._room import full_message, is_full, says_full
@@ -49,6 +49,7 @@ def evaluate(
     warn: Callable[[str], None] | None = None,
     progress: RunProgress | None = None,
     check: bool = False,
+    picture: Picture | None = None,
     tools: bool = False,
 ) -> list[str]:
     """Run tasks with models as an Inspect eval set in a folder; replies that the folder holds are not requested again.
@@ -70,6 +71,8 @@ def evaluate(
         progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows. If it
             has a budget, the run stops as by Ctrl-C when that is spent; this needs the main thread.
         check: Whether to send one short request to each model first (`check_models`).
+        picture: A picture like those of the tasks, if their wording has pictures; models that are known to read text
+            only are refused, and the check sends it.
         tools: Whether some of the tasks are played by tools, so that models without them are refused.
 
     Returns:
@@ -83,6 +86,8 @@ def evaluate(
     """
     check_folder(out)
     ready = _open_models(models, model_base_url, model_args or {})
+    if picture is not None:
+        refuse_text_models(ready)
     followed = progress if progress is not None else RunProgress()
     followed.on_spent = interrupt
     if tools:
@@ -94,6 +99,7 @@ def evaluate(
             _open_models(models, model_base_url, model_args or {}),
             float(patience) if isinstance(patience, int | float) else PATIENCE,
             warn or _to_stderr,
+            picture=picture,
             tools=tools,
         )
         given = (config or {}).get("max_connections")
@@ -158,6 +164,7 @@ def _eval_set(
         log_dir_allow_dirty=True,
         # Embedded players are done before anyone could look; to record each event takes a fifth of the time.
         log_realtime=not all(isinstance(model.api, EmbeddedPlayer) for model in models),
+        log_images=False,  # they are drawn again from the records
         log_buffer=1,  # every finished sample is on disk before the next one is paid for
         retry_attempts=rerun,
         retry_immediate=rerun > 0,

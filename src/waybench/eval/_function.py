@@ -41,7 +41,7 @@ def load_object(reference: str) -> Any:
         for part in name.split("."):
             found = getattr(found, part)
     except ModuleNotFoundError as error:
-        raise UsageError(f"{reference[:80]!r}: {error}: it is searched in {os.getcwd()} and Python's path") from None
+        raise UsageError(f"{reference[:80]!r}: {error} in {os.getcwd()} or Python's path") from None
     except AttributeError as error:
         raise UsageError(f"{reference[:80]!r}: {error}") from None
     except Exception as error:  # the module is the user's own

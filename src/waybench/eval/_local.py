@@ -4,6 +4,7 @@ SmolLM2-135M-Instruct (Apache-2.0) comes as a file of weights in a package of th
 can be tried without a key and without another download. It solves next to nothing.
 """
 
+import os
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -131,4 +132,8 @@ def _server(name: str) -> Any:
     settings.n_ctx = _CONTEXT * _AT_ONCE
     settings.n_parallel = _AT_ONCE
     settings.verbosity = -1
+    # llama.cpp's threads wait for each other without sleeping. With one for each core, a machine that has other work to
+    # do takes six times as long for a reply as with half of them.
+    threads = max(1, (os.cpu_count() or 1) // 2)
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
     return llama.Server(settings)

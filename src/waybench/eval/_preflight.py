@@ -7,10 +7,11 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from inspect_ai.model import ChatMessageUser, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import ChatMessageUser, Content, ContentText, GenerateConfig, Model, ModelOutput
 
-from waybench.core import ActionTool, UsageError
+from waybench.core import ActionTool, Picture, UsageError
 from waybench.eval._function import FunctionModel
+from waybench.eval._images import content_image
 from waybench.eval._local import LocalModel
 from waybench.eval._provider import EmbeddedPlayer
 from waybench.eval._tools import ONE_CALL, tool_info
@@ -24,6 +25,8 @@ _EARLY = 5.0  # seconds after which the user hears that there is no reply yet
 _CLOSING = 5.0  # seconds for closing connections
 _TOKENS = 16  # the least that some hosted models take
 _TOKENS_OF_A_CALL = 256
+_QUESTION = "Reply with the word OK."
+_OTHER = "choose a model that reads images, or a wording without pictures"
 _LONGEST = 200  # characters of the server's own words
 _OF_THE_MOMENT = (429, 500, 502, 503, 504)
 _READY = ActionTool("ready", "Say that you are ready.", {"word": {"type": "string", "description": "The word OK."}})
@@ -37,6 +40,7 @@ def check_models(
     *,
     early: float = _EARLY,
     connecting: float = _CONNECTING,
+    picture: Picture | None = None,
     tools: bool = False,
 ) -> dict[str, float]:
     """Send one short request to each model and refuse to start if one fails.
@@ -50,6 +54,7 @@ def check_models(
         tell: Receives a line about each model that has not replied after some seconds.
         early: After how many.
         connecting: Seconds for a connection.
+        picture: A picture that a model has to take; if there is one, it goes with a second request.
         tools: Whether the models have to act by tools (`interface=tools`): the request is for a call of one.
 
     Returns:
@@ -63,7 +68,9 @@ def check_models(
         return {}
 
     async def check_all() -> list[str | float]:
-        return await asyncio.gather(*(_check(model, patience, tell, early, connecting, tools) for model in asked))
+        return await asyncio.gather(
+            *(_check(model, patience, tell, early, connecting, tools, picture) for model in asked)
+        )
 
     results = asyncio.run(check_all())
     if problems := [result for result in results if isinstance(result, str)]:
@@ -86,8 +93,25 @@ def _is_local(model: Model) -> bool:
     return isinstance(model.api, EmbeddedPlayer) or str(model).partition("/")[0] in _LOCAL
 
 
+def refuse_text_models(models: Sequence[Model]) -> None:
+    """Refuse models that are known to read text only, without a request.
+
+    Raises:
+        UsageError: In one line for each.
+    """
+    known = [str(model)[:120] for model in models if isinstance(model.api, LocalModel) or str(model).startswith("hf/")]
+    if known:
+        raise UsageError("; ".join(f"model {name!r} takes no pictures: {_OTHER}" for name in known))
+
+
 async def _check(
-    model: Model, patience: float, tell: Callable[[str], None], early: float, connecting: float, tools: bool
+    model: Model,
+    patience: float,
+    tell: Callable[[str], None],
+    early: float,
+    connecting: float,
+    tools: bool,
+    picture: Picture | None,
 ) -> str | float:
     """Return how many seconds a model's reply took, or a line on why the model cannot be used."""
     name = f"model {str(model)[:120]!r}"
@@ -98,6 +122,8 @@ async def _check(
         found = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
             _answered_with_tools(model) if tools else _answered(model), patience
         )
+        if picture is not None and not isinstance(found, str):
+            found = await asyncio.wait_for(_takes_picture(model, picture), patience) or found
     except TimeoutError:
         found = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
     finally:
@@ -146,9 +172,11 @@ async def _answered_with_tools(model: Model) -> str | float:
     return f"it takes no tools ({words}): {_NO_TOOLS}"
 
 
-async def _sent(model: Model, *, tools: bool = False) -> ModelOutput | Exception:
+async def _sent(model: Model, *, tools: bool = False, picture: Picture | None = None) -> ModelOutput | Exception:
     """Send a short request, and return the reply or the error."""
-    asked = ChatMessageUser(content="Call the tool ready with the word OK." if tools else "Reply with the word OK.")
+    question = "Call the tool ready with the word OK." if tools else _QUESTION
+    parts: list[Content] = [] if picture is None else [ContentText(text=question), content_image(picture)]
+    asked = ChatMessageUser(content=parts or question)
     config = GenerateConfig(max_tokens=_TOKENS_OF_A_CALL if tools else _TOKENS)
     try:
         if tools:
@@ -162,15 +190,29 @@ async def _sent(model: Model, *, tools: bool = False) -> ModelOutput | Exception
 
 async def _answered(model: Model) -> str | float:
     """Return how many seconds a model's reply took; otherwise why the model cannot be used."""
-    for wait in (*_WAITS, None):
-        began = time.monotonic()
-        output = await _sent(model)
-        if isinstance(output, ModelOutput) or _status(output) in (400, 422):
-            return time.monotonic() - began
-        if wait is None or not (_status(output) == 429 or (_status(output) or 0) >= 500):
-            return _advice(model, output)
+    began = time.monotonic()
+    output = await _sent_patiently(model)
+    if isinstance(output, ModelOutput) or _status(output) in (400, 422):
+        return time.monotonic() - began
+    return _advice(model, output)
+
+
+async def _takes_picture(model: Model, picture: Picture) -> str:
+    """Return why a model that takes text does not take a picture; "" if it does."""
+    output = await _sent_patiently(model, picture)
+    if isinstance(output, ModelOutput):
+        return ""
+    return f"takes no picture of {picture.size} pixels ({_words(output)}): {_OTHER}, or a smaller image_size"
+
+
+async def _sent_patiently(model: Model, picture: Picture | None = None) -> ModelOutput | Exception:
+    """Send a short request, to a busy server more than once."""
+    for wait in _WAITS:
+        output = await _sent(model, picture=picture)
+        if isinstance(output, ModelOutput) or not (_status(output) == 429 or (_status(output) or 0) >= 500):
+            return output
         await asyncio.sleep(wait)
-    raise AssertionError("the last try has returned")
+    return await _sent(model, picture=picture)
 
 
 def _status(error: Exception) -> int | None:
@@ -186,7 +228,7 @@ def _status(error: Exception) -> int | None:
 
 def _advice(model: Model, error: Exception) -> str:
     """Return in one line what is wrong and what to do."""
-    words = " ".join(str(error).split())[:_LONGEST] or type(error).__name__
+    words = _words(error)
     where = f" at {model.api.base_url}" if _has_plain_address(model) else ""
     match _status(error):
         case 401 | 403:
@@ -199,6 +241,10 @@ def _advice(model: Model, error: Exception) -> str:
             return f"no reply from the server{where} ({words}): start it, or check --model-base-url"
         case int(status):
             return f"the server{where} answers with status {status} ({words}): check the server"
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:_LONGEST] or type(error).__name__
 
 
 def _has_plain_address(model: Model) -> bool:

@@ -5,11 +5,19 @@ from typing import Any, Protocol
 
 from inspect_ai.dataset import Sample
 from inspect_ai.log import EvalSample
-from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageSystem, ChatMessageUser, ContentReasoning
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentReasoning,
+    ContentText,
+)
 from inspect_ai.util import Store
 
 from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message, read_calls
 from waybench.envs import registry
+from waybench.eval._images import content_image
 from waybench.eval._tools import acts_by_tools, engine_calls, results
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
@@ -23,7 +31,7 @@ def to_sample(
     episode = Episode(environment, item, options, attempt=attempt)
     return Sample(
         id=f"{item.id}-{attempt}",
-        input=Chat().messages(episode),
+        input=Chat(with_pictures=False).messages(episode),  # which nothing sends; the solver draws what it sends
         # As one text, for the engine walks through structured metadata value by value, many times.
         metadata={
             "env": environment.id,
@@ -104,7 +112,13 @@ class Chat:
     Where the player acts by tools, a reply becomes a message with its calls, and the message after it their results.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, with_pictures: bool = True) -> None:
+        """Begin.
+
+        Args:
+            with_pictures: Whether pictures are converted, too; without them a message has its text alone.
+        """
+        self._with_pictures = with_pictures
         self._made: dict[int, tuple[Message, list[ChatMessage]]] = {}
         self._said: dict[int, ChatMessageAssistant] = {}
         self._results: dict[str, ChatMessage] = {}  # by the id of the message that called
@@ -145,7 +159,12 @@ class Chat:
         if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
             executed = self._results.get(before.id or "")
             return results(before, message.text) if executed is None else [executed]
-        return [_KINDS[message.role](content=message.text)]
+        return [_KINDS[message.role](content=self._content(message))]
+
+    def _content(self, message: Message) -> Any:
+        if message.picture is None or not self._with_pictures:
+            return message.text
+        return [ContentText(text=message.text), content_image(message.picture)]
 
 
 _KINDS: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {

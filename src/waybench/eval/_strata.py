@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from waybench.core import Axis, Environment, Episode, Item, Json, Price, Source, policy
+from waybench.eval._images import picture_tokens
 
 _BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
 _SAMPLE = 3  # items of a stratum that are played to learn what an episode takes
@@ -103,7 +104,7 @@ def episode_tokens(
 ) -> Tokens:
     """Return about how many tokens an episode takes on average if an embedded player plays it without further words.
 
-    A token is taken for four letters.
+    A token is taken for four letters, and for 750 pixels of a picture.
 
     Args:
         environment: The environment.
@@ -121,7 +122,9 @@ def episode_tokens(
         replies = 0.0
         while not episode.done and (most_turns is None or len(prompts) < most_turns):
             shown = episode.messages
-            prompts.append(sum(len(message.text) for message in shown) / _LETTERS + _TOKENS_PER_MESSAGE * len(shown))
+            pictures = sum(picture_tokens(message.picture) for message in shown if message.picture)
+            letters = sum(len(message.text) for message in shown)
+            prompts.append(letters / _LETTERS + _TOKENS_PER_MESSAGE * len(shown) + pictures)
             reply = own.reply(episode)
             replies += len(reply) / _LETTERS
             episode.step(reply)

@@ -31,8 +31,9 @@ def request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
     """
     if not acts_by_tools(episode):
         return {}
-    thinks = episode.play.wording.thought_question(episode.state)
-    return {"tools": declared(episode), "tool_choice": "none" if thinks else "auto", "config": ONE_CALL}
+    if episode.play.wording.thought_question(episode.state):
+        return {"tools": declared(episode), "tool_choice": "none"}
+    return {"tools": declared(episode), "tool_choice": "auto", "config": ONE_CALL}
 
 
 def declared(episode: Episode[Any, Any, Any]) -> list[ToolInfo]:

@@ -4,7 +4,6 @@
 * `Curriculum`: the level of each episode, so that a model keeps succeeding at a given rate;
 * `SPLITS`, `split_of`, `SplitSource`: training, validation and test items that share none;
 * `waybench.rl.gymnasium`: Gymnasium environments (extra `gym`);
-* `waybench.rl.mcp`: a server for agents that speak MCP (extra `mcp`);
 * `waybench.rl.openenv`: an OpenEnv server (extra `openenv`);
 * `waybench.rl.trl`: rollouts for TRL's GRPO (extra `trl`).
 """
@@ -12,23 +11,13 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.rl._session import Session, Turn, play_and_source_options
+from waybench.rl._session import Session, Turn
 from waybench.rl._splits import SPLITS, TRAINING_KEY, SplitSource, split_of
 
 if TYPE_CHECKING:
     from waybench.rl._curriculum import Choice, Curriculum
 
-__all__ = [
-    "SPLITS",
-    "TRAINING_KEY",
-    "Choice",
-    "Curriculum",
-    "Session",
-    "SplitSource",
-    "Turn",
-    "play_and_source_options",
-    "split_of",
-]
+__all__ = ["SPLITS", "TRAINING_KEY", "Choice", "Curriculum", "Session", "SplitSource", "Turn", "split_of"]
 
 # It needs numpy, which most environments play without.
 __getattr__ = late_names(__name__, {"_curriculum": ("Choice", "Curriculum")})

@@ -16,6 +16,7 @@ from waybench.core import (
     Source,
     UsageError,
     evenly_chosen,
+    has_images,
     shaping_reward,
     unknown,
 )
@@ -101,6 +102,8 @@ class Session:
     ) -> None:
         self.environment = registry.load(env) if isinstance(env, str) else env
         self.options = self.environment.resolve_options(options)
+        if has_images(self.options):
+            raise UsageError(f"wording={self.options['wording']}: a session has texts only; choose another wording")
         if source is None:
             protocol = str(self.options["protocol"])
             source = self.environment.source(key, level, protocol=protocol, **(source_options or {}))
@@ -201,22 +204,3 @@ class Session:
 def chat(messages: list[Message]) -> list[dict[str, str]]:
     """Return messages as chat models take them."""
     return [{"role": message.role, "content": message.text} for message in messages]
-
-
-def play_and_source_options(
-    environment: Environment[Any, Any, Any], given: Mapping[str, Json]
-) -> tuple[dict[str, Json], dict[str, Json]]:
-    """Return those of some options that are options of play, and those that are options of the source of items.
-
-    Raises:
-        UsageError: If an option is neither.
-    """
-    of_play = {option.name for option in environment.play_options}
-    of_source = {option.name for option in environment.source_options}
-    for name in given:
-        if name not in of_play | of_source:
-            raise UsageError(unknown(f"option of {environment.id}", name[:60], of_play | of_source))
-    return (
-        {name: value for name, value in given.items() if name in of_play},
-        {name: value for name, value in given.items() if name in of_source},
-    )

@@ -16,6 +16,7 @@ from waybench.smartplay._capabilities import (
     capability_weights,
     degrees,
 )
+from waybench.smartplay._compass import LEGEND, SEEN, compass, draw_seen
 from waybench.smartplay._environment import agent_environment
 from waybench.smartplay._game import THOUGHT, AgentGame, AgentState, Choice
 from waybench.smartplay._history import history_entry, history_text, manual_text
@@ -33,8 +34,10 @@ __all__ = [
     "DEGREE_SCALES",
     "FORMULAS",
     "HUMANS",
+    "LEGEND",
     "PROMPT_STYLES",
     "RECORDED",
+    "SEEN",
     "THOUGHT",
     "AgentGame",
     "AgentState",
@@ -54,7 +57,9 @@ __all__ = [
     "capability_scores",
     "capability_weights",
     "chance_scores",
+    "compass",
     "degrees",
+    "draw_seen",
     "final_score",
     "history_entry",
     "history_text",

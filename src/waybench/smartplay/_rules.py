@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from waybench.core import NOTHING, End, Json, Outcome, Stream
+from waybench.core import NOTHING, End, Field, Json, Outcome, Stream
 
 I = TypeVar("I")  # noqa: E741  the instance
 W = TypeVar("W")  # the world: frozen and hashable
@@ -32,10 +32,14 @@ class Rules(ABC, Generic[I, W]):
     Attributes:
         deterministic: Whether `step` ignores its random stream.
         lists_actions: Whether the list of actions follows the manual.
+        manual_fields: Pieces of the manual that templates can name and pictures can take the place of.
+        scene_fields: Pieces of the description of a world, likewise.
     """
 
     deterministic: bool = True
     lists_actions: bool = True
+    manual_fields: Sequence[Field[I]] = ()
+    scene_fields: Sequence[Field[W]] = ()
 
     @abstractmethod
     def begin(self, instance: I) -> W:

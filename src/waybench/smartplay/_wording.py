@@ -79,6 +79,7 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         self.rule_fields = (
             Field[I]("manual", "The manual of the game, without the list of actions.", rules.manual),
             Field[I]("actions", "The names of all actions, one in each line.", self._action_lines),
+            *rules.manual_fields,
         )
         self.fields = (
             Field[View[AgentState[I, W]]](
@@ -100,7 +101,14 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
                 "The names of all actions, one in each line.",
                 lambda view: self._action_lines(view.state.instance),
             ),
+            *map(self._scene_field, rules.scene_fields),
         )
+
+    def _scene_field(self, field: Field[W]) -> Field[View[AgentState[I, W]]]:
+        def of(view: View[AgentState[I, W]]) -> str:
+            return "" if self._chooses(view.state) else field.of(view.state.world)
+
+        return Field[View[AgentState[I, W]]](field.name, field.doc, of)
 
     def _action_lines(self, instance: I) -> str:
         return "\n".join(self._rules.actions(instance))

@@ -8,8 +8,8 @@ from waybench.tasks._entry import TaskEntry
 from waybench.tasks._environments import environment_names, resolve_environment
 from waybench.tasks._items import TaskItem, task_items
 from waybench.tasks._keys import resolve_key
-from waybench.tasks._load import count_episodes, load_task, quote
-from waybench.tasks._presets import DEMO, DEMO_HORIZON
+from waybench.tasks._load import count_episodes, load_task, quote, task_picture
+from waybench.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
 
 if TYPE_CHECKING:
     from waybench.tasks._estimate import TaskQuote
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DEMO",
     "DEMO_HORIZON",
+    "DEMO_MODEL",
     "TASKS",
     "Samples",
     "TaskEntry",
@@ -33,6 +34,7 @@ __all__ = [
     "resolve_environment",
     "resolve_key",
     "task_items",
+    "task_picture",
     "task_samples",
 ]
 

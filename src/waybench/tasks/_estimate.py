@@ -21,7 +21,7 @@ from waybench.envs import registry
 from waybench.eval import Tokens, episode_tokens
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._horizon import horizon_quote
-from waybench.tasks._items import TaskItem, task_items
+from waybench.tasks._items import TaskItem, sample_picture, task_items
 from waybench.tasks._keys import resolve_key
 from waybench.tasks._ladder import ladder
 
@@ -29,6 +29,7 @@ _SAMPLE = 3  # items of each environment and options that are played to estimate
 _LEVELS = 6  # levels of a ladder at which an item is played
 _TURNS = 100  # turns of an episode that are played for an estimate
 _NOTE = "at four characters a token and without reasoning"
+_NOTE_PICTURES = "at four characters or 750 pixels a token and without reasoning"
 
 
 class Estimate(NamedTuple):
@@ -75,6 +76,7 @@ class TaskQuote:
             self._estimate, self._levels = _ladder(entry, self._given)
         elif entry.horizon is None:
             self._estimate = _fixed(list(task_items(entry.parts, self._given)))
+        self._note = _NOTE if sample_picture(entry.parts, self._given) is None else _NOTE_PICTURES
         self.requests = self._estimate.requests
         least = None if self._levels is None else self._levels.least
         self.to_last_level = None if least is None else sum(least)
@@ -98,15 +100,15 @@ class TaskQuote:
             return (
                 f"{entry.name}, {model}: climbs from {name} {levels[0]} as long as the model solves an item of a "
                 f"{name}; {most} at {name} {levels[0]}; up to {name} {levels[-1]}, "
-                f"{_about(self._levels.least, self._levels.most, price, found.turns)}"
+                f"{_about(self._levels.least, self._levels.most, price, found.turns, self._note)}"
             )
         return (
             f"{entry.name}, {model}: {plural(found.episodes, 'episode')}, {most}; "
-            f"{_about(found.least, found.most, price, found.turns)}"
+            f"{_about(found.least, found.most, price, found.turns, self._note)}"
         )
 
 
-def _about(least: Tokens | None, most: Tokens | None, price: Price | None, turns: int) -> str:
+def _about(least: Tokens | None, most: Tokens | None, price: Price | None, turns: int, note: str) -> str:
     if least is None or most is None:
         return "tokens are not estimated for this environment"
 
@@ -115,7 +117,7 @@ def _about(least: Tokens | None, most: Tokens | None, price: Price | None, turns
         return f"{short_count(round(sum(tokens)))} tokens{dollars}"
 
     long = f"; of episodes of up to {turns:,} turns the first {_TURNS} are played, the rest is extrapolated"
-    note = _NOTE + (long if turns > _TURNS else "")
+    note += long if turns > _TURNS else ""
     if sum(most) <= sum(least):
         return f"about {text(least)} ({note})"
     return f"about {text(least)} for an optimal player, {text(most)} for one that moves at random ({note})"

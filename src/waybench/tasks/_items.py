@@ -4,7 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from waybench.core import Dataset, Environment, IsomorphicSource, Item, Json, Source, UsageError
+from waybench.core import (
+    Dataset,
+    Environment,
+    Episode,
+    IsomorphicSource,
+    Item,
+    Json,
+    Picture,
+    Source,
+    UsageError,
+    has_images,
+)
 from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.tasks._entry import Part
@@ -39,15 +50,42 @@ def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Task
     """
     for part in parts:
         environment = registry.load(part.env)
-        known = parameters(environment)
-        chosen = {name: option.default for name, option in known.items()}
-        chosen |= {name: value for name, value in given.items() if name in known}
-        chosen |= {**part.fixed, **part.follows(given)}
-        options = environment.resolve_options({option.name: chosen[option.name] for option in environment.play_options})
+        chosen = _parameters_of(part, environment, given)
+        options = _play_options(environment, chosen)
         items, attempts = _items(environment, chosen, part.trials)
         for item in items:
             named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
             yield TaskItem(environment, options, named, attempts)
+
+
+def sample_picture(parts: Sequence[Part], given: Mapping[str, Any]) -> Picture | None:
+    """Return a picture like those of a task's messages; None if its wording has none.
+
+    Args:
+        parts: The task's parts.
+        given: Its parameters, checked.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    for part in parts:
+        environment = registry.load(part.env)
+        options = _play_options(environment, _parameters_of(part, environment, given))
+        if has_images(options):
+            return Episode(environment, environment.source().item(0), options).messages[-1].picture
+    return None
+
+
+def _parameters_of(part: Part, environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all parameters of a part of a task."""
+    known = parameters(environment)
+    chosen = {name: option.default for name, option in known.items()}
+    chosen |= {name: value for name, value in given.items() if name in known}
+    return {**chosen, **part.fixed, **part.follows(given)}
+
+
+def _play_options(environment: Environment[Any, Any, Any], chosen: Mapping[str, Any]) -> dict[str, Json]:
+    return environment.resolve_options({option.name: chosen[option.name] for option in environment.play_options})
 
 
 def _items(

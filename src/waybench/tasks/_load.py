@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from waybench.core import Price, resolve
+from waybench.core import Picture, Price, resolve
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._items import task_items
+from waybench.tasks._items import sample_picture, task_items
 from waybench.tasks._keys import resolve_key
 
 
@@ -50,3 +50,16 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
         return None
     given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
     return sum(item.attempts for item in task_items(entry.parts, given))
+
+
+def task_picture(entry: TaskEntry, args: Mapping[str, Any]) -> Picture | None:
+    """Return a picture like those of a task's messages; None if its wording has none.
+
+    Args:
+        entry: The task.
+        args: Parameters that are given, checked.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    return sample_picture(entry.parts, resolve(entry.options, args, f"parameter of {entry.name}"))

@@ -2,7 +2,7 @@
 
 import re
 
-from waybench.core import Episode, Option, UsageError
+from waybench.core import IMAGE, IMAGE_OPTIONS, Episode, Option, UsageError
 from waybench.testing._require import AnyEnvironment, ContractError, Message, require
 from waybench.testing._walks import items
 
@@ -41,7 +41,8 @@ def check_options(environment: AnyEnvironment) -> None:
     for option in environment.options:
         if option.name not in ("protocol", "wording"):
             for value in option.choices or (option.default,):
-                record = Episode(environment, item, {option.name: value}).record()
+                drawn = {"wording": IMAGE} if option.name in IMAGE_OPTIONS else {}
+                record = Episode(environment, item, {**drawn, option.name: value}).record()
                 require(record.options[option.name] == value, f"option {option.name}: {value!r} is not in the record")
     for option in environment.source_options:
         # What makes something else of the environment may need what is not installed here.

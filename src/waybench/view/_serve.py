@@ -4,7 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_urlsafe
 
@@ -90,15 +90,12 @@ class Server(uvicorn.Server):
         yield
 
 
-def serve_application(
-    app: ASGIApp, listener: socket.socket, within: AbstractAsyncContextManager[None] | None = None
-) -> None:
+def serve_application(app: ASGIApp, listener: socket.socket) -> None:
     """Serve an application until interrupted.
 
     Args:
         app: What answers the requests, which come from this machine alone; see `Guard` and `Access`.
         listener: Where requests come in; it is closed in the end.
-        within: What runs as long as the server.
 
     Raises:
         KeyboardInterrupt: When the user ends it.
@@ -107,8 +104,7 @@ def serve_application(
 
     async def run() -> None:
         try:
-            async with within or nullcontext():
-                await server.serve([listener])
+            await server.serve([listener])
         finally:
             with anyio.CancelScope(shield=True):
                 await server.shutdown([listener])

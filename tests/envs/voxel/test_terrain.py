@@ -4,6 +4,7 @@ import hashlib
 import subprocess
 import sys
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ from tests.conftest import PATIENCE
 from waybench.core import UsageError
 from waybench.envs.voxel import terrain
 from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
-from waybench.envs.voxel.engines import ENGINES, _generate
+from waybench.envs.voxel._source import SearchSource
+from waybench.envs.voxel.engines import ENGINES, _generate, chart
 from waybench.envs.voxel.engines._own import OwnTerrain, goal_mask
 
 SEED = 20_231_001
+# Of a key that nothing else draws from.
+CHOICES: Any = ("worlds in play", 1, {"goal": "any", "engine": "own", "start": "any"})
 PLACES = [(x, z) for x in (-90, -17, -16, -1, 0, 15, 16, 200) for z in (-33, 0, 31)]
 
 
@@ -154,3 +158,31 @@ def test_goals_contain_the_word() -> None:
 def test_there_is_no_other_engine() -> None:
     with pytest.raises(UsageError, match="give one of own"):
         terrain("other", 1)
+
+
+def test_drawing_items_costs_no_chunks_and_no_world_that_is_in_play(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[int] = []
+    init = OwnTerrain.__init__
+
+    def counted(self: OwnTerrain, seed: int) -> None:
+        opened.append(seed)
+        init(self, seed)
+
+    monkeypatch.setattr(OwnTerrain, "__init__", counted)
+    worlds = [chart("own", seed) for seed in range(8)]
+    item = SearchSource(*CHOICES).item(0)
+    assert len(opened) > 8  # several places were tried
+    drawn = len(opened)
+    assert [chart("own", seed) for seed in range(8)] == worlds
+    assert len(opened) == drawn
+    assert SearchSource(*CHOICES).item(0) == item
+    assert len(opened) == drawn  # the second episode of a group draws nothing
+    assert SearchSource(*CHOICES).search(0) == item.instance != SearchSource(*CHOICES).search(1)
+    assert len(opened) > drawn
+
+
+def test_a_map_alone_takes_no_memory_for_chunks() -> None:
+    world = OwnTerrain(7)
+    assert world.biome(0, 0) and world.nearest(0, 0, ("ocean",), 500) is not None
+    assert "_pool" not in vars(world)
+    assert world.block(0, 0, 0) == "bedrock" and "_pool" in vars(world)

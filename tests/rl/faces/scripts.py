@@ -5,7 +5,7 @@ from typing import Any
 
 from waybench.core import Episode, policy
 from waybench.envs import registry
-from waybench.rl import TRAINING_KEY, Session
+from waybench.rl import Session
 
 ENVIRONMENTS = [entry.id for entry in registry.entries]
 HOSTILE = ("", "\x00\ud800 <script>", "1" * 5000, '```json\n{"movements": [[[[')
@@ -35,9 +35,9 @@ def growing(env: str) -> dict[str, Any]:
     return {}
 
 
-def script(env: str, index: int, options: dict[str, Any], hostile: bool = True, key: str = TRAINING_KEY) -> Script:
+def script(env: str, index: int, options: dict[str, Any], hostile: bool = True) -> Script:
     """Play an item: some hostile replies where these are not the end, then the oracle with errors."""
-    session = Session(env, key=key, **options)
+    session = Session(env, **options)
     player = policy("noisy-0.1")
     replies: list[str] = []
     episode: Episode[Any, Any, Any] | None = None

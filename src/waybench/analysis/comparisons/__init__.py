@@ -48,6 +48,7 @@ from waybench.analysis.comparisons._twins import TwinEffect, compare_twins, twin
 from waybench.analysis.comparisons._wordings import (
     WordingEffect,
     WordingScore,
+    compare_wordings,
     wording_effects,
     wording_frame,
     wording_table,
@@ -82,6 +83,7 @@ __all__ = [
     "compare_pairs",
     "compare_sides",
     "compare_twins",
+    "compare_wordings",
     "comparison_cells",
     "comparison_json",
     "comparison_lines",

@@ -1,12 +1,12 @@
 """The effect of the wording: the same items in several wordings."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
+from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import matched
-from waybench.analysis.comparisons._item_scores import values_of
+from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import better_text, mean_text, one_line
@@ -133,12 +133,9 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
 
 def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Sequence[Row]]) -> WordingEffect | None:
     found = {name: measured(at_items(own[group]), metric, metric).values for name, group in groups.items()}
-    listed = next(option for option in declared(next(iter(groups.values())).env) if option.name == WORDING)
-    known = [name for name in listed.choices if found.get(name)]
-    names = [*known, *sorted(name for name in found if found[name] and name not in known)]
+    names, reference = _ordered(next(iter(groups.values())).env, [name for name, values in found.items() if values])
     if len(names) < 2:
         return None
-    reference = str(listed.default) if listed.default in names else names[0]
     each = [found[name] for name in names]
     both = sorted(key for key in each[0] if all(key in values for values in each))
     if not both:
@@ -173,6 +170,51 @@ def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Seq
         items=count_items(both),
         left_out=count_items(key for values in each for key in values) - count_items(both),
     )
+
+
+def _ordered(env: str, names: Collection[str]) -> tuple[list[str], str]:
+    """Return wordings in the order in which an environment lists them, and the one that others are compared with."""
+    listed = next(option for option in declared(env) if option.name == WORDING)
+    known = [name for name in listed.all_choices if name in names]
+    ordered = [*known, *sorted(name for name in names if name not in known)]
+    return ordered, str(listed.default) if listed.default in names else next(iter(ordered), "")
+
+
+def compare_wordings(
+    scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
+) -> list[Comparison]:
+    """Compare the results of models in several wordings of the same items; all comparisons are one family.
+
+    Each wording is compared with the environment's default, or with the first that was run.
+
+    Args:
+        scores: Scores of any environments.
+        margin: What counts as a tie, as a share of the metric's range.
+        chosen: The name of a task -> whether it is compared.
+    """
+    worded = ((_in_wording(one), one) for one in scores if one.env and chosen(one.task))
+    own = [(known, one) for known, one in worded if known is not None]
+    found: list[Comparison] = []
+    for some in grouped(own, lambda each: each[0][1]).values():
+        by_name = {name: one for (name, _), one in some}
+        names, reference = _ordered(some[0][1].env, by_name)
+        for name in names:
+            if name != reference:
+                title = f"{by_name[name].name}, {name} against {reference}"
+                made = compare(by_name[name], by_name[reference], WORDING, name=title, margin=margin)
+                found += [made] if made is not None else []
+    return with_tests(found)
+
+
+def _in_wording(scores: ItemScores) -> tuple[str, tuple[Any, ...]] | None:
+    """Return the name of the wording, and what scores in other wordings must have in common with these."""
+    (env, version, key, options), metric = cast("tuple[tuple[Any, ...], str]", scores.test)
+    values = dict(options)
+    if WORDING not in values:
+        return None
+    settings = repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
+    others = tuple(each for each in options if each[0] != WORDING)
+    return values[WORDING][1:-1], (env, version, key, others, metric, scores.model, settings)
 
 
 def _mean_at(keys: Sequence[ItemKey], values: Sequence[float], metric: Metric) -> Mean:

@@ -279,7 +279,9 @@ def _declared(env: str, name: str) -> Option | None:
 
 def _meaning(env: str, option: Option) -> Meaning:
     default = "" if option.default is None else json.dumps(option.default)
-    return Meaning(env=env, doc=option.doc, low=option.low, high=option.high, values=option.choices, default=default)
+    return Meaning(
+        env=env, doc=option.doc, low=option.low, high=option.high, values=option.all_choices, default=default
+    )
 
 
 def _type(wanted: set[type], values: Iterable[Json]) -> type[Any]:

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple, TypeVar
 from waybench.analysis.logs import SCALARS, LoggedEpisode, Origin
 from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import (
+    IMAGE_OPTIONS,
     TEMPLATE,
+    WORDING,
     DataError,
     End,
     Environment,
@@ -22,6 +24,7 @@ from waybench.core import (
     Price,
     Range,
     split_isomorphic_key,
+    wording_name,
 )
 from waybench.envs import registry
 
@@ -268,9 +271,10 @@ def _is_guided(record: EpisodeRecord) -> bool:
 
 
 def declared(env: str) -> tuple[Option, ...]:
-    """Return all options of an environment: of play and of its items."""
+    """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
     environment = registry.load(env)
-    return (*environment.options, *environment.source_options)
+    played = (option for option in environment.options if option.name not in IMAGE_OPTIONS)
+    return (*played, *environment.source_options)
 
 
 def row(
@@ -311,7 +315,8 @@ def row(
         item = dict(record.item)
         options: dict[str, Any] = {
             **_defaults(record.env),
-            **{name: value for name, value in record.options.items() if name != TEMPLATE},
+            **{name: value for name, value in record.options.items() if name not in (TEMPLATE, *IMAGE_OPTIONS)},
+            **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
             **episode.settings,
             **examples,
             # A task that fixes the setting has no parameter that says so.

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Presentation
+from waybench.core import Images, Presentation
 from waybench.envs.crafter._failures import FAILURES, own_failure
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._instance import decode
@@ -12,7 +12,7 @@ from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SER
 from waybench.envs.crafter._people import KEYS, board
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
-from waybench.smartplay import agent_environment
+from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen
 
 
 def _draw(*args: Any, **options: Any) -> str:
@@ -77,5 +77,6 @@ SURVIVAL = agent_environment(
     reference_scores=reference_scores,
     presentation=PRESENTATION,
     players=PLAYERS,
+    images=Images(draw=draw_seen, legend=LEGEND, replaces=(SEEN,), bases=("chat",)),
     keys=KEYS,
 )

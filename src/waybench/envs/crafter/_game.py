@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from waybench.core import End, Json, Outcome, Stream
+from waybench.core import End, Field, Json, Outcome, Stream
 from waybench.envs.crafter import _engine
 from waybench.envs.crafter._engine import World, beings_of, body_of, nearest_of
 from waybench.envs.crafter._ids import (
@@ -28,8 +28,8 @@ from waybench.envs.crafter._ids import (
 )
 from waybench.envs.crafter._instance import Wilds
 from waybench.envs.crafter._manual import MANUAL
-from waybench.envs.crafter._wording import ACTIONS, FIRST, observation
-from waybench.smartplay import Rules, Step
+from waybench.envs.crafter._wording import ACTIONS, FIRST, observation, seen
+from waybench.smartplay import SEEN, Rules, Step
 
 _MAY_NEED_RETRIES = (GRASS, COW, ZOMBIE, SKELETON)  # it may take several tries until something comes of these
 
@@ -52,6 +52,8 @@ class SurvivalRules(Rules[Wilds, World]):
     def __init__(self, *, published: bool) -> None:
         self._published = published
         self.lists_actions = not published
+        doc = "What is in view, one kind of thing in each line; none where an error stands in its place."
+        self.scene_fields = (Field[World](SEEN, doc, seen),)
 
     def begin(self, instance: Wilds) -> World:
         """Return the world at the start: the published program lets one step pass before."""

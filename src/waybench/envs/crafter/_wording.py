@@ -61,15 +61,18 @@ def observation(world: World, *, published: bool) -> str:
     faced = nearest[0][0]
     if published and (player[X] < ACROSS or player[Y] < DOWN or faced < 0):
         return OUTSIDE
-    lines = [
-        f"- {NAMES[kind]} {away} steps to your {_direction(east, south)}"
-        for kind, (east, south, away) in enumerate(nearest)
-        if away >= 0 and kind != PLAYER
-    ]
     front = _EDGE if faced < 0 else f"You face {NAMES[faced]} at your front."
     header = _header(body, published=published)
-    listed = "\n".join(lines)
-    return f"{header}You see:\n{listed}\n\n{front}\n\n{_status(tuple(body[: len(ITEMS)]))}"
+    return f"{header}You see:\n{seen(world)}\n\n{front}\n\n{_status(tuple(body[: len(ITEMS)]))}"
+
+
+def seen(world: World) -> str:
+    """Return a line for each kind of thing that is in view, with where the nearest one is."""
+    return "\n".join(
+        f"- {NAMES[kind]} {away} steps to your {_direction(east, south)}"
+        for kind, (east, south, away) in enumerate(nearest_of(world))
+        if away >= 0 and kind != PLAYER
+    )
 
 
 def _header(body: list[int], *, published: bool) -> str:

@@ -4,9 +4,12 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from waybench.core import TurnRecord, plural
+from waybench._svg import drawing, texts
+from waybench.core import Picture, TurnRecord, plural
+from waybench.envs.hanoi._game import Puzzle
 from waybench.envs.hanoi._instance import RODS, Towers
 from waybench.envs.hanoi._solve import MOVES, Stacks, moved, stacks
+from waybench.smartplay import AgentState
 
 MOST_FRAMES = 72  # of a longer episode the last ones are left out
 _COLUMNS = 6
@@ -135,3 +138,24 @@ def _disk(disk: int, middle: float, top: float, new: bool) -> str:
         f'<rect class="hanoi-disk" fill="{_COLOURS[disk % len(_COLOURS)]}"{edge} x="{middle - width / 2:g}" '
         f'y="{top + 0.08:g}" width="{width:g}" height="0.84" rx="0.3"/>'
     )
+
+
+def draw_picture(picture: Picture) -> str:
+    """Draw the rods as they are and, below, the goal, with the number of each disk and the name of each rod."""
+    state: AgentState[Towers, Puzzle] = picture.state
+    disks = state.instance.level
+    shown = (Frame("now", state.world.rods), Frame("goal", stacks(state.instance.positions[1])))
+    wide, high, floor = 2 * disks + 1, disks + 4.5, disks + 2.2
+    middles = [rod * wide + wide / 2 for rod in range(len(RODS))]
+    edge = 'font-weight="bold" stroke="#fff" stroke-width="0.15" paint-order="stroke"'
+    parts: list[str] = []
+    for place, frame in enumerate(shown):
+        numbers = (
+            (middles[rod], floor - 0.2 - height, disk)
+            for rod, stack in enumerate(frame.rods)
+            for height, disk in enumerate(stack)
+        )
+        names = ((middle, floor + 1.4, name) for middle, name in zip(middles, RODS, strict=True))
+        body = _frame(frame, disks) + texts("hanoi-number", numbers, 0.8, more=edge) + texts("hanoi-name", names, 1.2)
+        parts.append(f'<g transform="translate(0.5 {place * high + 0.5:g})">{body}</g>')
+    return drawing("hanoi", 3 * wide + 1, 2 * high + 0.5, f"Rods with {plural(disks, 'disk')}", parts)

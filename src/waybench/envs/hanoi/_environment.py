@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import HorizonSpec, Presentation, level_axis
+from waybench.core import HorizonSpec, Images, Picture, Presentation, level_axis
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
 from waybench.envs.hanoi._instance import decode
@@ -56,6 +56,19 @@ PRESENTATION = Presentation(
 )
 
 
+def _draw_picture(picture: Picture) -> str:
+    from waybench.envs.hanoi._drawing import draw_picture
+
+    return draw_picture(picture)
+
+
+IMAGES = Images(
+    draw=_draw_picture,
+    legend="The picture has the rods as they are now, and below them the goal. Each disk has its number.",
+    replaces=("start", "goal", "rods"),
+    bases=("chat",),
+)
+
 RODS = agent_environment(
     id="hanoi/rods",
     version=1,
@@ -96,4 +109,5 @@ RODS = agent_environment(
     presentation=PRESENTATION,
     cluster=sample,
     players=PLAYERS,
+    images=IMAGES,
 )

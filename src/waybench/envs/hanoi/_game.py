@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import NOTHING, End, Outcome, Stream
+from waybench.core import NOTHING, End, Field, Outcome, Stream
 from waybench.envs.hanoi._instance import RODS, Towers
 from waybench.envs.hanoi._solve import MOVES, Stacks, moved, stacks
 from waybench.smartplay import Rules, Step
@@ -82,6 +82,12 @@ class HanoiRules(Rules[Towers, Puzzle]):
     Args:
         published: Whether feedback omits that a move was not allowed, as in the published program.
     """
+
+    manual_fields = (
+        Field[Towers]("start", "The rods at the start.", lambda towers: _rods_text(stacks(towers.positions[0]))),
+        Field[Towers]("goal", "The rods as they have to be.", lambda towers: _rods_text(stacks(towers.positions[1]))),
+    )
+    scene_fields = (Field[Puzzle]("rods", "The rods now.", lambda puzzle: _rods_text(puzzle.rods)),)
 
     def __init__(self, published: bool) -> None:
         self._published = published

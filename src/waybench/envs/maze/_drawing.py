@@ -5,8 +5,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import NamedTuple
 
-from waybench._svg import walk
-from waybench.core import Json, TurnRecord, plural
+from waybench._svg import ruled_board, walk
+from waybench.core import Json, Picture, TurnRecord, plural
+from waybench.envs.maze._game import MazeState
 from waybench.envs.maze._instance import Maze
 from waybench.spaces import DIRECTIONS
 
@@ -65,6 +66,16 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
         f"{board}{_shortest(maze)}{_repeated_cells(maze, legs)}{''.join(_leg(maze, leg) for leg in legs)}"
         f"{_ends(maze)}</svg>"
     )
+
+
+def draw_picture(picture: Picture) -> str:
+    """Draw what the matrix of a request says: the paths, the walls, and where the player is."""
+    state: MazeState = picture.state
+    maze, size = state.maze, state.maze.size
+    x, y = maze.lattice.position(state.at)
+    player = f'<circle class="maze-player" fill="#d55e00" cx="{x}.5" cy="{y}.5" r="0.36"/>'
+    label = f"Maze of dimension {size}"
+    return ruled_board("maze", size, size, label, [_board(maze), player], grid=picture.grid)
 
 
 def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:

@@ -8,6 +8,7 @@ from waybench._package_data import read_text
 from waybench.core import (
     Environment,
     HorizonSpec,
+    Images,
     Json,
     Limits,
     Option,
@@ -15,7 +16,7 @@ from waybench.core import (
     Presentation,
     level_axis,
 )
-from waybench.envs.maze._drawing import draw
+from waybench.envs.maze._drawing import draw, draw_picture
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
 from waybench.envs.maze._instance import Maze, decode, prove
@@ -74,6 +75,15 @@ PRESENTATION = Presentation(
     reference="a shortest path (dashed)",
 )
 
+IMAGES = Images(
+    draw=draw_picture,
+    legend="In the picture below, white cells are paths and dark cells are walls. I am the orange dot.",
+    replaces=("maze",),
+    legend_field="legend",
+    bases=tuple(REPRESENTATIONS),
+    grid=True,
+)
+
 _HORIZON_LEVELS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 
 ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
@@ -115,6 +125,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     typed_actions=typed_actions,
     presentation=PRESENTATION,
     players=dict[str, Any](PLAYERS),
+    images=IMAGES,
 )
 
 

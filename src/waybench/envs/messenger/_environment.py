@@ -3,7 +3,7 @@
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Presentation
+from waybench.core import Images, Presentation
 from waybench.envs.messenger._failures import FAILURES, own_failure
 from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import STAGES, decode
@@ -11,7 +11,7 @@ from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._people import board
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
-from waybench.smartplay import agent_environment
+from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen
 
 
 def _draw(*args: Any, **options: Any) -> str:
@@ -80,4 +80,5 @@ ROLES = agent_environment(
     published_setting=setting,
     presentation=PRESENTATION,
     players=PLAYERS,
+    images=Images(draw=draw_seen, legend=LEGEND, replaces=(SEEN,), bases=("chat",)),
 )

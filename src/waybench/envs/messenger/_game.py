@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from waybench.core import End, Json, Outcome, Stream
+from waybench.core import End, Field, Json, Outcome, Stream
 from waybench.envs.messenger import _engine
 from waybench.envs.messenger import _wording as _text
 from waybench.envs.messenger._engine import World
 from waybench.envs.messenger._instance import Case
-from waybench.smartplay import Rules, Step
+from waybench.smartplay import SEEN, Rules, Step
 
 
 class RoleRules(Rules[Case, World]):
@@ -24,6 +24,8 @@ class RoleRules(Rules[Case, World]):
 
     def __init__(self, *, published: bool) -> None:
         self._published = published
+        doc = "The entities that are seen, one in each line; none where nothing is."
+        self.scene_fields = (Field[World](SEEN, doc, lambda world: _text.seen(world, published=published)),)
 
     def begin(self, instance: Case) -> World:
         """Return the position at the start."""

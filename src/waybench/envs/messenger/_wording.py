@@ -53,9 +53,19 @@ def observation(world: World, *, published: bool) -> str:
     if world.fate and not published:
         paragraphs.append(_ENDS[world.fate].format(name=world.case.actors[world.touched].name))
     paragraphs.append(WITH if world.carries else WITHOUT)
-    lines = "\n".join(_visible_lines(world, include_all=not published))
+    lines = seen(world, published=published)
     paragraphs.append(f"You see:\n{lines}" if lines else "You see nothing away from you.")
     return "\n\n".join(paragraphs)
+
+
+def seen(world: World, *, published: bool) -> str:
+    """Return a line for each entity that is named.
+
+    Args:
+        world: The position.
+        published: Whether only the nearest of those that look alike is named.
+    """
+    return "\n".join(_visible_lines(world, include_all=not published))
 
 
 def _visible_lines(world: World, *, include_all: bool) -> Iterator[str]:

@@ -14,6 +14,7 @@ from waybench.core import (
     FailureKind,
     Game,
     HorizonSpec,
+    Images,
     Json,
     Limits,
     Metric,
@@ -44,6 +45,7 @@ from waybench.envs.search._people import (
     parse_number,
     walk_board,
 )
+from waybench.envs.search._picture import IMAGES
 from waybench.envs.search._protocol import PROTOCOLS
 from waybench.envs.search._source import (
     FEWEST_NODES,
@@ -88,6 +90,7 @@ class _Kind:
     sample_levels: tuple[int, ...]
     presentation: Presentation
     typed_actions: Callable[[Any], Sequence[TypedAction]] | None = None
+    images: Images | None = None
 
 
 _NODES = level_axis("nodes", "Nodes of the graph.")
@@ -207,6 +210,7 @@ _KINDS = {
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
         presentation=replace(_WALKS, draw=_draw_depth),
+        images=IMAGES,
         typed_actions=adjacent_nodes,
     ),
     "breadth": _Kind(
@@ -234,6 +238,7 @@ _KINDS = {
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
         presentation=replace(_WALKS, draw=_draw_breadth),
+        images=IMAGES,
         typed_actions=known_nodes,
     ),
 }
@@ -385,6 +390,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         presentation=kind.presentation,
         twin=_TWINS.get(f"search/{name}", ""),
         players=dict(kind.players),
+        images=kind.images,
     )
 
 

@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from waybench.envs.textmap import _people as people
 from waybench.envs.textmap import extract, minigame, questions
-from waybench.envs.textmap._presentation import PRESENTATION
+from waybench.envs.textmap._presentation import IMAGES, PRESENTATION
 
-ROUTE = replace(questions.ROUTE, presentation=PRESENTATION, typed_actions=people.route_actions)
-DESTINATION = replace(questions.DESTINATION, presentation=PRESENTATION, typed_actions=people.route_actions)
+ROUTE, DESTINATION = (
+    replace(environment, presentation=PRESENTATION, typed_actions=people.route_actions, images=IMAGES)
+    for environment in (questions.ROUTE, questions.DESTINATION)
+)
 MINIGAME = replace(
     minigame.MINIGAME,
     presentation=PRESENTATION,

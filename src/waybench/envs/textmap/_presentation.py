@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from waybench.core import Presentation
+from waybench.core import Images, Picture, Presentation
 from waybench.envs.textmap._people import board
 
 
@@ -23,6 +23,23 @@ def _draw_cluster(instance: Any) -> str:
     from waybench.envs.textmap.drawing import draw_map
 
     return draw_map(instance)
+
+
+def _draw_picture(picture: Picture) -> str:
+    from waybench.envs.textmap.drawing import draw_picture  # imported when it is needed
+
+    return draw_picture(picture)
+
+
+IMAGES = Images(
+    draw=_draw_picture,
+    legend="(In place of the walkthrough, the picture below has its map. Each dot is a place, with its name. Each "
+    "arrow is a move that the walkthrough makes, with its action near the place where the move begins.)",
+    replaces=("walkthrough",),
+    legend_field="walkthrough",
+    bases=("chat", "plain", "examples"),
+    size=1024,
+)
 
 
 PRESENTATION = Presentation(

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import NamedTuple
 
-from waybench._svg import walk
-from waybench.core import DataError, TurnRecord, is_object, plural
-from waybench.envs.tilemap._board import MOVES
+from waybench._svg import path, ruled_board, texts, walk
+from waybench.core import DataError, Picture, TurnRecord, is_object, plural
+from waybench.envs.tilemap._board import MOVES, Location
 from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
 
 _WIDE = 48  # columns; a wider map's drawing takes two columns of the page
@@ -179,3 +179,28 @@ def _goals(case: TileMap) -> str:
                 f'text-anchor="middle">{number + 1}</text>'
             )
     return "".join(marks)
+
+
+def draw_picture(picture: Picture) -> str:
+    """Draw the map as a request has it: the character of each tile, the tiles that can be walked on, and the agent."""
+    state: Location = picture.state
+    rows, walkable = state.rows(), state.board.walkable
+    width, height = state.board.case.width, state.board.case.height
+    tiles = [(row, column, sign) for row, line in enumerate(rows) for column, sign in enumerate(line)]
+    agent = (state.row, state.column)
+    floor = [tile for tile in tiles if tile[2] in walkable or tile[:2] == agent]
+    rest = [tile for tile in tiles if tile not in floor]
+    parts = [
+        f'<path fill="#3b4252" d="M0 0h{width}v{height}h-{width}z"/>',
+        path("tiles-floor", "#fff", 1, (f"M{column} {row}.5h1" for row, column, _ in floor)),
+        f'<circle fill="#e69f00" cx="{agent[1]}.5" cy="{agent[0]}.5" r="0.46"/>',
+        *(
+            texts("tiles-sign", _middles(some), 0.72, colour=colour)
+            for some, colour in ((floor, "#111"), (rest, "#fff"))
+        ),
+    ]
+    return ruled_board("tiles", width, height, f"Map of {height} by {width} tiles", parts, grid=picture.grid)
+
+
+def _middles(tiles: Iterable[tuple[int, int, str]]) -> Iterator[tuple[float, float, str]]:
+    return ((column + 0.5, row + 0.75, sign) for row, column, sign in tiles)

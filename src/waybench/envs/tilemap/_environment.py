@@ -8,10 +8,12 @@ from waybench._package_data import read_text
 from waybench.core import (
     Environment,
     HorizonSpec,
+    Images,
     Json,
     Limits,
     Metric,
     Option,
+    Picture,
     Play,
     Presentation,
     UsageError,
@@ -72,6 +74,22 @@ OPTIONS = (
         high=1000,
         doc="Number of hazard cells, which end the map when the player steps on them.",
     ),
+)
+
+
+def _draw_picture(picture: Picture) -> str:
+    from waybench.envs.tilemap._drawing import draw_picture
+
+    return draw_picture(picture)
+
+
+IMAGES = Images(
+    draw=_draw_picture,
+    legend="The picture of the map has a square for each tile, with the tile's character in it. White squares can be "
+    "walked on, and dark ones cannot. The agent is the orange disk.",
+    replaces=("map",),
+    bases=("plain",),
+    grid=True,
 )
 
 
@@ -195,6 +213,7 @@ def _environment(
         typed_help=people.REPLY_HELP if predicts else people.SINGLE_HELP if single else people.HELP,
         typed_actions=None if predicts else people.typed_actions(single=single),
         oracle_is_ceiling=oracle_is_ceiling,
+        images=IMAGES,
     )
 
 

@@ -1,12 +1,14 @@
 """A search as a drawing (SVG): the map from above, the way, its start and end, and the goal that was nearest."""
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import ceil, floor
 
-from waybench.core import TurnRecord, plural
+from waybench.core import Picture, TurnRecord, plural
 from waybench.envs.voxel._instance import Search, nearest
 from waybench.envs.voxel.engines import ENGINES, chart, drawable
+from waybench.smartplay import SEEN, compass
 
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it
@@ -183,3 +185,20 @@ def _marks(way: Sequence[Point], goal: Point | None, found: bool, unit: float) -
             f'<circle class="voxel-end" fill="none" stroke="#d55e00" stroke-width="{unit:.2f}" cx="{way[-1][0]:.1f}" '
             f'cy="{way[-1][1]:.1f}" r="{2 * size:.2f}"/>'
         )
+
+
+_LINE = re.compile(
+    r" - (.+), ([0-9.]+) blocks away, (?:(above|below|at)(?: you| your level) )?to ([a-z-]+)(?:, taking ([0-9]+%) of "
+    r"screen)?"
+)
+
+
+def draw_picture(picture: Picture) -> str:
+    """Draw the lines of what is around and what is seen: of each its distance, its level and its share of the view."""
+    entries: list[tuple[str, str]] = []
+    for line in picture.text(SEEN).splitlines():
+        if found := _LINE.fullmatch(line):
+            name, away, level, way, share = found.groups()
+            label = ", ".join(part for part in (name, away, {"at": "level"}.get(level, level), share) if part)
+            entries.append((label, "" if way == "front" else way))
+    return compass("seen", entries)

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Presentation, Program
+from waybench.core import Images, Picture, Presentation, Program
 from waybench.envs.voxel._failures import FAILURES, own_failure
 from waybench.envs.voxel._game import FindRules
 from waybench.envs.voxel._instance import decode, level_of, prove
@@ -15,7 +15,7 @@ from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel._recorded import reference_scores
 from waybench.envs.voxel._source import OPTIONS, SearchSource, sound_items
 from waybench.envs.voxel.engines import LUANTI, MINEDOJO, find_program
-from waybench.smartplay import agent_environment
+from waybench.smartplay import SEEN, agent_environment
 
 
 def _draw(*args: Any, **options: Any) -> str:
@@ -70,6 +70,22 @@ PRESENTATION = Presentation(
 )
 
 
+def _draw_picture(picture: Picture) -> str:
+    from waybench.envs.voxel._drawing import draw_picture
+
+    return draw_picture(picture)
+
+
+IMAGES = Images(
+    draw=_draw_picture,
+    legend="The picture has what is around you and what you see: you are the orange dot in the middle, north is up, "
+    "and each of the boxes around you lists what is in its direction: its distance in blocks, whether it is above you, "
+    "below you or level with you, and, of what you see, the share of the screen that it takes. In the box in the "
+    "middle is what is in front of you.",
+    replaces=(SEEN,),
+    bases=("chat",),
+)
+
 FIND = agent_environment(
     id="voxel/find",
     version=2,
@@ -100,4 +116,5 @@ FIND = agent_environment(
     sound_items=sound_items,
     not_replayable=not_replayable,
     players=PLAYERS,
+    images=IMAGES,
 )

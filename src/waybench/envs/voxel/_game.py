@@ -5,11 +5,11 @@ from functools import lru_cache
 from math import floor, hypot
 from typing import NamedTuple
 
-from waybench.core import End, Json, Outcome, Stream
+from waybench.core import End, Field, Json, Outcome, Stream
 from waybench.envs.voxel._instance import Search, nearest, world_of
-from waybench.envs.voxel._wording import ACTIONS, MANUAL, TOOK, TURN, describe, turn_bin
+from waybench.envs.voxel._wording import ACTIONS, MANUAL, TOOK, TURN, describe, seen_part, turn_bin
 from waybench.envs.voxel.engines import ENGINES, TICKS, Body, Walked
-from waybench.smartplay import Rules, Step
+from waybench.smartplay import SEEN, Rules, Step
 
 # Ours: the world of our own engine, and what its rules are.
 _OUR_MANUAL = (
@@ -55,6 +55,8 @@ class FindRules(Rules[Search, World]):
 
     def __init__(self, *, published: bool) -> None:
         self._published = published
+        doc = "What is around and what is seen; none where nothing is."
+        self.scene_fields = (Field[World](SEEN, doc, lambda world: seen_part(self.observe(world))),)
 
     def begin(self, instance: Search) -> World:
         """Return the start; standing in a goal does not count before a step was made."""

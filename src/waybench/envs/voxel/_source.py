@@ -1,6 +1,7 @@
 """Searches by key."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.voxel._instance import FARTHEST, LEVELS, MOST_SEED, Search, bounds, prove
@@ -86,19 +87,30 @@ class SearchSource(Source[Search]):
 
     def item(self, index: int) -> Item[Search]:
         """Return the search of this number."""
-        rng = Stream("voxel/find", VERSION, self._key, self._level, self._engine, self._goal, index)
         engine = ENGINES[self._engine]
         if not engine.charted:  # it begins where the engine wants to
+            rng = self._stream(index)
             goal = rng.choice(engine.goals) if self._goal == ANY else self._goal
             search = Search(self._engine, rng.below(MOST_SEED + 1), goal, 0, 0, 0)
             return Item(search, f"1-{index}", 1, self._key, index, prove(search))
+        # In training, an item is played by a group of episodes, each with a source of its own.
+        kept = self._engine == OWN
+        search = _kept(self._key, self._level, self._goal, self._unseen, index) if kept else self.search(index)
+        return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
+
+    def search(self, index: int) -> Search:
+        """Draw the search of this number, in an engine whose maps are known."""
+        rng, engine = self._stream(index), ENGINES[self._engine]
         for _ in engine.goals if self._goal == ANY else (self._goal,):  # some are nowhere so far away
             goal = rng.choice(engine.goals) if self._goal == ANY else self._goal
             for _ in range(engine.tries):
                 search = self._draw(goal, rng)
                 if search is not None:
-                    return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
+                    return search
         raise UsageError(f"goal={self._goal}: no place is that far from a goal; choose a lower level")
+
+    def _stream(self, index: int) -> Stream:
+        return Stream("voxel/find", VERSION, self._key, self._level, self._engine, self._goal, index)
 
     def _draw(self, goal: str, rng: Stream) -> Search | None:
         """Try a place: its nearest goal is also that of all places between them, one of which is taken.
@@ -110,7 +122,7 @@ class SearchSource(Source[Search]):
         low, high = bounds(self._level)
         seed = self._seed(rng)
         x, z, yaw, extra = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
-        world = chart(self._engine, seed)
+        world = chart(self._engine, seed, keep=False)
         there = Search(self._engine, seed, goal, x, z, yaw - 180)
         # Worlds of which there are few have to be searched farther.
         near = world.nearest(x, z, there.goals, FARTHEST if ENGINES[self._engine].worlds else high + high // 4)
@@ -120,7 +132,7 @@ class SearchSource(Source[Search]):
         x, z = (round(end + (begin - end) * share) for begin, end in ((x, near.x), (z, near.z)))
         start = Search(self._engine, seed, goal, x, z, yaw - 180)
         away = prove(start).get("distance")
-        if away is None or not low <= away < high or not world.clear(x, z):
+        if away is None or not low <= away < high or not chart(self._engine, seed).clear(x, z):
             return None
         return None if self._unseen and goal_in_sight(start) else start
 
@@ -130,3 +142,8 @@ class SearchSource(Source[Search]):
         if worlds:
             rng = Stream("voxel/find/world", VERSION, self._key, self._engine, rng.below(worlds))
         return rng.below(MOST_SEED + 1)
+
+
+@lru_cache(maxsize=1024)
+def _kept(key: str, level: int, goal: str, unseen: bool, index: int) -> Search:
+    return SearchSource(key, level, {"goal": goal, "engine": OWN, "start": UNSEEN if unseen else ANY}).search(index)

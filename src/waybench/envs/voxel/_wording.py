@@ -156,6 +156,13 @@ def describe(raw: Raw, *, published: bool) -> str:
     return f"{location(raw.at, raw.yaw, raw.pitch)}\n\n{cursor}\n{felt}\n{beings}\n{view}"
 
 
+def seen_part(text: str) -> str:
+    """Return the part of a description, its end, that lists what is around and what is seen; "" if nothing is."""
+    lines = text.split("\n")
+    first = next((n for n, line in enumerate(lines) if line in (_AROUND, _SEE) or line.startswith(" - ")), len(lines))
+    return "\n".join(lines[first:])
+
+
 def _parts(codes: Any, names: Sequence[str], *, published: bool, near: Any = None) -> Iterator[Part]:
     """Yield the connected components, the first place first; on the screen, corners connect too."""
     from waybench.envs.voxel import _parts as parts  # numpy and numba, which nothing else here needs

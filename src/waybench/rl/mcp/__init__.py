@@ -1,9 +1,12 @@
-"""A server of the Model Context Protocol: agents play episodes by tools. Needs the extra `mcp`.
+"""The Model Context Protocol: agent products play episodes through tools. Needs the extra `mcp`.
 
-waybench serve mcp --out agent-logs
+    waybench serve mcp --out agent.jsonl
+
+The tools are `environments`, `start`, `look`, `act` and `finish`. Prompts, limits, outcomes and records are those
+of any other player.
 """
 
-from waybench.rl.mcp._games import COMMUNITY, Client, Games, attempt_key, player_of
-from waybench.rl.mcp._server import http_app, serve_stdio, server
+from waybench.rl.mcp._episodes import IDLE, AgentEpisodes
+from waybench.rl.mcp._server import LARGEST_BODY, http_app, server
 
-__all__ = ["COMMUNITY", "Client", "Games", "attempt_key", "http_app", "player_of", "serve_stdio", "server"]
+__all__ = ["IDLE", "LARGEST_BODY", "AgentEpisodes", "http_app", "server"]

@@ -1,158 +1,115 @@
-"""The server: the official SDK's, with our tools."""
+"""The tools of the Model Context Protocol's server, over standard input and output or HTTP."""
 
-import json
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
-from functools import partial
-from secrets import compare_digest
-from typing import Any
+import secrets
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
 
-import anyio
-from anyio.to_thread import run_sync
-from mcp.server import Server, ServerRequestContext
-from mcp.server.stdio import stdio_server
-from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
-from starlette.datastructures import Headers
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
+from pydantic import Field
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from waybench._version import __version__
-from waybench.core import UsageError, WaybenchError
-from waybench.rl._limits import LARGEST_BODY
-from waybench.rl.mcp._games import Answer, Client, Games
-from waybench.rl.mcp._tools import TOOLS, check_arguments
+from waybench.core import Json, WaybenchError
+from waybench.rl.mcp._episodes import AgentEpisodes
 
-_INSTRUCTIONS = (
-    "Environments that test how well you find your way. Choose one with list_environments, start an episode, follow "
-    "the rules in its prompt, and act until it is over; then finish it. Play without other sources on the item."
-)
-_HEADER = "mcp-session-id"  # of the versions of the protocol that have sessions over HTTP
+LARGEST_BODY = 1 << 20  # bytes of a request
+INSTRUCTIONS = """\
+These tools play episodes of waybench, which measures how well a player finds its way. List the environments, start an \
+episode, answer its prompt with `act` until it is done, and finish it. Each `act` is one reply, in the form that the \
+prompt asks for; the number of replies is limited."""
 
-
-def server(games: Games) -> "Server[Any]":
-    """Return the server of some games."""
-
-    async def list_tools(
-        context: ServerRequestContext[Any, Any], params: PaginatedRequestParams | None
-    ) -> ListToolsResult:
-        return ListToolsResult(
-            tools=[Tool(name=name, description=tool.doc, input_schema=tool.schema) for name, tool in TOOLS.items()]
-        )
-
-    async def call_tool(context: ServerRequestContext[Any, Any], params: CallToolRequestParams) -> CallToolResult:
-        try:
-            call = _bound(games, params, _client(context))
-            # In a thread, since an item can take seconds; a call that is given up is still carried out to its end.
-            return _result(await run_sync(call))
-        except WaybenchError as error:
-            return CallToolResult(content=[_text(str(error))], is_error=True)
-
-    @asynccontextmanager
-    async def lifespan(_: "Server[Any]") -> AsyncGenerator[dict[str, Any]]:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_free_idle, games)
-            yield {}
-            tasks.cancel_scope.cancel()
-
-    return Server(
-        "waybench",
-        version=__version__,
-        instructions=_INSTRUCTIONS,
-        lifespan=lifespan,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-    )
+T = TypeVar("T")
+Name = Annotated[str, Field(description="The episode's name, as `start` gave it")]
 
 
-async def _free_idle(games: Games) -> None:
-    while True:
-        await anyio.sleep(games.idle / 4)
-        await run_sync(games.free_idle)
-
-
-def _client(context: ServerRequestContext[Any, Any]) -> Client:
-    said = context.session.client_params
-    headers = getattr(context.request, "headers", None)
-    connection = None if headers is None else headers.get(_HEADER)
-    if said is None:
-        return Client(connection=connection)
-    return Client(said.client_info.name, said.client_info.version, connection)
-
-
-def _bound(games: Games, params: CallToolRequestParams, client: Client) -> Callable[[], Answer]:
-    arguments = check_arguments(params.name, params.arguments or {})
-    match params.name:
-        case "list_environments":
-            return partial(games.environments, **arguments)
-        case "start":
-            return partial(games.start, client=client, **arguments)
-        case "look":
-            return partial(games.look, **arguments)
-        case "act":
-            return partial(games.act, **arguments)
-        case "finish":
-            return partial(games.finish, **arguments)
-        case _:
-            raise UsageError(f"the tool {params.name[:60]} cannot be called")
-
-
-def _result(answer: Answer) -> CallToolResult:
-    """Return the environment's text as it is, for a map in JSON is no map, and the rest after it."""
-    return CallToolResult(content=[_text(answer.text), _text(json.dumps(answer.data))])
-
-
-def _text(text: str) -> TextContent:
-    return TextContent(type="text", text=text.encode("utf-8", "backslashreplace").decode())
-
-
-def serve_stdio(games: Games) -> None:
-    """Serve one client over standard input and output, until it closes them."""
-    made = server(games)
-
-    async def run() -> None:
-        async with stdio_server() as (read, write):
-            await made.run(read, write, made.create_initialization_options())
-
-    anyio.run(run)
-
-
-def http_app(made: "Server[Any]", games: Games, token: str) -> ASGIApp:
-    """Return the application for clients on this machine, at /mcp.
-
-    It answers inside `made.session_manager.run()`.
+def server(episodes: AgentEpisodes) -> MCPServer[Any]:
+    """Return the server of some episodes.
 
     Args:
-        made: What `server` returned.
-        games: Its games.
-        token: What clients have to send: "Authorization: Bearer TOKEN".
+        episodes: The episodes.
     """
-    app = made.streamable_http_app(
-        json_response=True,
-        max_request_body_size=LARGEST_BODY,
-        session_idle_timeout=games.idle,
-        max_sessions=4 * games.sessions,  # connections, which can play several episodes or none
-        host="127.0.0.1",  # with which the SDK refuses requests under other names
-    )
-    return _Authorized(app, token, games.leave)
+    made: MCPServer[Any] = MCPServer("waybench", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR")
+
+    @made.tool()
+    async def environments() -> list[dict[str, Json]]:
+        """List the environments, with their levels of difficulty."""
+        return episodes.environments()
+
+    @made.tool()
+    async def start(
+        context: Context[Any, Any],
+        environment: Annotated[str, Field(description="Id of the environment, as `environments` lists it")],
+        level: Annotated[int | None, Field(description="Level of difficulty; the smallest by default")] = None,
+        index: Annotated[int, Field(description="Number of the item in its set, from 0")] = 0,
+        attempt: Annotated[int, Field(description="Number of the attempt at the item, from 1")] = 1,
+    ) -> dict[str, Json]:
+        """Start an episode. Returns its name, and the prompt as `text`."""
+        return _said(lambda: episodes.start(environment, level, index, attempt, _client(context)))
+
+    @made.tool()
+    async def look(episode: Name) -> dict[str, Json]:
+        """Return the prompt for the next reply again, with all messages that belong to it."""
+        return _said(lambda: episodes.look(episode))
+
+    @made.tool()
+    async def act(
+        episode: Name,
+        reply: Annotated[str, Field(description="The reply, in the form that the prompt asks for")],
+    ) -> dict[str, Json]:
+        """Give a reply. Returns the answer as `text`, and at the end how the episode ended, with its metrics."""
+        return _said(lambda: episodes.act(episode, reply))
+
+    @made.tool()
+    async def finish(episode: Name) -> dict[str, Json]:
+        """Finish an episode and return its record. An episode that is not over counts as unfinished."""
+        return _said(lambda: episodes.finish(episode))
+
+    return made
 
 
-class _Authorized:
-    """Refuses requests without the token, and says which connection its client has ended."""
+def http_app(made: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> ASGIApp:
+    """Return the server's application for HTTP, at the path /mcp.
 
-    def __init__(self, app: ASGIApp, token: str, leave: Callable[[str], None]) -> None:
-        self._app, self._token, self._leave = app, token, leave
+    Args:
+        made: The server.
+        token: What clients have to send as "Authorization: Bearer TOKEN".
+        hosts: The names, with their ports, under which the server may be asked.
+    """
+    origins = [f"http://{host}" for host in hosts]
+    security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
+    app = made.streamable_http_app(max_request_body_size=LARGEST_BODY, transport_security=security)
+    return _Guarded(app, token)
+
+
+class _Guarded:
+    """Refuses requests without the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app, self._wanted = app, f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not compare_digest(given.strip().encode(), self._token.encode()):
-            refused = PlainTextResponse(
-                "Send the token that `waybench serve mcp` has shown: Authorization: Bearer TOKEN\n",
-                401,
-                {"WWW-Authenticate": "Bearer"},
-            )
-            await refused(scope, receive, send)
-            return
+        if scope["type"] == "http":
+            given = dict(scope["headers"]).get(b"authorization", b"")
+            if not secrets.compare_digest(given, self._wanted):
+                text = "Send the token that `waybench serve mcp` printed, as Authorization: Bearer TOKEN\n"
+                await PlainTextResponse(text, 401)(scope, receive, send)
+                return
         await self._app(scope, receive, send)
-        if scope["method"] == "DELETE" and (ended := headers.get(_HEADER)):
-            await run_sync(self._leave, ended)
+
+
+def _said(work: Callable[[], T]) -> T:
+    """Do a work; an error of waybench is told to the client, which is to do something about it."""
+    try:
+        return work()
+    except WaybenchError as error:
+        raise ToolError(str(error)) from None
+
+
+def _client(context: Context[Any, Any]) -> str:
+    """Return the name of the client, as it gave it when it connected."""
+    params = context.request_context.session.client_params
+    return "" if params is None else params.client_info.name

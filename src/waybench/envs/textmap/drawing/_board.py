@@ -28,6 +28,7 @@ class Board:
     Args:
         places: The places.
         edges: The moves.
+        stretch: How many times as much room there is as in a drawing that stands in a page.
 
     Attributes:
         width: Width of the drawing.
@@ -36,11 +37,12 @@ class Board:
         radius: Radius of the dots of places.
     """
 
-    def __init__(self, places: tuple[str, ...], edges: tuple[Edge, ...]) -> None:
+    def __init__(self, places: tuple[str, ...], edges: tuple[Edge, ...], stretch: float = 1.0) -> None:
         cells = dict(zip(places, layout(places, edges), strict=True))
         last = [max(cell[axis] for cell in cells.values()) for axis in (0, 1)]
         east, south = (
-            min(far, room / max(1, end)) for far, room, end in zip(_FARTHEST, (_WIDE, _HIGH), last, strict=True)
+            stretch * min(far, room / max(1, end))
+            for far, room, end in zip(_FARTHEST, (_WIDE, _HIGH), last, strict=True)
         )
         self.width, self.height = max(_LEAST, east * last[0]) + 2 * _SIDE, south * last[1] + _TOP + _BOTTOM
         left = (self.width - east * last[0]) / 2

@@ -1,6 +1,6 @@
 """Metrics of route and destination questions (MANGO, sections 2.3, A.6, B.2 and C.1)."""
 
-from waybench.core import TEMPLATE, EpisodeRecord, Json, Metric, base_wording
+from waybench.core import TEMPLATE, EpisodeRecord, Json, Metric, base_wording, has_images
 from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._prompts import TEMPLATES, question_text
@@ -66,9 +66,9 @@ def _invented_share(record: EpisodeRecord) -> float | None:
 def _shared_prefix(record: EpisodeRecord) -> float | None:
     """Return the share of the prompt's characters that all questions about the same prefix begin with.
 
-    None where the prompt is a template of the user's, which can have the question anywhere.
+    None where the prompt is a template of the user's, which can have the question anywhere, or has a picture.
     """
-    if TEMPLATE in record.options:
+    if TEMPLATE in record.options or has_images(record.options):
         return None
     prompt = sum(len(message.text) for message in record.opening)
     question = _RecordedQuestion(record)

@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from functools import cache
+from functools import cache, cached_property
 from threading import RLock
 
 import numpy as np
@@ -74,8 +74,15 @@ class BlockWorld(ABC):
         self.lowest, self.layers, self.sea, self.steepest = lowest, layers, sea, steepest
         self.air, self.water, self.bedrock, self._solid = air, water, bedrock, solid
         self._lock = RLock()  # threads share a world, and each takes chunks out of it that it does not need
-        self._pool: Bytes = np.zeros((SLOTS, SLOTS, SIDE, SIDE, layers), dtype=np.uint8)
-        self._tags: Ints = np.full((SLOTS, SLOTS, 2), _NOWHERE, dtype=np.int64)
+
+    # Whoever draws items asks dozens of worlds for their biomes alone, which takes less time than to clear this memory.
+    @cached_property
+    def _pool(self) -> Bytes:
+        return np.zeros((SLOTS, SLOTS, SIDE, SIDE, self.layers), dtype=np.uint8)
+
+    @cached_property
+    def _tags(self) -> Ints:
+        return np.full((SLOTS, SLOTS, 2), _NOWHERE, dtype=np.int64)
 
     @abstractmethod
     def ground(self, x: int, z: int) -> int:

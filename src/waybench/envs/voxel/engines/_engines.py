@@ -30,12 +30,14 @@ def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
     return chart(engine, seed) if declared is None or declared.charted else _external(engine, seed, goal)
 
 
-def chart(engine: str, seed: int) -> Chart:
+def chart(engine: str, seed: int, keep: bool = True) -> Chart:
     """Return a world whose map is known.
 
     Args:
         engine: One of ENGINES.
         seed: From 0 to 2**62 - 1.
+        keep: Whether it is kept for the next call. Whoever looks at many maps once would push out the worlds in which
+            episodes go on.
 
     Raises:
         UsageError: If there is no such engine, its maps are not known, or it is not installed.
@@ -44,10 +46,12 @@ def chart(engine: str, seed: int) -> Chart:
         raise UsageError(f"engine {engine!r}: give one of {', '.join(ENGINES)}")
     if not ENGINES[engine].charted:
         raise UsageError(f"engine={engine}: its maps are unknown; choose a player that needs no map")
-    return _luanti(seed) if engine == LUANTI else _own(seed)
+    if engine == LUANTI:
+        return _luanti(seed)
+    return _own(seed) if keep else _own.__wrapped__(seed)
 
 
-@lru_cache(maxsize=4)  # each holds some ten megabytes of chunks
+@lru_cache(maxsize=16)  # each holds some eight megabytes of chunks, and episodes go on side by side
 def _own(seed: int) -> Chart:
     from waybench.envs.voxel.engines._own import OwnTerrain  # numpy and numba, which nothing else here needs
 

@@ -81,7 +81,12 @@ def channel(seed: int, x: int, z: int) -> int:
 def biome_of(seed: int, x: int, z: int) -> int:
     """Return the number of a column's biome, which is that of the middle of its cell."""
     x, z = (x >> 2 << 2) + 2, (z >> 2 << 2) + 2
-    inland = continent(seed, x, z)
+    return _biome_at(seed, x, z, continent(seed, x, z))
+
+
+@compiled
+def _biome_at(seed: int, x: int, z: int, inland: int) -> int:
+    """Return the number of the biome of a cell's middle, which is so far inland."""
     warm = layered(mixed(seed, 4, 0), x, z, 1152)
     cold = warm < 25_000
     if inland < _SHORE:
@@ -145,6 +150,12 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> 
         Column and row of the middle of the nearest cell, and the square of its distance; -1 if there is none. Of
         several that are as near it is the first from north to south and then from west to east, ring by ring.
     """
+    # How far inland a cell is says most about it, and is the first that is known.
+    at_sea = wanted[OCEAN] or wanted[FROZEN_OCEAN]
+    at_beach = wanted[BEACH] or wanted[COLD_BEACH]
+    on_land = False
+    for biome in range(RIVER, len(wanted)):
+        on_land = on_land or wanted[biome] != 0
     column, row = x >> 2, z >> 2
     best, east, south = (most + 1) * (most + 1), 0, 0
     for ring in range(most // CELL + 2):
@@ -155,7 +166,11 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> 
             for right in range(-ring, ring + 1, max(stride, 1)):
                 there, below = (column + right) * CELL + 2, (row + down) * CELL + 2
                 away = (there - x) ** 2 + (below - z) ** 2
-                if least * least <= away < best and wanted[biome_of(seed, there, below)]:
+                if not least * least <= away < best:
+                    continue
+                inland = continent(seed, there, below)
+                possible = at_sea if inland < _SHORE else at_beach if inland < _DRY else on_land
+                if possible and wanted[_biome_at(seed, there, below, inland)]:
                     best, east, south = away, there, below
     return (east, south, best) if best <= most * most else (0, 0, -1)
 

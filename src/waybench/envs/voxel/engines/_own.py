@@ -20,6 +20,12 @@ _STEEPEST = 5
 
 
 @cache
+def _tables() -> tuple[Ints, Ints, Ints]:
+    ground, biomes, trees = (np.array(table, dtype=np.int64) for table in tables())
+    return ground, biomes, trees
+
+
+@cache
 def goal_mask(goals: tuple[str, ...]) -> Bytes:
     """Return 1 for each biome that is one of some."""
     is_goal = np.zeros(len(BIOMES), dtype=np.uint8)
@@ -37,12 +43,11 @@ class OwnTerrain(BlockWorld):
     def __init__(self, seed: int) -> None:
         super().__init__(0, _generate.HEIGHT, _generate.SEA, _STEEPEST, AIR, WATER, BEDROCK, _SOLID)
         self.seed = seed
-        self._tables = tuple(np.array(table, dtype=np.int64) for table in tables())
         # Goals -> the place where they were looked for last, and a distance within which there is none of them.
         self._none_within: dict[tuple[str, ...], tuple[int, int, float]] = {}
 
     def _ready(self, x: float, z: float, far: float, ahead: tuple[float, float] = _ALL_AROUND) -> None:
-        ground, biomes, trees = self._tables
+        ground, biomes, trees = _tables()
         _generate.ready(self.seed, self._pool, self._tags, ground, biomes, trees, x, z, *ahead, far)
 
     def _name(self, number: int) -> str:

@@ -1,0 +1,218 @@
+"""Images as a wording: a picture in place of the text that describes a state (`wording=image`), or beside it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+from waybench.core._game import A, Json, S, Transition
+from waybench.core._options import IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option
+from waybench.core._picture import DrawPicture, Picture
+from waybench.core._wording import Field, Invalid, Message, View, Wording
+
+I = TypeVar("I")  # noqa: E741  the instance
+
+IMAGE_BASE, IMAGE_SIZE, IMAGE_GRID = "image_base", "image_size", "image_grid"
+IMAGE_OPTIONS = (IMAGE_BASE, IMAGE_SIZE, IMAGE_GRID)
+IN_PICTURE = "(see the picture)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Images:
+    """How an environment's messages are drawn, for the wordings "image" and "image+text".
+
+    Attributes:
+        draw: Draws a state as the messages describe it (see `DrawPicture`).
+        legend: How to read the picture, for the rules.
+        replaces: Names of the fields of the base wording (`Wording.rule_fields`, `Wording.fields`) whose text the
+            picture takes the place of.
+        legend_field: Name of the field of the rules that the legend takes the place of: the one that says how to read
+            the text which the picture replaces, or that text itself. In "image+text" the legend follows its text. ""
+            to have the legend at the end of the rules.
+        bases: The wordings that can be the base, the default first.
+        grid: Whether the picture can have a grid.
+        size: Pixels of the longer side by default.
+    """
+
+    draw: DrawPicture
+    legend: str
+    replaces: tuple[str, ...]
+    legend_field: str = ""
+    bases: tuple[str, ...]
+    grid: bool = False
+    size: int = 768
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The options of play that it adds to those of the environment; records of other wordings have none of them."""
+        wordings = f"wording={IMAGE} and {IMAGE_AND_TEXT}"
+        base = Option(
+            name=IMAGE_BASE,
+            default=self.bases[0],
+            choices=self.bases,
+            doc=f"The wording whose texts go with the pictures of {wordings}.",
+        )
+        size = Option(
+            name=IMAGE_SIZE,
+            default=self.size,
+            low=64,
+            high=4096,
+            doc=f"Pixels of the longer side of a picture, for {wordings}.",
+        )
+        ruled = Option(
+            name=IMAGE_GRID,
+            default=False,
+            doc=f"Whether the pictures of {wordings} have lines between cells and numbers of rows and columns.",
+        )
+        return (base, size, ruled) if self.grid else (base, size)
+
+    def around(self, base: Wording[Any, Any, Any], options: Mapping[str, Json]) -> "ImageWording[Any, Any, Any]":
+        """Return the wording with pictures.
+
+        Args:
+            base: The wording that it is based on.
+            options: Resolved options of play.
+        """
+        name, size, ruled = str(options[WORDING]), int(options[IMAGE_SIZE]), bool(options.get(IMAGE_GRID, False))
+        return _around(self, base, name, size, ruled)
+
+
+def has_images(options: Mapping[str, Json]) -> bool:
+    """Return whether resolved options of play are those of a wording with pictures, or of a template based on one."""
+    return IMAGE_BASE in options
+
+
+def without_images(options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return options of play as they would be with the base wording in place of a wording with pictures."""
+    values = {name: value for name, value in options.items() if name not in IMAGE_OPTIONS}
+    return values | ({WORDING: options[IMAGE_BASE]} if has_images(options) else {})
+
+
+def with_image_options(images: Images | None, options: Sequence[Option]) -> tuple[Option, ...]:
+    """Return an environment's options of play with what its pictures add to them.
+
+    Args:
+        images: How its messages are drawn; None if they cannot be.
+        options: The options that it declares.
+    """
+    own = tuple(option for option in options if option.name not in IMAGE_OPTIONS)
+    return own if images is None else (*(_with_choices(option) for option in own), *images.options)
+
+
+def _with_choices(option: Option) -> Option:
+    return replace(option, image_choices=IMAGE_WORDINGS) if option.name == WORDING else option
+
+
+class ImageWording(Wording[I, S, A], Generic[I, S, A]):
+    """A wording of an environment with pictures in place of descriptions, or beside them.
+
+    Args:
+        images: How states are drawn.
+        base: The environment's own wording, which does everything else: it parses, remembers and renders.
+        name: "image", where the picture takes the place of text, or "image+text".
+        size: Pixels of the longer side of a picture.
+        grid: Whether pictures have a grid.
+    """
+
+    def __init__(self, images: Images, base: Wording[I, S, A], name: str, size: int, *, grid: bool) -> None:
+        self.name = name
+        self.memory, self.rules_role = base.memory, base.rules_role
+        self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
+        self.rewrites = base.rewrites
+        self._images, self._base, self._size, self._grid = images, base, size, grid
+        self._replaced = {field.name: field for field in base.fields if field.name in images.replaces}
+        replaced = {*images.replaces} - {images.legend_field}
+        self._replaced_rules = {field.name: field for field in base.rule_fields if field.name in replaced}
+        self._legend = next((field for field in base.rule_fields if field.name == images.legend_field), None)
+        self.rule_fields = tuple(map(self._rule_field, base.rule_fields))
+        self.fields = tuple(
+            Field[View[S]](field.name, field.doc, lambda view: IN_PICTURE)
+            if name == IMAGE and field.name in self._replaced
+            else field
+            for field in base.fields
+        )
+
+    def _rule_field(self, field: Field[I]) -> Field[I]:
+        if self._legend is not None and field.name == self._legend.name:
+            return Field[I](field.name, field.doc, self._legend_text)
+        if self.name == IMAGE and field.name in self._replaced_rules:
+            return Field[I](field.name, field.doc, lambda instance: IN_PICTURE)
+        return field
+
+    def _legend_text(self, instance: I) -> str:
+        own = "" if self._legend is None else self._legend.of(instance)
+        return self._images.legend if self.name == IMAGE or not own else f"{own}\n{self._images.legend}"
+
+    def rules(self, instance: I) -> str:
+        """Return the base wording's rules, with how to read the picture."""
+        text = self._base.rules(instance)
+        if self.name == IMAGE:
+            text = _without(text, (field.of(instance) for field in self._replaced_rules.values()))
+        own = "" if self._legend is None else self._legend.of(instance)
+        if own and own in text:
+            return text.replace(own, self._legend_text(instance), 1)
+        return "\n\n".join(part for part in (text, self._images.legend) if part)
+
+    def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
+        """Return the base wording's message; in "image" without what the picture shows."""
+        text = self._base.observe(state, last, turn)
+        return _without(text, self._pieces(state, last, turn).values()) if self.name == IMAGE else text
+
+    def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
+        """Return a picture of the state wherever the base wording's text describes it, and with the rules."""
+        text, pieces = self._base.observe(state, last, turn), self._pieces(state, last, turn)
+        if last is None or any(piece and piece in text for piece in pieces.values()):
+            return Picture(state, self._size, self._grid, self._images.draw, tuple(pieces.items()))
+        return None
+
+    def _pieces(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> dict[str, str]:
+        view = View(state, last, turn)
+        return {name: field.of(view) for name, field in self._replaced.items()}
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages as the base wording divides them."""
+        return self._base.prompt(rules, examples, observation)
+
+    def recall(self, state: S) -> int:
+        """Return what the base wording returns."""
+        return self._base.recall(state)
+
+    def thought_question(self, state: S) -> str:
+        """Return what the base wording returns."""
+        return self._base.thought_question(state)
+
+    def takes_truncated(self, state: S) -> bool:
+        """Return what the base wording returns."""
+        return self._base.takes_truncated(state)
+
+    def parse(self, reply: str, state: S) -> A | Invalid:
+        """Read a reply as the base wording does."""
+        return self._base.parse(reply, state)
+
+    def remember(self, reply: str, parsed: A | Invalid) -> str:
+        """Return what the base wording returns."""
+        return self._base.remember(reply, parsed)
+
+    def render(self, action: A, state: S) -> str:
+        """Return a reply as the base wording does."""
+        return self._base.render(action, state)
+
+    def action_name(self, action: A, state: S) -> str:
+        """Return what the base wording returns."""
+        return self._base.action_name(action, state)
+
+
+def _without(text: str, pieces: Iterable[str]) -> str:
+    """Return a text with what the picture shows left out of it."""
+    for piece in pieces:
+        if piece:  # the last one, since an example above it can have the same text
+            before, found, after = text.rpartition(piece)
+            text = f"{before}{IN_PICTURE}{after}" if found else text
+    return text
+
+
+@lru_cache(maxsize=64)  # examples that are solved once for all episodes are known by their wording
+def _around(
+    images: Images, base: Wording[Any, Any, Any], name: str, size: int, grid: bool
+) -> ImageWording[Any, Any, Any]:
+    return ImageWording(images, base, name, size, grid=grid)

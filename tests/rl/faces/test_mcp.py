@@ -1,0 +1,243 @@
+"""The Model Context Protocol with the official client: in this process, over standard input and output, over HTTP."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from scripts import ENVIRONMENTS, script, told
+
+import waybench
+from waybench.core import EpisodeRecord, UsageError, replay
+from waybench.rl import TRAINING_KEY
+from waybench.rl.mcp import IDLE, LARGEST_BODY, AgentEpisodes, server
+
+PATIENCE = 300
+MAZE = {"environment": "maze/alicia", "level": 5}
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> Any:
+    """Call a tool, and return its result."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return result.structured_content
+
+
+async def error_of(client: Client, tool: str, **arguments: Any) -> str:
+    """Call a tool that fails, and return the error's text."""
+    result = await client.call_tool(tool, arguments)
+    assert result.is_error
+    return result.content[0].text
+
+
+async def played(client: Client, replies: list[str], **item: Any) -> list[Any]:
+    """Play an episode with given replies; return the results of all calls."""
+    results = [await call(client, "start", **item)]
+    name = results[0]["episode"]
+    for reply in replies:
+        results.append(await call(client, "act", episode=name, reply=reply))
+    return [*results, await call(client, "finish", episode=name)]
+
+
+@pytest.mark.parametrize("env", ENVIRONMENTS)
+def test_the_same_replies_have_the_same_record(env: str) -> None:
+    expected = script(env, 2, {})
+    level = waybench.load(env).smallest_level
+
+    async def play() -> list[Any]:
+        episodes = AgentEpisodes([env], key=TRAINING_KEY)
+        async with Client(server(episodes)) as client:
+            found = await played(client, expected.replies, environment=env, level=level, index=2)
+            assert len(episodes) == 0
+            return found
+
+    first, *turns, last = asyncio.run(play())
+    assert told(last["record"]) == json.loads(json.dumps(expected.record))
+    assert [turn["outcome"] for turn in turns] == [turn["outcome"] for turn in expected.record["turns"]]
+    assert str(last["record"]["end"]) == expected.end
+    assert "legal_actions" not in first, "an agent sees what an evaluation shows, and no more"
+
+
+def test_errors_say_what_to_do(tmp_path: Path) -> None:
+    async def errors() -> list[str]:
+        async with Client(server(AgentEpisodes(["maze/alicia"], most=2))) as client:
+            found = [
+                await error_of(client, "start", environment="maze/alica"),
+                await error_of(client, "start", environment="search/dfs"),
+                await error_of(client, "start", environment="maze/alicia", level=6),
+                await error_of(client, "start", environment="maze/alicia", index=-1),
+                await error_of(client, "act", episode="nobody's", reply="x"),
+                await error_of(client, "act", episode="nobody's"),
+            ]
+            name = (await call(client, "start", **MAZE))["episode"]
+            await call(client, "start", **MAZE)
+            found.append(await error_of(client, "start", **MAZE))
+            for _ in range(3):
+                turn = await call(client, "act", episode=name, reply="no answer")
+            assert turn["end"] == "turn_limit"
+            found.append(await error_of(client, "act", episode=name, reply="once more"))
+            assert (await call(client, "look", episode=name))["done"] is True
+            return found
+
+    expected = [
+        "did you mean 'maze/alicia'",
+        "unknown environment 'search/dfs'",
+        "odd",
+        "index=-1",
+        "there is no episode",
+        "Field required",
+        "2 episodes are open, the maximum",
+        "the episode is over",
+    ]
+    found = asyncio.run(errors())
+    assert len(found) == len(expected)
+    assert [want for want, text in zip(expected, found, strict=True) if want not in text] == []
+
+
+def test_options_of_play_are_the_server_s(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="'colour'"):
+        AgentEpisodes(["maze/alicia"], options={"colour": "red"})
+    episodes = AgentEpisodes(["maze/alicia"], options={"wording": "ascii"})
+    assert "The maze is a drawing" in episodes.start("maze/alicia", 5, 0, 1, "")["text"]
+
+
+def test_episodes_that_nobody_uses_are_freed_and_recorded(tmp_path: Path) -> None:
+    now = [0.0]
+    out = tmp_path / "records.jsonl"
+    episodes = AgentEpisodes(["maze/alicia"], most=2, out=out, clock=lambda: now[0])
+    old = episodes.start("maze/alicia", 5, 0, 1, "a\nb\x1b")["episode"]
+    now[0] = IDLE / 2
+    kept = episodes.start("maze/alicia", 5, 1, 1, "")["episode"]
+    now[0] = IDLE + 1
+    episodes.look(kept)
+    assert len(episodes) == 1
+    with pytest.raises(UsageError, match="unused for too long"):
+        episodes.look(old)
+    episodes.start("maze/alicia", 5, 2, 1, "")
+    episodes.close()
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [(line["end"], line["player"]) for line in lines] == [
+        (None, "agent/a b"),
+        (None, "agent/unnamed"),
+        (None, "agent/unnamed"),
+    ]
+    assert lines[0]["settings"] == {"interface": "mcp", "client": "a b"}
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "waybench", "serve", "mcp", *map(str, arguments)]
+
+
+def stdio(*arguments: object) -> Any:
+    program, *rest = command(*arguments)
+    return stdio_client(StdioServerParameters(command=program, args=rest, env=dict(os.environ)))
+
+
+def test_an_agent_product_plays_over_standard_input_and_output(tmp_path: Path) -> None:
+    """The record is written when the episode ends, replays, and names the client."""
+    out = tmp_path / "records.jsonl"
+    expected = script("maze/alicia", 0, {}, hostile=False)
+
+    async def play() -> None:
+        async with Client(stdio("maze", "--out", out, "--key", TRAINING_KEY)) as client:
+            tools = (await client.list_tools()).tools
+            assert [tool.name for tool in tools] == ["environments", "start", "look", "act", "finish"]
+            listed = (await call(client, "environments"))["result"]
+            assert [each["environment"] for each in listed] == ["maze/alicia"]
+            await played(client, expected.replies, environment="maze/alicia")
+            await call(client, "start", **MAZE)  # never finished: the client goes
+
+    asyncio.run(play())
+    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+    assert [line["end"] for line in lines] == [expected.end, None]
+    settings = lines[0].pop("settings")
+    assert (settings["interface"], lines[0]["player"]) == ("mcp", f"agent/{settings['client']}")
+    assert told(lines[0]) == json.loads(json.dumps(expected.record))
+    replay(waybench.load("maze/alicia"), EpisodeRecord.from_json(lines[0]))
+
+
+@contextmanager
+def serving(*arguments: object) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    process = subprocess.Popen(command("--http", port, *arguments), stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert f"http://127.0.0.1:{port}/mcp" in process.stdout.readline()
+        patience = time.monotonic() + PATIENCE
+        while time.monotonic() < patience and process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", port), PATIENCE).close()
+                break
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp", process
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+
+
+@asynccontextmanager
+async def connected(url: str, token: str) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client
+
+
+def test_http_asks_for_the_token_and_keeps_clients_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", "a secret")
+    with serving("maze", "--token", "env:TOKEN", "--out", tmp_path / "x.jsonl") as (url, process):
+
+        async def two() -> None:
+            async with connected(url, "a secret") as one, connected(url, "a secret") as other:
+                first = await call(one, "start", **MAZE)
+                second = await call(other, "start", **MAZE, index=1)
+                await call(one, "act", episode=first["episode"], reply="x")
+                text = (await call(other, "look", episode=second["episode"]))["messages"]
+                assert len(text) == 1
+                # A client that vanishes leaves its episode to others that know its name, and the server goes on.
+            async with connected(url, "a secret") as third:
+                assert (await call(third, "look", episode=first["episode"]))["done"] is False
+
+        asyncio.run(two())
+        for headers in ({}, {"Authorization": "Bearer another"}, {"Authorization": "a secret"}):
+            answer = httpx2.post(url, headers=headers, json={})
+            assert answer.status_code == 401
+            assert "a secret" not in answer.text
+        headers = {"Authorization": "Bearer a secret", "Accept": "application/json, text/event-stream"}
+        strange = httpx2.post(url, headers={**headers, "Host": "example.com"}, json={})
+        assert strange.status_code in (403, 421)
+        large = httpx2.post(url, headers=headers, content=b" " * (LARGEST_BODY + 1))
+        assert large.status_code == 413
+        assert process.poll() is None
+    lines = (tmp_path / "x.jsonl").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 2, "what is not finished is recorded when the server stops"
+
+
+def test_a_new_token_is_printed() -> None:
+    with serving("maze") as (url, process):
+        assert process.stdout is not None
+        name, _, token = process.stdout.readline().strip().partition(": ")
+        assert name == "token"
+
+        async def listed() -> int:
+            async with connected(url, token) as client:
+                return len((await client.list_tools()).tools)
+
+        assert asyncio.run(listed()) == 5
