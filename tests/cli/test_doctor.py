@@ -49,6 +49,7 @@ def test_every_part_is_checked(command: Command) -> None:
         "hf",
         "jericho",
         "local",
+        "mcp",
         "openenv",
         "textworld",
         "trl",

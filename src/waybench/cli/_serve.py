@@ -14,8 +14,7 @@ from waybench.cli._choice import assignments
 from waybench.cli._keys import check_visible_key
 from waybench.core import UsageError, plural, read_key
 from waybench.envs import registry
-from waybench.rl import TRAINING_KEY
-from waybench.rl._session import play_and_source_options
+from waybench.rl import TRAINING_KEY, play_and_source_options
 from waybench.tasks import resolve_environment
 
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
