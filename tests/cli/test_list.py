@@ -42,7 +42,7 @@ def test_json(command: Command) -> None:
     assert [env["id"] for env in everything["environments"]] == [entry.id for entry in registry.entries]
     maze = json.loads(command("list", "maze", "--json").stdout)
     assert maze in everything["environments"]
-    assert maze["wordings"] == ["matrix", "ascii", "coordinates", "prose"]
+    assert maze["wordings"] == ["matrix", "ascii", "coordinates", "prose", "image", "image+text"]
     requests = next(option for option in maze["options"] if option["name"] == "requests")
     assert (requests["default"], requests["type"], requests["low"]) == (3, "int", 1)
     assert json.loads(command("list", "alicia", "--json").stdout) in everything["tasks"]

@@ -54,7 +54,7 @@ def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pyte
     assert result.exit_code == 0, result.output
     assert any(line.startswith("waybench/smollm2") for line in result.stdout.splitlines())
     records = [episode.record for episode in read_logs(out) if episode.record.player == "waybench/smollm2"]
-    assert sorted(record.env for record in records) == ["maze/alicia"] * 4 + ["textmap/destination"] * 3
+    assert sorted(record.env for record in records) == ["maze/alicia"] * 5 + ["textmap/destination"] * 6
     embedded = [episode.record for episode in read_logs(out) if episode.record.player == "waybench/oracle"]
     played = {record.item["id"] for record in records if record.env == "textmap/destination"}
     assert played <= {record.item["id"] for record in embedded}

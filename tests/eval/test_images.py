@@ -18,6 +18,7 @@ from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, model_server, prompt_tokens
 from tests.eval.play import waybench_
 from tests.png import Pixels, decoded, from_data_uri
+from waybench._api._episodes import Prompt
 from waybench.analysis import read_logs
 from waybench.analysis.comparisons import wording_effects
 from waybench.analysis.logs import Skipped, run_infos
@@ -25,8 +26,9 @@ from waybench.analysis.results import row
 from waybench.core import Episode, Picture, UsageError, play_out, policy, replay
 from waybench.eval import open_model
 from waybench.eval._images import png
-from waybench.eval._preflight import check_models
+from waybench.eval._preflight import check_models, refuse_text_models
 from waybench.eval._sample import Chat
+from waybench.rl import Session
 from waybench.submission._transcripts import log_findings
 
 MAZES = waybench.load("maze/alicia")
@@ -131,6 +133,38 @@ def test_examples_have_no_pictures() -> None:
     item = replace(first, examples=(second.instance,))
     with pytest.raises(UsageError, match="solved examples have no pictures"):
         Episode(MAZES, item, {"wording": "image"})
+
+
+def test_what_takes_texts_only_refuses_pictures() -> None:
+    with pytest.raises(UsageError, match="results of tools are texts"):
+        MAZES.resolve_options({"wording": "image", "interface": "tools"})
+    with pytest.raises(UsageError, match="wording=image: a session has texts only"):
+        Session(MAZES, wording="image")
+
+    class TextModel:
+        api = None
+
+        def __str__(self) -> str:
+            return "hf/local"
+
+    models: Any = [TextModel()]
+    with pytest.raises(UsageError, match="model 'hf/local' takes no pictures: choose a model that reads images"):
+        refuse_text_models(models)
+
+
+def test_a_function_has_the_pictures_of_new_messages() -> None:
+    found: list[list[str]] = []
+
+    def reply(prompt: Prompt) -> str:
+        found.append(prompt.pictures)
+        return '{"movements": [{"direction": "down", "cells": 1}]}' if len(found) == 1 else "nonsense"
+
+    waybench.play("maze/alicia", reply, wording="image", requests=2)
+    assert [len(pictures) for pictures in found] == [1, 1]
+    assert found[0][0].startswith("<svg") and found[0] != found[1]
+    found.clear()
+    waybench.play("maze/alicia", reply, requests=2)
+    assert found == [[], []]
 
 
 def sees(messages: list[dict[str, Any]]) -> bool:

@@ -13,6 +13,7 @@ from waybench.submission import pack
 from waybench.submission._archive import MANIFEST
 
 TASKS = {"guessnum": {"limit": 4}, "dfs": {"limit": 4}}
+LONG_NAME = f"{'x' * 96}.zip"
 HOSTILE = "<script>alert(1)</script>\x1b[2J"
 
 
@@ -70,6 +71,7 @@ def folder(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(own / "good.zip", own / "a\nb<b>.zip")
     (own / "link.zip").symlink_to("good.zip")
     (own / "no-archive.zip").write_bytes(b"no archive")
+    (own / LONG_NAME).write_bytes(b"no archive")
     manifest, records = read(own / "poor.zip")
     for lines in records.values():
         for line in lines:
@@ -100,6 +102,7 @@ REFUSED = {
     "submissions/leaves.zip",
     "submissions/link.zip",
     "submissions/no-archive.zip",
+    f"submissions/{LONG_NAME}",
 }
 
 

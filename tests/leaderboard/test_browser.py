@@ -16,6 +16,10 @@ def test_a_board_can_be_read(visit: Visits, site: Path, options: dict[str, Any])
     assert page.locator("h1").inner_text() == "The board"
     assert too_wide(page) == []
     assert barriers(page) == []
+    scrolling = page.eval_on_selector_all(
+        ".scroll", "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText.slice(0, 80))"
+    )
+    assert scrolling == []
 
 
 def test_the_way_from_a_row_to_its_verdict_and_a_replay(visit: Visits, site: Path) -> None:

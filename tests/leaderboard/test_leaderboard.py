@@ -193,6 +193,14 @@ def test_a_signed_verdict_stands_for_what_cannot_be_checked_here(private: Path, 
             assert status == "refused"
             assert "no allowed signer" in reason
     assert entries_of(private) == {"x": ("verified", "keeper")}
+    assert run("leaderboard", private, "--out", tmp_path / "site")[0] == 0
+    (page,) = [path.read_text() for path in (tmp_path / "site" / "verdicts").glob("*.html")]
+    body = page.partition("<body>")[2]
+    assert '<h1><span class="good">✓ Verified by keeper</span></h1>' in body
+    assert "<title>Verified by keeper: x.zip</title>" in page
+    assert "is a private set" in body, "the page still says what is not checked here"
+    assert 'class="bad"' not in body
+    assert "not verified" not in body.lower()
 
 
 @pytest.mark.slow

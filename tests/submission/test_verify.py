@@ -7,7 +7,7 @@ import subprocess
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import jsonschema
 import pytest
@@ -19,7 +19,7 @@ from tests.submission.tampering import read, write
 from waybench.cli._app import main
 from waybench.core import _workers
 from waybench.submission import NotASubmission, pack, verify, verify_logs
-from waybench.submission._archive import MANIFEST
+from waybench.submission._archive import MANIFEST, Archive
 
 
 def fail(problem: object) -> None:
@@ -263,6 +263,51 @@ def test_hostile_archives_are_refused_with_one_line(tmp_path: Path, files: dict[
     assert status == 2
     assert output.count("\n") == 1
     assert not (tmp_path / "verdict").exists()
+
+
+@pytest.mark.parametrize("method", [ZIP_BZIP2, ZIP_LZMA])
+def test_methods_whose_bombs_python_decompresses_at_once_are_refused(tmp_path: Path, method: int) -> None:
+    with ZipFile(tmp_path / "x.zip", "w", method) as archive:
+        archive.writestr(MANIFEST, b" " * (1 << 20))
+    status, output = run("verify", tmp_path / "x.zip")
+    assert (status, output.count("\n")) == (2, 1)
+    assert "another method than deflate" in output
+
+
+def test_a_long_list_of_files_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive_of(tmp_path / "x.zip", dict.fromkeys((f"records/{number:0990}" for number in range(1_100)), b""))
+    monkeypatch.setattr("zipfile.ZipInfo", None)  # it would make one for each entry
+    status, output = run("verify", tmp_path / "x.zip")
+    assert (status, output.count("\n")) == (2, 1)
+    assert "its list of files has more than 1 MiB" in output
+
+
+@pytest.mark.parametrize("runs", ["twice", "negative", "long name"])
+def test_a_manifest_that_multiplies_the_work_is_refused(submission: Path, tmp_path: Path, runs: str) -> None:
+    manifest, records = read(submission)
+    first = manifest["runs"][0]
+    match runs:
+        case "twice":
+            manifest["runs"].append(first)
+        case "negative":
+            manifest["runs"].append({**first, "file": "records/999-x.jsonl", "records": -5})
+        case _:
+            first["model"] = "m" * 1_001
+    # `write` sets the number of records, so the manifest is replaced in the archive as it is.
+    with ZipFile(tmp_path / "x.zip", "w", ZIP_DEFLATED) as archive:
+        archive.writestr(MANIFEST, json.dumps(manifest))
+        archive.writestr(first["file"], "".join(json.dumps(line) + "\n" for line in records[first["file"]]))
+    with pytest.raises(NotASubmission, match={"twice": "two runs", "negative": "negative"}.get(runs, "1,000 char")):
+        verify(tmp_path / "x.zip")
+
+
+def test_a_long_line_of_many_chunks_is_one_line(tmp_path: Path) -> None:
+    lines = [b"a" * 3_000_000, b"", b"b", b"c" * 1_048_576, b"d"]
+    name = "records/000-x.jsonl"
+    for end in (b"", b"\n"):
+        path = archive_of(tmp_path / "x.zip", {MANIFEST: b"{}", name: b"\n".join(lines) + end})
+        with path.open("rb", buffering=0) as stream:
+            assert list(Archive(stream).lines(name)) == lines
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:

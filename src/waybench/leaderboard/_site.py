@@ -127,6 +127,5 @@ def _verdict_page(entry: Entry, parts: Sequence[Part]) -> str:
             if any(row.model == name for row in part.matrix.rows):
                 links.append((f"Results and replays of {name}", f"../{part.folder}/{model_page(name)}"))
     says = f"Status on the leaderboard: {entry.status}."
-    if entry.signer:
-        says += f" The verdict that {entry.signer} signed is: verified. It stands for what cannot be checked here."
-    return verdict_page(entry.verdict, links=links, note=" ".join(filter(None, (says, entry.note))))
+    note = " ".join(filter(None, (says, entry.note)))
+    return verdict_page(entry.verdict, links=links, note=note, signer=entry.signer)

@@ -4,12 +4,13 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from io import BufferedIOBase
+from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
-from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from waybench.core import DataError, Json, check_json
+from waybench.submission._spool import SharedReader
 
 MANIFEST = "submission.json"
 RESULTS = "results.json"
@@ -22,6 +23,7 @@ MOST_RECORDS = 1_000_000
 LONGEST_LINE = 64 << 20
 _MOST_JSON = 64 << 20  # bytes of the manifest and of the results
 _MOST_VALUES = 2_000_000
+_MOST_DIRECTORY = 1 << 20  # bytes of the archive's list of its files
 _NAME = re.compile(r"submission\.json|results\.json|records/\d{3}-[a-z0-9_-]{1,60}\.jsonl|items/[0-9a-f]{16}\.jsonl")
 _CHUNK = 1 << 20
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same for all files, so that the same records give the same bytes
@@ -77,11 +79,25 @@ class ArchiveWriter:
         self._zip.close()
 
 
+class _BoundedReader(BufferedReader):
+    """A file of which no large part is read at once.
+
+    ZipFile reads the whole list of files at once, before anything can be said about it, and makes an object of each
+    entry: a list of 1 GB takes more than 10 GB of memory.
+    """
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Return at most so many bytes."""
+        if size is not None and size > _MOST_DIRECTORY:
+            raise BadZipFile(f"its list of files has more than {_MOST_DIRECTORY >> 20} MiB")
+        return super().read(size)
+
+
 class Archive:
     """An archive from outside, which is hostile until it is verified: nothing in it is executed or extracted.
 
     Args:
-        stream: The open file.
+        stream: The open file, without a buffer. Copies of the process can read it at the same time.
 
     Raises:
         NotASubmission: If it is no ZIP file, has other files than a submission, or exceeds the limits.
@@ -89,7 +105,7 @@ class Archive:
 
     def __init__(self, stream: IO[bytes]) -> None:
         try:
-            self._zip = ZipFile(stream)
+            self._zip = ZipFile(_BoundedReader(SharedReader(stream)))
             infos = self._zip.infolist()
         except (BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
             raise NotASubmission(f"no ZIP file: {str(error)[:100]}") from None
@@ -103,6 +119,9 @@ class Archive:
                 raise NotASubmission(f"it has two files {info.filename}")
             if info.flag_bits & 1:
                 raise NotASubmission(f"{info.filename} is encrypted")
+            # Of other methods, Python decompresses all that it has read: from 1 MB, any number of gigabytes at once.
+            if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+                raise NotASubmission(f"{info.filename} is compressed by another method than deflate")
             self._infos[info.filename] = info
         total = sum(info.file_size for info in infos)
         if total > MOST_BYTES:
@@ -155,16 +174,22 @@ class Archive:
         """
         if name not in self._infos:
             raise NotASubmission(f"it has no {name[:80]}")
-        rest = b""
+        begun: list[bytes] = []  # parts of a line; joined once, because a long line has many
+        size = 0
         for chunk in self._chunks(name):
             if digest is not None:
                 digest.update(chunk)
-            *whole, rest = (rest + chunk).split(b"\n")
-            yield from whole
-            if len(rest) > LONGEST_LINE:
+            end, *others = chunk.split(b"\n")
+            begun.append(end)
+            size += len(end)
+            if size > LONGEST_LINE:
                 raise NotASubmission(f"{name} has a line of more than {LONGEST_LINE >> 20} MiB")
-        if rest:
-            yield rest
+            if others:
+                yield b"".join(begun)
+                yield from others[:-1]
+                begun, size = [others[-1]], len(others[-1])
+        if size:
+            yield b"".join(begun)
 
     def _chunks(self, name: str) -> Iterator[bytes]:
         info, size = self._infos[name], 0

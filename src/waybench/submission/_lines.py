@@ -10,6 +10,7 @@ from waybench.core import DataError, EpisodeRecord, Json, LiveError, Outcome, ch
 from waybench.envs import registry
 
 _MOST_VALUES = 5_000_000
+_LONGEST_ID = 500  # characters of a sample's id, which verification keeps in memory
 _TEXTS = "texts"  # false where the opening and the messages of turns are left out
 # Paths of the submitter's machine in the message of an infrastructure error.
 _PATH = re.compile(r"(?<![\w/:.])(?:~|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
@@ -63,6 +64,8 @@ def read_line(line: bytes) -> Line:
         sample, epoch, has_texts, record = data["sample"], data["epoch"], data[_TEXTS], data["record"]
         if type(sample) is not str or type(epoch) is not int or type(has_texts) is not bool or len(data) != 4:
             raise DataError("the line is not one of a submission")
+        if len(sample) > _LONGEST_ID:
+            raise DataError(f"the sample's id has more than {_LONGEST_ID} characters")
         if not has_texts:
             if "opening" in record or any("message" in turn for turn in record["turns"]):
                 raise DataError("the line has texts, and says that it has none")

@@ -3,7 +3,10 @@
 from typing import Any
 
 from waybench.core import is_object
-from waybench.submission._archive import FORMAT, MANIFEST, VERSION
+from waybench.submission._archive import FORMAT, MANIFEST, MOST_FILES, VERSION
+
+_NAMES = ("file", "model", "task", "created", "version")  # these are kept with every record
+_LONGEST_NAME = 1_000  # characters
 
 
 def manifest_of(data: Any) -> dict[str, Any]:
@@ -21,6 +24,9 @@ def manifest_of(data: Any) -> dict[str, Any]:
     manifest: dict[str, Any] = data
     kinds: dict[str, type] = {"submitter": str, "about": str, "runs": list, "files": dict, "waybench": str}
     _check(manifest, kinds, MANIFEST)
+    if len(manifest["runs"]) > MOST_FILES:
+        raise ValueError(f"it has {len(manifest['runs']):,} runs; the maximum is {MOST_FILES:,}")
+    read: set[str] = set()
     for run in manifest["runs"]:
         kinds = {"file": str, "model": str, "task": str, "created": str, "version": str, "subset": str, "records": int}
         kinds |= {"epochs": int, "parameters": dict, "settings": dict, "search": dict}
@@ -29,6 +35,12 @@ def manifest_of(data: Any) -> dict[str, Any]:
         _check(run, kinds, "a run")
         if not 1 <= run["epochs"] <= 1000:
             raise ValueError("a run has no or too many epochs")
+        if run["records"] < 0:
+            raise ValueError("a run has a negative number of records")
+        # Otherwise a small archive could have one file read any number of times.
+        if run["file"] in read:
+            raise ValueError("two runs name one file of records")
+        read.add(run["file"])
     for name, file in manifest["files"].items():
         if not is_object(file):
             raise ValueError(f"the entry of file {name[:80]} is no object")
@@ -40,3 +52,5 @@ def _check(data: dict[str, Any], kinds: dict[str, type], what: str) -> None:
     for name, kind in kinds.items():
         if type(data.get(name)) is not kind:
             raise ValueError(f"{what}: {name!r} is missing or of another type")
+        if name in _NAMES and len(data[name]) > _LONGEST_NAME:
+            raise ValueError(f"{what}: {name!r} has more than {_LONGEST_NAME:,} characters")

@@ -11,13 +11,15 @@ from waybench.core import plural
 from waybench.submission._verdict import NOT_PROVEN, PROBLEMS, Verdict
 
 
-def verdict_page(verdict: Verdict, *, links: Sequence[tuple[str, str]] = (), note: str = "") -> str:
+def verdict_page(verdict: Verdict, *, links: Sequence[tuple[str, str]] = (), note: str = "", signer: str = "") -> str:
     """Return the page of a verdict.
 
     Args:
         verdict: The verdict. Everything in it is text from outside, which is escaped.
         links: Texts and addresses of pages about the same submission.
         note: What else is known of the submission, in a sentence.
+        signer: Who signed a verdict that the file is verified, which stands for the checks that are not possible here;
+            "" for nobody. The page's heading is then this verdict, and what is not checked here is no failure.
     """
     templates = Environment(
         autoescape=True,
@@ -34,6 +36,7 @@ def verdict_page(verdict: Verdict, *, links: Sequence[tuple[str, str]] = (), not
         verdict=verdict,
         links=links,
         note=note,
+        signer=signer,
         scores=headline,
         meanings=PROBLEMS,
         not_proven=NOT_PROVEN,

@@ -3,11 +3,11 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import BufferedReader
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from waybench.analysis.results import Row
+from waybench.analysis.results import Group, Row
 from waybench.core import PROCESSES, Json, spread
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission
 from waybench.submission._coverage import Coverage, coverage
@@ -16,7 +16,7 @@ from waybench.submission._odd import ORACLE_SAMPLE, OddThings
 from waybench.submission._parameters import key_labels
 from waybench.submission._records import CheckedRecord, Key, RecordChecker
 from waybench.submission._scores import first_difference, scores
-from waybench.submission._spool import SharedReader, Spool
+from waybench.submission._spool import Spool
 from waybench.submission._verdict import Findings, RunVerdict, Verdict
 
 _TOGETHER = 20  # records that a process checks at a time
@@ -49,7 +49,7 @@ def verify(
     with path.open("rb", buffering=0) as file:
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         with Spool[Place]() as spool:
-            archive = Archive(BufferedReader(SharedReader(file)))
+            archive = Archive(file)
             verification = _Verification(archive, spool, key_labels(keys), data_dir, progress, processes)
             verdict = verification.verdict(path.name, sha256)
         file.seek(0)
@@ -117,6 +117,7 @@ class _Verification:
             raise NotASubmission(f"it has {self._total:,} records; the maximum is {MOST_RECORDS:,}")
         self._states = [_RunState() for _ in self._runs]
         self._rows: list[Row] = []
+        self._groups: dict[Group, Group] = {}
         self._findings = Findings()
         self._odd = OddThings()
 
@@ -127,9 +128,6 @@ class _Verification:
             self._findings.add("archive", f"{unlisted[0]} is not in the manifest")
         for missing in sorted({*listed} - {*self._archive.names}):
             self._findings.add("archive", f"{missing[:80]} is missing")
-        names = [run["file"] for run in self._runs]
-        if len({*names}) < len(names):
-            self._findings.add("archive", "two runs name one file of records")
         self._check(self._read())
         runs = [
             self._run_verdict(run, state, covered)
@@ -219,7 +217,9 @@ class _Verification:
         for problem in checked.problems:
             state.problems.add(*problem)
         if checked.row is not None:
-            self._rows.append(checked.row)
+            # Rows from other processes have copies of their group, whose texts can be as long as the manifest allows.
+            group = self._groups.setdefault(checked.row.group, checked.row.group)
+            self._rows.append(replace(checked.row, group=group))
         if checked.conduct is not None:
             self._odd.add(checked.conduct)
         if checked.level is not None:

@@ -292,10 +292,11 @@ DEMO: Mapping[str, dict[str, Json]] = {
     # In "paper" an empty reply counts as the first action.
     "smartplay": {"limit": 2, "protocol": "sound", "wording": "one_question", "crafter_steps": 40},
 }
-# What a language model on this machine plays in it: a few single replies, since each takes seconds.
+# What a language model on this machine plays in it: a few single replies, since each takes seconds, and no fewer than
+# normalised scores need.
 DEMO_MODEL: Mapping[str, dict[str, Json]] = {
-    "alicia": {"max_dimension": 5, "requests": 1, "attempts": 1, "limit": 4},
-    "mango_destination": {**DEMO["mango_destination"], "worlds": 1, "limit": 3},  # of the same items
+    "alicia": {"max_dimension": 5, "requests": 1, "attempts": 1, "limit": 5},
+    "mango_destination": {**DEMO["mango_destination"], "worlds": 2, "limit": 3},  # of the same items
 }
 # Its search for horizons that are known: one plan is all that the players have.
 DEMO_HORIZON: tuple[str, dict[str, Json]] = (
