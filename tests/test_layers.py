@@ -83,7 +83,7 @@ ONLY_IMPORTED_BY = {
     "inspect_ai": {"eval", "tasks", "contrib", "analysis", "submission"},
     "gymnasium": {"rl"},
     "jericho": {"contrib"},
-    "anyio": {"eval", "view"},
+    "anyio": {"eval", "rl", "view"},
     "mcp": {"rl"},
     "openenv": {"rl"},
     "trl": {"rl"},

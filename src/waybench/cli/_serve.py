@@ -1,7 +1,9 @@
 """`waybench serve`: environments behind the protocols of other programs, on this machine."""
 
+import os
 import secrets
-from collections.abc import Mapping
+import signal
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,9 @@ import click
 
 from waybench.cli._choice import assignments
 from waybench.cli._keys import check_visible_key
-from waybench.core import Environment, Json, UsageError, plural, read_key, unknown
+from waybench.core import UsageError, plural, read_key
 from waybench.envs import registry
-from waybench.rl import TRAINING_KEY
+from waybench.rl import TRAINING_KEY, play_and_source_options
 from waybench.tasks import resolve_environment
 
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -72,7 +74,7 @@ def openenv(
     """
     check_visible_key(key)
     environment = resolve_environment(env)
-    of_play, of_source = _settings(environment, parameters)
+    of_play, of_source = play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
     face: Any = import_module("waybench.rl.openenv")
     uvicorn: Any = import_module("uvicorn")
     app = face.app(
@@ -142,6 +144,7 @@ def mcp(
     made = face.server(episodes)
     try:
         if port is None:
+            _stop_with(episodes.close)
             made.run("stdio")
             return
         secret = read_key(token) if token is not None else secrets.token_urlsafe(24)
@@ -155,17 +158,12 @@ def mcp(
         episodes.close()
 
 
-def _settings(
-    environment: Environment[Any, Any, Any], parameters: tuple[str, ...]
-) -> tuple[Mapping[str, Json], Mapping[str, Json]]:
-    """Return the options of play and those of the source that texts of -T give."""
-    given = assignments(parameters, "-T", "key=value")
-    of_play = {option.name for option in environment.play_options}
-    of_source = {option.name for option in environment.source_options}
-    for name in given:
-        if name not in of_play | of_source:
-            raise UsageError(unknown(f"option of {environment.id}", name, of_play | of_source))
-    return (
-        {name: value for name, value in given.items() if name in of_play},
-        {name: value for name, value in given.items() if name in of_source},
-    )
+def _stop_with(close: Callable[[], None]) -> None:
+    """End the program at Ctrl-C and SIGTERM: the thread that waits for standard input cannot be interrupted."""
+
+    def stop(number: int, frame: object) -> None:
+        close()
+        os._exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)

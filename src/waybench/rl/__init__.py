@@ -11,13 +11,23 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.rl._session import Session, Turn
+from waybench.rl._session import Session, Turn, play_and_source_options
 from waybench.rl._splits import SPLITS, TRAINING_KEY, SplitSource, split_of
 
 if TYPE_CHECKING:
     from waybench.rl._curriculum import Choice, Curriculum
 
-__all__ = ["SPLITS", "TRAINING_KEY", "Choice", "Curriculum", "Session", "SplitSource", "Turn", "split_of"]
+__all__ = [
+    "SPLITS",
+    "TRAINING_KEY",
+    "Choice",
+    "Curriculum",
+    "Session",
+    "SplitSource",
+    "Turn",
+    "play_and_source_options",
+    "split_of",
+]
 
 # It needs numpy, which most environments play without.
 __getattr__ = late_names(__name__, {"_curriculum": ("Choice", "Curriculum")})

@@ -204,3 +204,22 @@ class Session:
 def chat(messages: list[Message]) -> list[dict[str, str]]:
     """Return messages as chat models take them."""
     return [{"role": message.role, "content": message.text} for message in messages]
+
+
+def play_and_source_options(
+    environment: Environment[Any, Any, Any], given: Mapping[str, Json]
+) -> tuple[dict[str, Json], dict[str, Json]]:
+    """Return those of some options that are options of play, and those that are options of the source of items.
+
+    Raises:
+        UsageError: If an option is neither.
+    """
+    of_play = {option.name for option in environment.play_options}
+    of_source = {option.name for option in environment.source_options}
+    for name in given:
+        if name not in of_play | of_source:
+            raise UsageError(unknown(f"option of {environment.id}", name, of_play | of_source))
+    return (
+        {name: value for name, value in given.items() if name in of_play},
+        {name: value for name, value in given.items() if name in of_source},
+    )

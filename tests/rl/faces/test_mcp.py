@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from scripts import ENVIRONMENTS, script, told
 
 import waybench
-from waybench.core import EpisodeRecord, UsageError, replay
+from waybench.core import EpisodeRecord, UsageError, read_calls, replay
 from waybench.rl import TRAINING_KEY
 from waybench.rl.mcp import IDLE, LARGEST_BODY, AgentEpisodes, server
 
@@ -33,7 +33,8 @@ async def call(client: Client, tool: str, **arguments: Any) -> Any:
     """Call a tool, and return its result."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
-    return result.structured_content
+    *texts, rest = (block.text for block in result.content)
+    return {**dict(zip(["text"], texts, strict=False)), **json.loads(rest)}
 
 
 async def error_of(client: Client, tool: str, **arguments: Any) -> str:
@@ -48,7 +49,11 @@ async def played(client: Client, replies: list[str], **item: Any) -> list[Any]:
     results = [await call(client, "start", **item)]
     name = results[0]["episode"]
     for reply in replies:
-        results.append(await call(client, "act", episode=name, reply=reply))
+        calls = read_calls(reply).calls
+        given = (
+            {"action": {"name": calls[0].name, "arguments": dict(calls[0].arguments)}} if calls else {"reply": reply}
+        )
+        results.append(await call(client, "act", episode=name, **given))
     return [*results, await call(client, "finish", episode=name)]
 
 
@@ -58,17 +63,113 @@ def test_the_same_replies_have_the_same_record(env: str) -> None:
     level = waybench.load(env).smallest_level
 
     async def play() -> list[Any]:
-        episodes = AgentEpisodes([env], key=TRAINING_KEY)
+        episodes = AgentEpisodes([env])
         async with Client(server(episodes)) as client:
-            found = await played(client, expected.replies, environment=env, level=level, index=2)
+            item = {"environment": env, "level": level, "index": 2, "key": TRAINING_KEY}
+            found = await played(client, expected.replies, **item)
             assert len(episodes) == 0
             return found
 
     first, *turns, last = asyncio.run(play())
     assert told(last["record"]) == json.loads(json.dumps(expected.record))
-    assert [turn["outcome"] for turn in turns] == [turn["outcome"] for turn in expected.record["turns"]]
+    assert first["text"] == "\n\n".join(message["text"] for message in expected.record["opening"])
+    assert [turn["text"] for turn in turns] == [
+        turn["message"].encode("utf-8", "backslashreplace").decode() for turn in expected.record["turns"]
+    ]
+    seen = set[str]().union(*turns)
+    assert seen <= {"text", "done", "end", "metrics"}, "an agent sees what an evaluation shows, and no more"
     assert str(last["record"]["end"]) == expected.end
-    assert "legal_actions" not in first, "an agent sees what an evaluation shows, and no more"
+    assert first.keys() == {"episode", "item", "level", "text", "done"}
+
+
+@pytest.mark.parametrize("env", ["maze/alicia", "search/guessnum", "hanoi/rods"])
+def test_actions_are_calls_of_the_declared_tools(env: str) -> None:
+    options = {"interface": "tools"}
+    expected = script(env, 1, options, hostile=False)
+
+    async def play() -> list[Any]:
+        async with Client(server(AgentEpisodes([env]))) as client:
+            item = {"environment": env, "index": 1, "key": TRAINING_KEY, "options": options}
+            listed = (await call(client, "options", environment=env))["options"]
+            assert "interface" in {option["name"] for option in listed}
+            one = await call(client, "start", **item)
+            wrong = await call(client, "act", episode=one["episode"], action={"name": "fly", "arguments": {}})
+            assert wrong["text"] and not wrong["done"]
+            return await played(client, expected.replies, **item)
+
+    first, *_, last = asyncio.run(play())
+    assert told(last["record"]) == json.loads(json.dumps(expected.record))
+    assert all(action["name"] and action["arguments"]["type"] == "object" for action in first["actions"])
+    assert last["record"]["options"]["wording"].startswith("tools:")
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"key": "file:/etc/passwd"}, "cannot name files"),
+    ({"options": {"wording": "file:/etc/passwd"}}, "cannot name files"),
+    ({"options": {"wording": "tools:file:/etc/passwd"}}, "cannot name files"),
+    ({"options": {"__class__": 1}}, "unknown option"),
+    ({"options": {"level": 5}}, "unknown option"),
+    ({"options": {"protocol": ["sound"]}}, "protocol"),
+    ({"environment": "x" * 10_000}, "unknown environment"),
+]
+
+
+def test_hostile_arguments_are_errors_and_nothing_is_read_or_run() -> None:
+    async def errors() -> None:
+        async with Client(server(AgentEpisodes(["maze/alicia"]))) as client:
+            for given, expected in WRONG:
+                text = await error_of(client, "start", **{**MAZE, **given})
+                assert expected in text and "root:" not in text and "Traceback" not in text, (given, text)
+            name = (await call(client, "start", **MAZE))["episode"]
+            for wrong, expected in [
+                ({}, "one of them"),
+                ({"reply": "x", "action": {"name": "x"}}, "one of them"),
+                ({"action": {"name": "move", "arguments": {}}}, "takes replies"),
+                ({"reply": "x" * (LARGEST_BODY + 1)}, "longer than"),
+            ]:
+                assert expected in await error_of(client, "act", episode=name, **wrong)
+            for reply in ("", "\x00 <script>", "__import__('os')"):
+                assert (await call(client, "act", episode=name, reply=reply))["text"]
+
+    asyncio.run(errors())
+
+
+def test_a_server_of_one_set_gives_away_no_items() -> None:
+    episodes = AgentEpisodes(["maze/alicia"], key="mine", options={"protocol": "sound"})
+    for given, message in (({"key": "other"}, "one set"), ({"options": {"protocol": "paper"}}, "fixed the option")):
+        with pytest.raises(UsageError, match=message):
+            episodes.start("maze/alicia", 5, 0, 1, "", **given)
+    name = episodes.start("maze/alicia", 5, 0, 1, "")["episode"]
+    assert episodes.finish(name).keys() == {"text", "done"}
+    assert "protocol" not in {option["name"] for option in episodes.options("maze/alicia")}
+
+
+def test_a_file_that_cannot_be_written_is_an_error_at_the_start(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot write"):
+        AgentEpisodes(["maze/alicia"], out=tmp_path / "no" / "records.jsonl")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_and_keeps_the_record(tmp_path: Path, number: signal.Signals) -> None:
+    """Some products end servers so; the client here keeps its end of the pipe open."""
+    out = tmp_path / "records.jsonl"
+    process = subprocess.Popen(command("maze", "--out", out), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdin is not None and process.stdout is not None
+        me = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "me", "version": "1"}}
+        started = {"name": "start", "arguments": MAZE}
+        for count, (method, params) in enumerate([("initialize", me), ("tools/call", started)]):
+            sent = {"jsonrpc": "2.0", "id": count, "method": method, "params": params}
+            process.stdin.write(json.dumps(sent) + "\n")
+            process.stdin.flush()
+            assert "result" in json.loads(process.stdout.readline())
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 128 + number
+    finally:
+        process.kill()
+        process.wait()
+    (line,) = out.read_text(encoding="utf-8").splitlines()
+    assert (json.loads(line)["player"], json.loads(line)["end"]) == ("agent/me", None)
 
 
 def test_errors_say_what_to_do(tmp_path: Path) -> None:
@@ -98,7 +199,7 @@ def test_errors_say_what_to_do(tmp_path: Path) -> None:
         "odd",
         "index=-1",
         "there is no episode",
-        "Field required",
+        "there is no episode",
         "2 episodes are open, the maximum",
         "the episode is over",
     ]
@@ -154,8 +255,8 @@ def test_an_agent_product_plays_over_standard_input_and_output(tmp_path: Path) -
     async def play() -> None:
         async with Client(stdio("maze", "--out", out, "--key", TRAINING_KEY)) as client:
             tools = (await client.list_tools()).tools
-            assert [tool.name for tool in tools] == ["environments", "start", "look", "act", "finish"]
-            listed = (await call(client, "environments"))["result"]
+            assert [tool.name for tool in tools] == ["environments", "options", "start", "look", "act", "finish"]
+            listed = (await call(client, "environments"))["environments"]
             assert [each["environment"] for each in listed] == ["maze/alicia"]
             await played(client, expected.replies, environment="maze/alicia")
             await call(client, "start", **MAZE)  # never finished: the client goes
@@ -240,4 +341,4 @@ def test_a_new_token_is_printed() -> None:
             async with connected(url, token) as client:
                 return len((await client.list_tools()).tools)
 
-        assert asyncio.run(listed()) == 5
+        assert asyncio.run(listed()) == 6

@@ -2,11 +2,12 @@
 
     waybench serve mcp --out agent.jsonl
 
-The tools are `environments`, `start`, `look`, `act` and `finish`. Prompts, limits, outcomes and records are those
-of any other player.
+The tools are `environments`, `options`, `start`, `look`, `act` and `finish`. Prompts, limits, outcomes and records
+are those of any other player.
 """
 
-from waybench.rl.mcp._episodes import IDLE, AgentEpisodes
-from waybench.rl.mcp._server import LARGEST_BODY, http_app, server
+from waybench.rl._limits import IDLE, LARGEST_BODY
+from waybench.rl.mcp._episodes import AgentEpisodes
+from waybench.rl.mcp._server import http_app, server
 
 __all__ = ["IDLE", "LARGEST_BODY", "AgentEpisodes", "http_app", "server"]

@@ -5,7 +5,8 @@
 A split of OpenEnv's task API is a split of this package and a level, as "train-9"; an index is an item's number in it.
 """
 
+from waybench.rl._limits import LARGEST_BODY
 from waybench.rl.openenv._environment import TextAction, TextEnvironment, TextObservation, TextState
-from waybench.rl.openenv._server import LARGEST_BODY, app
+from waybench.rl.openenv._server import app
 
 __all__ = ["LARGEST_BODY", "TextAction", "TextEnvironment", "TextObservation", "TextState", "app"]

@@ -10,10 +10,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from waybench.rl._limits import IDLE, LARGEST_BODY
 from waybench.rl.openenv._environment import TextAction, TextEnvironment, TextObservation, TextState
-
-LARGEST_BODY = 1 << 20  # bytes of a request
-IDLE = 3600.0  # seconds after which a session that nobody uses is freed
 
 
 def app(
