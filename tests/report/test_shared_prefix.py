@@ -14,7 +14,7 @@ from waybench.reporting._shared_prefix import Common, SharedPrefix, opening, pro
 Prompt = tuple[Message, ...]
 LEAST = 2
 # Few roles and letters, so that many prompts begin alike.
-MESSAGES = st.builds(Message, st.sampled_from(["system", "user"]), st.text("ab\n", max_size=7))
+MESSAGES = st.builds(Message, st.sampled_from(["system", "user"]), st.text("ab\n", max_size=7), picture=st.none())
 PROMPTS = st.lists(st.lists(MESSAGES, max_size=4).map(tuple), max_size=5)
 ALIKE = st.builds(
     lambda first, rest: [(*first, *other) for other in rest],
