@@ -69,7 +69,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is no
         (["run", "alicia", "gtb_st"], ["gtb_state", "gtb_stepwise"]),
         (["run", "alicia", "--model", "waybench/o"], ["waybench/oracle"]),
         (["run", "alicia", "-T", "wor"], ["wording="]),
-        (["run", "alicia", "-T", "wording", "="], ["ascii", "coordinates", "matrix", "prose"]),
+        (["run", "alicia", "-T", "wording", "="], ["ascii", "coordinates", "image", "image+text", "matrix", "prose"]),
         (["run", "alicia", "-T", "wording", "=", "pro"], ["prose"]),
         (["run", "alicia", "-T", "wording", "=", "ascii", "--dis"], ["--display"]),
         (["run", "alicia", "--display", "pl"], ["plain"]),
