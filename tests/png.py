@@ -3,6 +3,7 @@
 import base64
 import struct
 import zlib
+from functools import lru_cache
 from typing import NamedTuple
 
 Colour = tuple[int, int, int]
@@ -48,6 +49,7 @@ def decoded(data: bytes) -> Pixels:
     return Pixels(width, height, rows, channels)
 
 
+@lru_cache(maxsize=64)  # a chat sends the same pictures again
 def from_data_uri(uri: str) -> Pixels:
     """Return the pixels of a data URI."""
     head, _, content = uri.partition(",")

@@ -52,6 +52,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "leaderboard": PLAYED | {"analysis", "reporting", "submission"},
     "exports": PLAYED | {"analysis", "papers", "stats", "tasks"},
     "view": BOTTOM,
+    "scale": {"core"},
+    "shards": BOTTOM | {"scale"},
     "people": PLAYED | {"view"},
     "cli": PLAYED
     | {
@@ -69,6 +71,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         "exports",
         "submission",
         "leaderboard",
+        "scale",
+        "shards",
         "view",
         "people",
     }
@@ -86,6 +90,7 @@ ONLY_IMPORTED_BY = {
     "anyio": {"eval", "rl", "view"},
     "mcp": {"rl"},
     "openenv": {"rl"},
+    "ray": {"scale"},
     "trl": {"rl"},
     "starlette": {"people", "rl", "view"},
     "textual": {"people"},

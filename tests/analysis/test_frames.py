@@ -10,6 +10,7 @@ from tests.analysis.searches import searched
 from waybench.analysis import Row, by_level, episode_frame, overall, rows, score_frame
 from waybench.analysis.frames import FRAME_SCHEMA, Fact, Frame, column_frame, group_id
 from waybench.analysis.results import Cluster, Group
+from waybench.core import FailureKind, FirstError
 from waybench.envs import registry
 
 MAPS = [corridor("small", 3), corridor("large", 4)]
@@ -50,6 +51,7 @@ def test_what_an_episode_says() -> None:
         end="failed",
         outcomes={"ok": 2, "illegal": 3},
         failure="wall",
+        first_error=FirstError(7, 2, FailureKind("junction", "wrong turns", "A wrong turn.")),
         metrics={"score": 62.5, "raw_score": None},
         sizes={"score": 4.0},
         input_tokens=1000,
@@ -78,6 +80,8 @@ def test_what_an_episode_says() -> None:
             "outcome.ok": 2,
             "outcome.illegal": 3,
             "failure": "wall",
+            "first_error": "junction",
+            "first_error_step": 7,
         },
         **{"outcome.unparsed": 0, "outcome.unproductive": 0, "outcome.truncated": 0, "outcome.refused": 0},
         **{"metric.score": 62.5, "metric.raw_score": None, "input_tokens": 1000, "output_tokens": 60},

@@ -51,6 +51,7 @@ def test_every_part_is_checked(command: Command) -> None:
         "local",
         "mcp",
         "openenv",
+        "ray",
         "textworld",
         "trl",
     }

@@ -34,6 +34,7 @@ REACHABLE = {
     "hanoi/rods": MOST + 1,
     "rps/rounds": MOST + 1,
     "maze/alicia": 9,  # the cells that are paths
+    "maze/explore": 36,  # the cells, what was seen and the cell before
     "messenger/roles": MOST + 1,  # every place within reach, the last two observations, and how many there were
     # Nodes 0-1, 0-2, 0-3, 2-4: where one is, where one was before, and the order of the first visits.
     "search/bfs": 317,

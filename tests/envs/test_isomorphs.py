@@ -30,6 +30,7 @@ def score(env: Environment[Any, Any, Any], item: Item[Any], player: str, attempt
 def test_the_published_benchmarks_have_isomorphic_items() -> None:
     assert {env.id for env in ENVIRONMENTS} == {
         "maze/alicia",
+        "maze/explore",
         *(f"search/{name}" for name in ("guessnum", "coin", "dfs", "cavedfs", "bfs", "cavebfs")),
         *(f"textmap/{name}" for name in ("route", "destination", "extract")),
         *(f"tilemap/{name}" for name in ("gtb", "stepwise", "state")),

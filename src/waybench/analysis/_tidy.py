@@ -89,6 +89,19 @@ _COURSE: tuple[Fact[Row], ...] = (
         "kind of its environment (see the environment's page in the documentation); null for solved and excluded "
         "episodes, completed games of a fixed length, and episodes with a teacher.",
     ),
+    Fact(
+        "first_error",
+        str,
+        lambda row: row.first_error.kind.name if row.first_error else None,
+        "The kind of its first error, the first step that no best play makes; null for episodes that did not fail, and "
+        "where errors are not defined.",
+    ),
+    Fact(
+        "first_error_step",
+        int,
+        lambda row: row.first_error.step if row.first_error else None,
+        "The number of that step, from 1; null without one.",
+    ),
     Fact("counts", bool, lambda row: row.is_included, "Whether the episode is in the denominators of the estimates."),
     Fact(
         "infrastructure_error",

@@ -46,6 +46,10 @@ COMMANDS = {
         "Run the embedded players on some tasks and write the report; no API key needed.",
     ),
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
+    "shards": (
+        "waybench.cli._shards_check:shards",
+        "Verify items that were generated as shards, and count duplicates.",
+    ),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
     **contrib.COMMANDS,

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from waybench.cli._log_place import LogPlace
 from waybench.cli._output import lines
 from waybench.cli._run import DEFAULT_OUT
 from waybench.core import UsageError, unknown
+from waybench.data import cache_dir
+from waybench.scale import is_url, local_copy
 
 if TYPE_CHECKING:
     from waybench.analysis import Row
@@ -47,8 +50,8 @@ class Side(NamedTuple):
     "--in",
     "folders",
     multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
+    type=LogPlace(),
+    metavar="DIR|URL",
     help=f"Folder in which to look up model names; repeatable.  [default: {DEFAULT_OUT}]",
 )
 @click.option("--task", "tasks", multiple=True, metavar="NAME", help="Compare on this task only; repeatable.")
@@ -250,6 +253,8 @@ def _side(text: str, folders: tuple[Path, ...]) -> Side:
     Raises:
         UsageError: If it is no folder, and there are none to look for a model in.
     """
+    if is_url(text):
+        return Side((local_copy(text, cache_dir()),), "")
     path = Path(text)
     if os.path.isdir(path) or os.path.isfile(path):  # False also for a name that is too long to be one
         return Side((path.resolve(),), "")

@@ -11,7 +11,7 @@ from waybench.cli._output import to_stderr
 from waybench.cli._parameters import task_args
 from waybench.cli._report import build
 from waybench.cli._report_progress import ReportProgress
-from waybench.core import LOCAL_MODELS, Json, plural, prepare_folder
+from waybench.core import LOCAL_MODELS, PROCESSES, Json, plural, prepare_folder, spread
 from waybench.tasks import DEMO, DEMO_HORIZON, DEMO_MODEL, find_task, load_task
 
 # Players that err at a rate, whose horizon can be computed.
@@ -49,10 +49,15 @@ def demo(out: Path, model: str | None) -> None:
     prepare_folder(out)
     click.echo(INTRODUCTION)
     to_stderr(f"demo: {plural(len(PLAYERS), 'player')} on {', '.join(DEMO)}, {len(SEARCHED)} on {DEMO_HORIZON[0]}")
-    evaluate(_tasks(DEMO), [f"waybench/{player}" for player in PLAYERS], out)
-    # Beside the others: a model's rows are not to be of different tasks in one table.
-    folder = prepare_folder(out / DEMO_HORIZON[0])
-    evaluate(_tasks(dict([DEMO_HORIZON])), [f"waybench/{player}" for player in SEARCHED], folder)
+    plays = [*((name, args, PLAYERS) for name, args in DEMO.items()), (*DEMO_HORIZON, SEARCHED)]
+
+    def play(number: int) -> None:
+        name, args, players = plays[number]
+        # One process at a time can run in a folder.
+        evaluate(_tasks({name: args}), [f"waybench/{player}" for player in players], prepare_folder(out / name))
+
+    with spread(play, len(plays), PROCESSES) as done:
+        list(done)
     if model is not None:
         to_stderr(f"demo: {model} on {', '.join(DEMO_MODEL)}; this takes a minute or two")
         own = prepare_folder(out / model)
@@ -61,7 +66,7 @@ def demo(out: Path, model: str | None) -> None:
         report = build((out,), out / "site", "waybench demo", progress=progress)
     click.echo(matrix_text(matrix(report.rows)))
     click.echo(f"\nHorizons on {DEMO_HORIZON[0]}, with the horizon that is known by construction:")
-    for line in _horizons(folder):
+    for line in _horizons(out / DEMO_HORIZON[0]):
         click.echo(f"  {line}")
     click.echo(f"\nreport: {report.index}")
 

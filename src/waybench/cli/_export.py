@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from waybench.cli._log_place import LogPlace
 from waybench.cli._output import tell_skipped
 from waybench.core import UsageError, plural
 
@@ -16,7 +17,7 @@ waybench export waybench-out --format citation --out cite"""
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
+@click.argument("folders", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL|FILE...")
 @click.option("--format", "form", required=True, type=click.Choice(FORMATS), help="Format of the files.")
 @click.option("--out", "-o", required=True, type=click.Path(path_type=Path), help="Folder for the files.")
 @click.option("--model", default="", metavar="NAME", help="Export this model alone.")

@@ -1,27 +1,30 @@
 """`waybench generate`: instances as JSON lines."""
 
 import sys
-from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import click
 
 from waybench.cli._author import author_parameters, check_no_model, opened, write_authored
-from waybench.cli._chats import prompt_lines, solution_lines
-from waybench.cli._items import ItemChoice, ItemChoices
-from waybench.cli._output import dumps, lines
-from waybench.cli._params import OUTPUT, item_parameters, play_parameters
+from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
+from waybench.cli._item_lines import instance_line, line_writer
+from waybench.cli._items import ItemChoices
+from waybench.cli._output import lines
+from waybench.cli._params import OUTPUT, WholeNumber, item_parameters, play_parameters
 from waybench.cli._rows import is_parquet, parquet
+from waybench.cli._shards import Request, default_size, generate_shards
 from waybench.contrib import AUTHORED
-from waybench.core import NOTHING, Environment, Item, Json, UsageError, plural
+from waybench.core import UsageError, plural
 from waybench.rl import SPLITS
+from waybench.scale import executor, is_url
+from waybench.shards import FORMATS, Plan
 from waybench.tasks import TASKS, resolve_environment
 
 _EXAMPLES = f"""\b
 waybench generate {TASKS[0].name} --level 9 --count 100 --key mine
 waybench generate {TASKS[0].name} --level 9 --count 100 --key mine --prompts --out prompts.jsonl
 waybench generate {TASKS[0].name} --level 9 --count 100 --key other --solutions --out train.jsonl
+waybench generate {TASKS[0].name} --level 9 --count 1e9 --out s3://bucket/items --executor ray --address auto
 waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -T objectives=4 -T "theme=a city" --out maps.jsonl"""
 
 
@@ -29,7 +32,9 @@ waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -T objectives=4 
 @click.argument("env")
 @item_parameters
 @play_parameters
-@click.option("--count", type=click.IntRange(min=0), default=10, show_default=True, help="Number of items.")
+@click.option(
+    "--count", type=WholeNumber(), default="10", show_default=True, help="Number of items, such as 500 or 1e9."
+)
 @click.option("--start", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the first item.")
 @click.option("--prompts", is_flag=True, help="Write prompts instead: the chat messages before the first reply.")
 @click.option("--solutions", is_flag=True, help="Write chats instead in which the oracle solves the items.")
@@ -53,8 +58,16 @@ waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -T objectives=4 
     help="The oracle's reasoning in --solutions: in the field reasoning_content, or before the reply as <think>.",
 )
 @click.option(
-    "--out", type=OUTPUT, help="File to write; with --solutions also FILE.parquet.  [default: standard output]"
+    "--out",
+    type=OUTPUT,
+    help="File to write; with --solutions also FILE.parquet. With options of shards, or as a URL, the folder of the "
+    "shards.  [default: standard output]",
 )
+@EXECUTOR
+@ADDRESS
+@click.option("--shard-size", type=WholeNumber(1), help="Items of a shard.  [default: 10000; 100000 from 1e7 items]")
+@click.option("--shard", type=WholeNumber(), help="Make only the shard of this number, from 0.")
+@click.option("--format", "file_format", type=click.Choice(list(FORMATS)), help="Format of shards.  [default: jsonl]")
 @author_parameters
 def generate(
     env: str,
@@ -71,6 +84,11 @@ def generate(
     player: str,
     reasoning: str,
     out: str | None,
+    executor_name: str | None,
+    address: str,
+    shard_size: int | None,
+    shard: int | None,
+    file_format: str | None,
     model: str | None,
     **of_model: Any,
 ) -> None:
@@ -87,6 +105,10 @@ def generate(
     environments that write a new prompt for each turn, each reply has a line with its own prompt. `-T protocol=sound`
     and `-T wording=...` choose the protocol and the wording.
 
+    With --executor, --shard-size, --shard, --format, or a URL as --out, the items are written as shards, by as many
+    processes or machines as there are: compressed JSON lines or Parquet, each named after its content, with a manifest.
+    The same command makes what is missing and leaves what is finished; `waybench shards` verifies it.
+
     With --model, a language model writes the items, from a story to a map whose objectives can all be reached. Each
     takes about 5 to 25 requests. -T then takes objectives, attempts (at each of five steps) and theme.
     Items that fail are reported on standard error, and the exit status is 1.
@@ -94,8 +116,24 @@ def generate(
     if prompts and solutions:
         raise UsageError("--prompts and --solutions are different files: choose one")
     chats = prompts or solutions
+    kind = "prompts" if prompts else "solutions" if solutions else "instances"
+    engine = chosen_executor(executor_name, address)
+    in_shards = (
+        engine is not None or any(each is not None for each in (shard_size, shard, file_format)) or is_url(out or "")
+    )
     if not solutions and (player != "oracle" or reasoning != "none"):
         raise UsageError("--player and --reasoning are for chats: add --solutions")
+    if in_shards:
+        if model is not None:
+            raise UsageError("shards and --executor do not work with --model: remove them")
+        check_no_model(of_model)
+        place = _folder(out)
+        plan = Plan(start, count, shard_size or default_size(count))
+        given = (env, key, level, settings, options, parameters, kind, split, player, reasoning, file_format or "jsonl")
+        request = Request(*given)
+        _check_played(request.choices(), chats)
+        generate_shards(request, place, plan, engine or executor("processes"), shard)
+        return
     if is_parquet(out) and not solutions:
         raise UsageError(f"--out {out}: only --solutions are written as Parquet; choose a name that ends in .jsonl")
     if model is not None:
@@ -107,18 +145,13 @@ def generate(
         author = opened(environment, model, level, (*settings, *parameters), **of_model)
         with lines(out) as write:
             failed = write_authored(
-                author, environment, count, lambda item, more: write(_line(environment, item, more))
+                author, environment, count, lambda item, more: write(instance_line(environment, item, more))
             )
         sys.exit(1 if failed else 0)
     check_no_model(of_model)
     choices = ItemChoices(env, key, level, settings, options, parameters, None if chats else "paper", split)
-    if choices.play_options and not chats:
-        raise UsageError(
-            f"{', '.join(choices.play_options)}: only for how items are played; add --prompts or --solutions, or "
-            "leave it out"
-        )
-    solved = partial(solution_lines, player=player, reasoning=reasoning)
-    write_lines = prompt_lines if prompts else solved if solutions else _instance_lines
+    _check_played(choices, chats)
+    write_lines = line_writer(kind, player, reasoning)
     exhausted = choices.space is not None and start + count > choices.space
     written: set[str] = set()
     end = choices.space if exhausted and choices.is_list and choices.space is not None else start + count
@@ -147,22 +180,25 @@ def _too_few(choices: ItemChoices, level: int | None) -> str:
     return f"level {smallest if level is None else level} has only {plural(choices.space, 'different item')}"
 
 
-def _instance_lines(choice: ItemChoice) -> Iterator[str]:
-    yield _line(choice.environment, choice.item)
+def _check_played(choices: ItemChoices, chats: bool) -> None:
+    """Refuse options of play where nothing is played."""
+    if choices.play_options and not chats:
+        raise UsageError(
+            f"{', '.join(choices.play_options)}: only for how items are played; add --prompts or --solutions, or "
+            "leave it out"
+        )
 
 
-def _line(environment: Environment[Any, Any, Any], item: Item[Any], more: Mapping[str, Json] = NOTHING) -> str:
-    return dumps(
-        {
-            "env": environment.id,
-            "version": environment.version,
-            "id": item.id,
-            "level": item.level,
-            "key": item.key_label,
-            "index": item.index,
-            "instance": item.instance.to_json(),
-            "hash": item.instance.hash,
-            "proof": dict(item.proof),
-            **more,
-        }
-    )
+def _folder(out: str | None) -> str:
+    """Return the folder of shards.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    if out is None or out == "-":
+        raise UsageError("shards are files: give their folder or its URL with --out")
+    if out.endswith((".jsonl", ".jsonl.gz", ".json", ".parquet")):
+        raise UsageError(
+            f"--out {out}: shards are files of one folder: give a name without an ending; --format chooses"
+        )
+    return out

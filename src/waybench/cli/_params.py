@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, TypeVar, cast
 
 import click
@@ -10,7 +11,38 @@ from waybench.cli._keys import one_key
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_MOST = 10**18  # a number of items; also keeps 1e999999999 from being written out
+
 OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more than click's own checks
+
+
+class WholeNumber(click.ParamType[int]):
+    """A whole number, also as 1e9 or 1_000_000.
+
+    Args:
+        least: The smallest that is allowed.
+    """
+
+    name = "number"
+
+    def __init__(self, least: int = 0) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a number."""
+        try:
+            # Not by way of a float, which has no whole numbers beyond 2^53; the size of the exponent is bounded.
+            exact = value if isinstance(value, int) else Decimal(str(value).strip()[:40])
+            if not -1 <= exact <= _MOST:
+                raise ValueError
+            number = int(exact)
+            if number != exact:
+                raise ValueError
+        except (ArithmeticError, ValueError):
+            self.fail(f"{str(value)[:80]!r} is not a whole number such as 500 or 1e9", param, ctx)
+        if number < self._least:
+            self.fail(f"{number} is too small: give {self._least} or more", param, ctx)
+        return number
 
 
 def item_parameters(command: F) -> F:

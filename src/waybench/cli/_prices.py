@@ -4,9 +4,11 @@ from pathlib import Path
 
 import click
 
+from waybench.cli._log_place import LogPlace
+
 
 @click.command(epilog="waybench prices waybench-out > prices.json")
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR...")
+@click.argument("folders", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL...")
 @click.option(
     "--prices",
     "known",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from waybench.cli._log_place import LogPlace, refuse_copy
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
 from waybench.core import PROCESSES
@@ -34,7 +35,7 @@ def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None)
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR|FILE...")
+@click.argument("folders", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL|FILE...")
 @click.option(
     "--out",
     "-o",
@@ -70,8 +71,9 @@ def report(
 ) -> None:
     """Write a static report site for the runs in some folders, and for people's records.
 
-    DIR is a folder of logs. FILE is a file of records from `waybench play --record`; such files (*.jsonl, *.jsonl.gz)
-    are also found in the folders. Open the site's index.html in a browser; it needs no server or network.
+    DIR is a folder of logs, and URL one elsewhere (s3://bucket/folder). FILE is a file of records from `waybench play
+    --record`; such files (*.jsonl, *.jsonl.gz) are also found in the folders. Open the site's index.html in a browser;
+    it needs no server or network.
     """
     with ReportProgress() as progress:
         site = build(
@@ -89,7 +91,12 @@ def report(
 
 
 def site_beside(first: Path) -> Path:
-    """Return where a site goes if the user does not say: into the first folder, or beside the first file."""
+    """Return where a site goes if the user does not say: into the first folder, or beside the first file.
+
+    Raises:
+        UsageError: If that folder is at a URL.
+    """
+    refuse_copy(first)
     return (first.parent if os.path.isfile(first) else first) / "site"
 
 

@@ -1,18 +1,24 @@
 """`waybench run`: evaluate models on tasks, resumably."""
 
 import sys
-from functools import partial
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from waybench.cli._budget import NO_BUDGET, run_budget
+from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
+from waybench.cli._parts import RunPart, part_arguments, part_folder, refuse_secrets, run_parts, split
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import INTERFACE, TOOLS, prepare_folder, read_prices
-from waybench.tasks import TASKS, TaskQuote, find_task, load_task, task_picture
+from waybench.core import Price, prepare_folder, read_prices
+from waybench.data import cache_dir
+from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
+from waybench.tasks import TASKS, TaskQuote, find_task
 
 DEFAULT_OUT = Path("waybench-out")
 
@@ -73,7 +79,20 @@ _POSITIVE = click.IntRange(min=1)
     "--prices", metavar="FILE", type=click.Path(path_type=Path), help="Token prices as JSON (see `waybench prices`)."
 )
 @click.option("--quote", "quote_only", is_flag=True, help="Print what each task asks of each model, and exit.")
-@click.option("--out", type=click.Path(path_type=Path), default=DEFAULT_OUT, show_default=True, help="Log folder.")
+@click.option(
+    "--out",
+    default=str(DEFAULT_OUT),
+    show_default=True,
+    metavar="DIR|URL",
+    help="Log folder, also by URL (s3://bucket/folder, gs://...); keys for it come from the environment.",
+)
+@EXECUTOR
+@ADDRESS
+@click.option(
+    "--gpus-per-model",
+    type=click.FloatRange(min=0, min_open=True),
+    help="GPUs that each model needs; the executor finds them. A job is then a model with all tasks.",
+)
 @click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.")
 @click.option(
     "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
@@ -111,7 +130,10 @@ def run(
     budget: str | None,
     prices: Path | None,
     quote_only: bool,
-    out: Path,
+    out: str,
+    executor_name: str | None,
+    address: str,
+    gpus_per_model: float | None,
     model_base_url: str | None,
     model_args: tuple[str, ...],
     time_limit: int | None,
@@ -140,9 +162,12 @@ def run(
         click.echo(line, err=True)
     from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
 
-    check_folder(out)
+    engine = chosen_executor(executor_name, address, gpus_per_model or 0)
+    is_local = not is_url(out)
+    if is_local:
+        check_folder(Path(out))
     if not quote_only:
-        prepare_folder(out)
+        _ = prepare_folder(Path(out)) if is_local else Folder(out).check()
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
@@ -167,9 +192,39 @@ def run(
         if limit_of_run.note:
             click.echo(limit_of_run.note)
         return
-    pictures = (task_picture(entry, args) for entry, args in chosen)
-    picture = next((one for one in pictures if one is not None), None)
     settings = {name: value for name, value in config.items() if value is not None}
+    whole = RunPart(
+        tuple((entry.name, args) for entry, args in chosen),
+        models,
+        out,
+        {
+            "model_base_url": model_base_url,
+            "model_args": model_arguments(model_args),
+            "config": {**settings, **({"attempt_timeout": timeout} if timeout else {})},
+            "limits": {"time_limit": time_limit, "token_limit": token_limit},
+            "rerun": rerun,
+            "check": not no_check,
+        },
+        limit_of_run.amount,
+        limit_of_run.in_dollars,
+        known,
+    )
+    if engine is not None:
+        if not is_on_this_machine(engine):
+            refuse_secrets(whole)
+        parts = split(whole, by_task=not gpus_per_model)
+        if whole.budget is not None and budget is not None:
+            parts = [replace(part, budget=whole.budget / len(parts)) for part in parts]
+        elif whole.budget is not None:  # that of the tasks that climb, for each model
+            own = [[find_task(name) for name, _ in part.tasks] for part in parts]
+            limits = [
+                run_budget(None, some, part.models, known, to_last_level) for some, part in zip(own, parts, strict=True)
+            ]
+            parts = [replace(part, budget=limit.amount) for part, limit in zip(parts, limits, strict=True)]
+        for line in opening:
+            click.echo(line, err=True)
+        _run_with(engine, parts, known, levels=levels)
+        return
     progress = RunProgress(
         prices=known,
         budget=limit_of_run.amount,
@@ -177,27 +232,34 @@ def run(
         opening=opening,
         most_requests=sum(found.requests for _, found in quotes),
     )
+    made, more = part_arguments(whole)
     try:
-        unfinished = evaluate_shown(
-            [partial(load_task(entry), **args) for entry, args in chosen],
-            models,
-            out,
-            model_base_url=model_base_url,
-            model_args=model_arguments(model_args),
-            config={**settings, **({"attempt_timeout": timeout} if timeout else {})},
-            limits={"time_limit": time_limit, "token_limit": token_limit},
-            rerun=rerun,
-            check=not no_check,
-            picture=picture,
-            tools=any(args.get(INTERFACE) == TOOLS for _, args in chosen),
-            display=display,
-            progress=progress,
-        )
+        with nullcontext(Path(out)) if is_local else part_folder(whole, progress.notes.append) as folder:
+            unfinished = evaluate_shown(made, models, folder, **more, display=display, progress=progress)
     except KeyboardInterrupt:
         click.echo(progress.interrupted_text, err=True)
         raise
     if progress.budget_is_spent:
         click.echo(progress.interrupted_text, err=True)
-    print_summary(out, known, () if progress.budget_is_spent else unfinished, levels=levels)
+    _summarise(out, known, () if progress.budget_is_spent else unfinished, levels=levels)
     if unfinished:
         sys.exit(1)
+
+
+def _run_with(engine: Executor, parts: Sequence[RunPart], prices: Mapping[str, Price], *, levels: bool) -> None:
+    """Run a run's parts where an executor runs them."""
+    try:
+        unfinished = run_parts(parts, engine)
+    except KeyboardInterrupt:
+        click.echo("Interrupted. What is finished is kept. To resume, run the same command again.", err=True)
+        raise
+    if engine.is_whole:
+        _summarise(parts[0].out, prices, unfinished, levels=levels)
+    if unfinished:
+        sys.exit(1)
+
+
+def _summarise(out: str, prices: Mapping[str, Price], unfinished: Sequence[str], *, levels: bool) -> None:
+    """Print the summary of a run, whose folder may be elsewhere."""
+    folder = local_copy(out, cache_dir()) if is_url(out) else Path(out)
+    print_summary(folder, prices, unfinished, levels=levels, shown=out)

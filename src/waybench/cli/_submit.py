@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
+from waybench.cli._log_place import LogPlace
 from waybench.cli._output import tell_skipped
 from waybench.core import UsageError, plural, read_commitment
 
@@ -21,7 +22,7 @@ _BAR_EVERY = 25  # records
 
 
 @click.command()
-@click.argument("places", nargs=-1, required=True, type=_PLACE, metavar="DIR...")
+@click.argument("places", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL...")
 @click.option("--model", "models", multiple=True, help="Model to submit; repeatable.  [default: all]")
 @click.option("--out", type=_PLACE, default=Path("submission.zip"), show_default=True, help="File to write.")
 @click.option("--by", "submitter", default="", help="Who submits: a name, an address, a page.")
@@ -62,7 +63,7 @@ def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitt
 
 
 @click.command()
-@click.argument("places", nargs=-1, required=True, type=_PLACE, metavar="PATH...")
+@click.argument("places", nargs=-1, required=True, type=LogPlace(), metavar="PATH|URL...")
 @click.option("--model", "models", multiple=True, help="Model to verify, of logs; repeatable.  [default: all]")
 @KEYS
 @KEY_FILES

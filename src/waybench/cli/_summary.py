@@ -20,7 +20,14 @@ _MOST_WARNINGS = 5
 _DEFAULT_IN = "waybench-out"
 
 
-def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[str], *, levels: bool = False) -> None:
+def print_summary(
+    out: Path,
+    prices: Mapping[str, Price],
+    unfinished: Sequence[str],
+    *,
+    levels: bool = False,
+    shown: str | None = None,
+) -> None:
     """Print the summary of a run: results on standard output, warnings and problems on standard error.
 
     Args:
@@ -28,6 +35,7 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
         prices: Model -> its prices.
         unfinished: What is not finished, as "task with model".
         levels: Whether to print the scores of each level, too.
+        shown: The folder as the user gave it, where that is a URL.
 
     Raises:
         NoEpisodesError: If there is no episode.
@@ -63,7 +71,7 @@ def print_summary(out: Path, prices: Mapping[str, Price], unfinished: Sequence[s
         for problem in problems(episodes):
             to_stderr(f"  {problem}")
     if rows:
-        click.echo(f"\nnext: {next_command(out, rows)}")
+        click.echo(f"\nnext: {next_command(shown or out, rows)}")
 
 
 def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
@@ -75,7 +83,7 @@ def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
     return [f"{times} x {model}: {error}" for (model, error), times in counted.most_common(5)]
 
 
-def next_command(out: Path, rows: Iterable["Row"]) -> str:
+def next_command(out: Path | str, rows: Iterable["Row"]) -> str:
     """Return the commands to continue with, a line each: `compare` for two models on the same task, and `report`.
 
     Args:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from waybench.cli._log_place import LogPlace, is_copy
 from waybench.cli._output import to_stderr
 from waybench.cli._report import PRICES, build, site_beside
 from waybench.core import WaybenchError, prepare_folder, read_prices
@@ -20,8 +21,8 @@ from waybench.view import Outcome, address, listen, new_token, serve
     "folders",
     nargs=-1,
     required=True,
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    metavar="DIR...",
+    type=LogPlace(exists=True, file_okay=False),
+    metavar="DIR|URL...",
 )
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; DIR/site by default.")
 @click.option("--title", default="waybench", show_default=True, help="Title of the site.")
@@ -55,6 +56,8 @@ def view(
     if prices:
         read_prices(prices)  # an error in it is shown now, and not by every build
     site = prepare_folder(out or site_beside(folders[0]))
+    if any(map(is_copy, folders)):
+        to_stderr("view: logs at a URL are copied once; start again to see newer ones")
     listener, token = listen(port), new_token()
     url = address(listener, token)
     click.echo(f"view: {url} (press Ctrl-C to stop)")

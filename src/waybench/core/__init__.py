@@ -27,6 +27,7 @@ from waybench.core._failures import (
     general_failure,
     main_cause,
 )
+from waybench.core._first_errors import FirstError, FirstErrors, Step, unread
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
@@ -150,6 +151,8 @@ __all__ = [
     "Facts",
     "FailureKind",
     "Field",
+    "FirstError",
+    "FirstErrors",
     "Game",
     "HorizonSpec",
     "Images",
@@ -187,6 +190,7 @@ __all__ = [
     "ScriptedPolicy",
     "Series",
     "Source",
+    "Step",
     "Stream",
     "TemplateWording",
     "Tile",
@@ -256,6 +260,7 @@ __all__ = [
     "spread",
     "template_fields",
     "unknown",
+    "unread",
     "with_article",
     "with_examples",
     "without_credentials",

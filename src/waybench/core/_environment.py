@@ -11,6 +11,7 @@ from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Datas
 from waybench.core._errors import UsageError
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
+from waybench.core._first_errors import FirstError, FirstErrors
 from waybench.core._game import A, End, Game, Json, Limits, S
 from waybench.core._images import IMAGE_OPTIONS, Images, has_images, with_image_options, without_images
 from waybench.core._instance import Instance, Item, Source
@@ -125,6 +126,7 @@ class Environment(Generic[I, S, A]):
         failure: EpisodeRecord of a finished episode that was not solved -> its main cause, one of `failure_kinds`. None
             only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
             By default outcomes and end alone are looked at.
+        first_errors: What the first error of an episode is; None if that is not defined.
         action_turns: EpisodeRecord -> the turns whose replies had to name an action; by default all. Shares of outcomes
             are shares of these. Other turns ask for a thought, say, and whatever is replied to them is right.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
@@ -192,6 +194,7 @@ class Environment(Generic[I, S, A]):
     aggregates: tuple[Aggregate, ...] = ()
     failures: tuple[FailureKind, ...] = ()
     failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
+    first_errors: FirstErrors | None = None
     datasets: tuple[Dataset, ...] = ()
     horizon: HorizonSpec | None = None
     task: str = ""
@@ -252,6 +255,17 @@ class Environment(Generic[I, S, A]):
             its limit on turns is no failure.
         """
         return None if record.end in (None, End.SOLVED, End.INFRASTRUCTURE) else self.failure(record)
+
+    def first_error_of(self, record: EpisodeRecord) -> FirstError | None:
+        """Return the first error of an episode that failed.
+
+        Returns:
+            The error; None for an episode that was solved, is not over or ended in an infrastructure error, for one
+            without an error, and where errors are not defined.
+        """
+        if self.first_errors is None or record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
+            return None
+        return self.first_errors.find(record)
 
     def source(
         self, key: str | None = None, level: int | None = None, *, protocol: str = "paper", **options: Json

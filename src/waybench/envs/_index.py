@@ -7,6 +7,7 @@ INDEX = (
     Entry("crafter/survival", 1, "waybench.envs.crafter:SURVIVAL", "survive and unlock achievements in an open world"),
     Entry("hanoi/rods", 1, "waybench.envs.hanoi:RODS", "Tower of Hanoi, from any position to any other"),
     Entry("maze/alicia", 1, "waybench.envs.maze:ALICIA", "mazes as text; the answer is a list of moves"),
+    Entry("maze/explore", 1, "waybench.envs.maze.explore:EXPLORE", "find the exit of a maze seen through a window"),
     Entry("messenger/roles", 1, "waybench.envs.messenger:ROLES", "deliver a message past an enemy, with a manual"),
     Entry("rps/rounds", 1, "waybench.envs.rps:ROUNDS", "Rock Paper Scissors against predictable opponents"),
     Entry("search/bfs", 1, "waybench.envs.search:BFS", "traverse an unknown tree, breadth first"),

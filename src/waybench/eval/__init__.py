@@ -7,6 +7,7 @@ from waybench.eval._errors import one_line_errors
 from waybench.eval._function import FunctionModel
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
+from waybench.eval._part import part_files
 from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._run_progress import RunProgress
 from waybench.eval._sample import Chat, finished_record, open_episode, stored_record, to_sample
@@ -43,6 +44,7 @@ __all__ = [
     "one_line_errors",
     "open_episode",
     "open_model",
+    "part_files",
     "play",
     "reply_of",
     "stored_record",

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -22,6 +22,7 @@ from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._function import engine_name
 from waybench.eval._lock import locked
+from waybench.eval._part import selected_tasks
 from waybench.eval._preflight import PATIENCE, check_models, refuse_text_models, refuse_without_tools
 from waybench.eval._progress_file import written
 from waybench.eval._provider import EmbeddedPlayer
@@ -108,8 +109,11 @@ def evaluate(
         )
     journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
     try:
-        with locked(out), written(out, followed), _quiet_logging():
-            _set_aside_poorer_logs(out)
+        selected = selected_tasks()
+        # Parts that another program selects share a folder, which it looks after.
+        with nullcontext() if selected else locked(out), written(out, followed), _quiet_logging():
+            if not selected:
+                _set_aside_poorer_logs(out)
             try:
                 GenerateConfig.model_validate(config or {})
                 created = [journals.create(make) for make in tasks]
@@ -129,12 +133,12 @@ def evaluate(
             if followed.budget_is_spent:
                 mark_stopped(out, followed.interrupted_text)
                 return [f"{each.task} with {each.model}" for each in followed.statuses() if each.state != "finished"]
-            if len(logs) < len(tasks) * len(ready) or any(log.status == "cancelled" for log in logs):
+            if len(logs) < (selected or len(tasks) * len(ready)) or any(log.status == "cancelled" for log in logs):
                 raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
             failed = [log for log in logs if log.status != "success"]
             if any(says_full(log.error.message) for log in failed if log.error):
                 raise UsageError(full_message(out))
-            journals.clear(logs)
+            journals.clear(logs, are_all=not selected)
     except PrerequisiteError as error:
         raise UsageError(_one_line(error)) from None
     except ValidationError as error:

@@ -123,12 +123,17 @@ class Journal:
     def drop(self, logged: set[str]) -> None:
         """Rewrite the file without ended samples that are in a log; remove the file if it is empty.
 
+        A file that has none of them stays as it is.
+
         Args:
             logged: The UUIDs of the samples in logs.
         """
         left = {sample: kept for sample, kept in self._kept.items() if kept.uuid not in logged}
         if not left:
-            self.remove()
+            if self._kept:
+                self.remove()
+            return
+        if len(left) == len(self._kept):
             return
         self.close()
         fresh = self.path.with_suffix(".new")

@@ -106,7 +106,11 @@ class RunJournals:
                     journals.progress[str(model)] = _add_progress(task, str(model), progress)
                 if not isinstance(model.api, EmbeddedPlayer):
                     settings = self._identity(task, model)
-                    parts = _plain(task.name.removeprefix("waybench/")), _plain(str(model)), digest(settings)[:16]
+                    parts = (
+                        plain_name(task.name.removeprefix("waybench/")),
+                        plain_name(str(model)),
+                        digest(settings)[:16],
+                    )
                     name = "_".join(parts) + SUFFIX
                     journal = Journal(self._folder / name, settings, self._syncer, self._warn)
                     journals.by_model[str(model)] = journal
@@ -122,14 +126,16 @@ class RunJournals:
         journal = owner.by_model.get(progress.model) if owner else None
         return journal.turns_without(logged) if journal else []
 
-    def clear(self, logs: Sequence[EvalLog]) -> None:
+    def clear(self, logs: Sequence[EvalLog], *, are_all: bool = True) -> None:
         """Remove samples from the journals that are in the logs.
 
         Args:
-            logs: The logs of all tasks, after the run.
+            logs: The logs, after the run.
+            are_all: Whether these are of all tasks with all models; if not, other processes may write the journals of
+                the others.
         """
         logged: set[str] = set()
-        complete = all(log.status == "success" for log in logs)
+        complete = are_all and all(log.status == "success" for log in logs)
         if not complete:
             summaries = (each for log in logs for each in read_eval_log_sample_summaries(log.location))
             logged = {str(each.uuid) for each in summaries if not each.error}
@@ -180,7 +186,8 @@ def _args(task: Task) -> dict[str, Any]:
         return {}
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a name as a part of a journal's file name."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", name)[:60]
 
 

@@ -119,7 +119,7 @@ class Site:
             return b""
         episodes = self._episodes(lambda each: each == group)
         estimates = [estimate for estimate in self.estimates if estimate.group == group]
-        failures = self.failed.of_group(group, "")
+        failures = self.failed.of_group(group, ""), self.failed.first_errors_of(group, "")
         return content_key(
             "results",
             *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),

@@ -1,6 +1,6 @@
 """Success by difficulty: a distribution over psychometric curves with an upper asymptote below 1."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -129,6 +129,8 @@ class Curves:
         spans = np.asarray(1 - guesses - lapses, dtype=np.float64)
         self._spans: Array = np.kron(spans[:, None], np.eye(len(shape.links))).astype(np.float64)
         self._steady: NDArray[np.bool_] = column[2] == 0  # one curve of each tail
+        row = np.ravel_multi_index(tuple(column[[0, 1, 3]]), (sizes[0], sizes[1], sizes[3]))
+        self._row: NDArray[np.intp] = np.asarray(row, dtype=np.intp)
         self._tails: tuple[bytes, Array] = b"", np.empty(0)
         self._reaches: dict[float, Array] = {}
 
@@ -139,21 +141,29 @@ class Curves:
             at: The difficulties.
             selection: Which curves; all if None.
         """
-        if selection is None:
-            # Curves that differ in their ends alone have the same tail, so each tail is computed once.
-            links = len(self.shape.links)
-            steady = self._tails_of(at, self._steady).reshape(-1, 1, links, len(at))
-            tails = np.repeat(steady, len(self._spans) // links, axis=1).reshape(-1, len(at))
-            return self.guess[:, None] + (1 - self.guess - self.lapse)[:, None] * tails
-        guess = self.guess[selection]
-        return guess[:, None] + (1 - guess - self.lapse[selection])[:, None] * self._tails_of(at, selection)
+        # Curves that differ in their ends alone have the same tail, so each tail is computed once.
+        tails = self._tails_at(at)[self._row if selection is None else self._row[selection]]
+        guess, lapse = (ends if selection is None else ends[selection] for ends in (self.guess, self.lapse))
+        return guess[:, None] + (1 - guess - lapse)[:, None] * tails
 
-    def _tails_of(self, at: Array, selected: NDArray[np.bool_]) -> Array:
-        tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
-        for number, link in enumerate(self.shape.links):
-            of_link = self._link[selected] == number
-            tails[of_link] = _tail(link, tails[of_link])
-        return tails
+    def each_rates(self, at: Array, selection: NDArray[np.bool_]) -> Iterator[Array]:
+        """Yield the success rates of some curves at each difficulty: the columns of `rates`, which are many numbers."""
+        tails, rows = self._tails_at(at), self._row[selection]
+        guess, span = self.guess[selection], 1 - self.guess[selection] - self.lapse[selection]
+        for column in tails.T.copy():
+            yield guess + span * column[rows]
+
+    def _tails_at(self, at: Array) -> Array:
+        """Return each different tail (rows) at some difficulties (columns); the last ones are kept."""
+        places = at.tobytes()
+        if self._tails[0] != places:
+            selected = self._steady
+            tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
+            for number, link in enumerate(self.shape.links):
+                of_link = self._link[selected] == number
+                tails[of_link] = _tail(link, tails[of_link])
+            self._tails = places, tails
+        return self._tails[1]
 
     def sums(self, at: Array, weights: Array) -> Array:
         """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).
@@ -165,10 +175,7 @@ class Curves:
             at: The difficulties.
             weights: Of each curve (columns), any number of weights (rows).
         """
-        places = at.tobytes()
-        if self._tails[0] != places:
-            self._tails = places, self._tails_of(at, self._steady)
-        tails = self._tails[1]
+        tails = self._tails_at(at)
         parts = weights.reshape(-1, len(self._spans)) @ self._spans
         return (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
 
@@ -252,11 +259,12 @@ class Fit:
         """
         rest = (1 - confidence) / 2
         relevant = self.weights > _NO_WEIGHT * self.weights.max()
-        cells = np.minimum(self.curves.rates(at, relevant) * _CELLS, _CELLS - 1).astype(np.intp)
-        # Sums by cell, for to sort all rates at every difficulty takes several times as long.
+        weights = self.weights[relevant]
         ends = np.empty((2, len(at)))
-        for number in range(len(at)):
-            below = np.cumsum(np.bincount(cells[:, number], weights=self.weights[relevant], minlength=_CELLS))
+        # Sums by cell, for to sort all rates at every difficulty takes several times as long.
+        for number, rates in enumerate(self.curves.each_rates(at, relevant)):
+            cells = np.minimum(rates * _CELLS, _CELLS - 1).astype(np.intp)
+            below = np.cumsum(np.bincount(cells, weights=weights, minlength=_CELLS))
             ends[:, number] = np.searchsorted(below, np.array([rest, 1 - rest]) * below[-1])
         low, high = (ends + 0.5) / _CELLS
         return low, high

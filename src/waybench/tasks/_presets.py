@@ -283,14 +283,14 @@ PRESETS = tuple(map(_with_isomorphs, _ENTRIES))
 
 # The tasks of `waybench demo`: small enough for a minute, large enough that the players differ.
 DEMO: Mapping[str, dict[str, Json]] = {
+    # The longest comes first. In "paper" an empty reply counts as the first action.
+    "smartplay": {"limit": 2, "protocol": "sound", "wording": "one_question", "crafter_steps": 40},
     "alicia": {"max_dimension": 9},
     "aqa": {"limit": 5},
     # In "paper" a player that says no_parameters has no success at all, and so no number.
     "mango_destination": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
     "mango_route": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
     "gtb": {"limit": 5},
-    # In "paper" an empty reply counts as the first action.
-    "smartplay": {"limit": 2, "protocol": "sound", "wording": "one_question", "crafter_steps": 40},
 }
 # What a language model on this machine plays in it: a few single replies, since each takes seconds, and no fewer than
 # normalised scores need.

@@ -124,9 +124,12 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
 def check_failures(environment: AnyEnvironment, level: int) -> None:
     """Every failed episode, of every kind of player, has one declared kind of failure, and no other episode has any.
 
-    The one exception are episodes that go on to their limit on turns, where that is no failure.
+    The one exception are episodes that go on to their limit on turns, where that is no failure. A first error is of a
+    declared kind, too, and in a turn of the record.
     """
     kinds = {kind.name for kind in environment.failure_kinds}
+    errors = environment.first_errors.all_kinds if environment.first_errors is not None else ()
+    require(len({kind.name for kind in errors}) == len(errors), "kinds of first errors come twice")
     for options in ways(environment):
         for item in items(environment, level, 2):
             for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
@@ -135,9 +138,13 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
                 record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
                 what = f"{options}, item {item.id}, {episode.player}"
                 try:
-                    kind = environment.failure_of(record)
-                except Exception as error:
-                    raise ContractError(f"{what}: failure raised {type(error).__name__}: {error}") from error
+                    kind, error = environment.failure_of(record), environment.first_error_of(record)
+                except Exception as raised:
+                    raise ContractError(f"{what}: failure raised {type(raised).__name__}: {raised}") from raised
+                require(
+                    error is None or (error.kind in errors and error.step >= 1 and 0 <= error.turn < len(record.turns)),
+                    f"{what}: the first error is {error}",
+                )
                 if record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
                     require(kind is None, f"{what}: it has not failed, yet it is said to fail by {kind}")
                     continue

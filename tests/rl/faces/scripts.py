@@ -26,8 +26,10 @@ class Script:
 
 def growing(env: str) -> dict[str, Any]:
     """Return options under which an environment is one conversation; its first ones if there are none."""
-    wording = next(option for option in registry.load(env).options if option.name == "wording")
-    for protocol in ("paper", "sound"):
+    protocols, wording = (
+        next(option for option in registry.load(env).options if option.name == name) for name in ("protocol", "wording")
+    )
+    for protocol in protocols.choices:
         for name in wording.choices or (wording.default,):
             options = {"protocol": protocol, "wording": name}
             if Session(env, **options).grows:

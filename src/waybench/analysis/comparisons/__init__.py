@@ -10,6 +10,7 @@ from waybench.analysis.comparisons._failures import (
     failures,
     has_fixed_length,
 )
+from waybench.analysis.comparisons._first_errors import FirstErrorCounts, first_error_kinds, first_errors
 from waybench.analysis.comparisons._foreign import foreign_scores
 from waybench.analysis.comparisons._groups import MODEL, matched
 from waybench.analysis.comparisons._harness import AgentEffect, agent_effects, agent_table
@@ -65,6 +66,7 @@ __all__ = [
     "ComparisonCells",
     "ExamplesEffect",
     "Failures",
+    "FirstErrorCounts",
     "IsomorphEffect",
     "IsomorphScores",
     "ItemScores",
@@ -95,6 +97,8 @@ __all__ = [
     "failure",
     "failure_kinds",
     "failures",
+    "first_error_kinds",
+    "first_errors",
     "foreign_scores",
     "has_fixed_length",
     "invariance_text",

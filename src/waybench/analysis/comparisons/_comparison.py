@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from waybench.analysis.comparisons._item_scores import ItemScores
 from waybench.analysis.results import ItemKey, count_items, grouped
-from waybench.core import FailureKind, Metric
+from waybench.core import FailureKind, FirstError, Metric
 from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 
 MARGIN = 0.05  # of ties, as a share of the metric's range
@@ -166,6 +166,10 @@ class Comparison:
         """Return how one of the two fails at these items, and the number of its attempts at them."""
         kinds = Counter(kind for key in self.keys for kind in side.failures.get(key, ()))
         return kinds, sum(side.attempts.get(key, 0) for key in self.keys)
+
+    def first_errors(self, side: ItemScores) -> list[FirstError]:
+        """Return the first errors of one of the two at these items."""
+        return [error for key in self.keys for error in side.first_errors.get(key, ())]
 
     def run_test(self) -> PairedTest:
         """Test whether there is a difference: by the same numbers as its interval (`waybench.stats.Pairs`)."""

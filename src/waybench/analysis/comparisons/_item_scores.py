@@ -20,7 +20,17 @@ from waybench.analysis.results import (
     measured,
     over,
 )
-from waybench.core import GENERAL_FAILURES, End, EpisodeRecord, FailureKind, Json, Metric, UsageError, unknown
+from waybench.core import (
+    GENERAL_FAILURES,
+    End,
+    EpisodeRecord,
+    FailureKind,
+    FirstError,
+    Json,
+    Metric,
+    UsageError,
+    unknown,
+)
 from waybench.envs import registry
 
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics
@@ -45,6 +55,7 @@ class ItemScores:
         undefined: Items that were tried and have no value, as where no answer could be read.
         failures: The kinds of failure of the attempts that failed, by item.
         failure_kinds: All kinds in which an attempt at the test can fail.
+        first_errors: The first errors of the attempts that failed, by item.
         attempts: Number of attempts that are included, by item.
         inputs: Stands for the text that was shown, by item; none where an item's instance identifies it.
         logs: The logs that the scores come from.
@@ -65,6 +76,7 @@ class ItemScores:
     undefined: frozenset[ItemKey] = frozenset()
     failures: Mapping[ItemKey, Sequence[FailureKind]] = field(default_factory=dict[ItemKey, Sequence[FailureKind]])
     failure_kinds: Sequence[FailureKind] = GENERAL_FAILURES
+    first_errors: Mapping[ItemKey, Sequence[FirstError]] = field(default_factory=dict[ItemKey, Sequence[FirstError]])
     attempts: Mapping[ItemKey, int] = field(default_factory=dict[ItemKey, int])
     inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
     logs: frozenset[str] = frozenset()
@@ -149,6 +161,7 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         undefined=frozenset(items.keys() - values.keys()),
         failures=kinds,
         failure_kinds=failure_kinds(group.env),
+        first_errors={key: [row.first_error for row in item if row.first_error] for key, item in items.items()},
         attempts={key: len(item) for key, item in items.items()},
         logs=frozenset(row.log for row in some),
         env=group.env,

@@ -1,7 +1,9 @@
 """Comparisons as text and as JSON."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
+from statistics import median
 from typing import NamedTuple
 
 from waybench.analysis.comparisons._comparison import Comparison, Verdict
@@ -11,7 +13,7 @@ from waybench.analysis.comparisons._models import Unpaired
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line, width
 from waybench.analysis.results import LONGEST, ItemKey, count_items, grouped, setting
-from waybench.core import Json, Metric, plural
+from waybench.core import NO_ANSWER, Json, Metric, plural
 from waybench.stats import ALPHA, Mean
 
 SCHEMA = 1
@@ -192,6 +194,7 @@ def comparison_lines(one: Comparison, *, settings: bool = True) -> Iterator[str]
             f"only if they pose the same task."
         )
     yield from _failing(one)
+    yield from _first_errors(one)
 
 
 def _by(one: Comparison) -> str:
@@ -243,6 +246,19 @@ def _left_out(one: Comparison) -> Iterator[str]:
         if mine or theirs:
             sides = f"A {count_items(mine):,}, B {count_items(theirs):,}"
             yield f"Excluded: {plural(count_items(mine | theirs), 'item')} {reason} ({sides})."
+
+
+def _first_errors(one: Comparison) -> Iterator[str]:
+    """Yield where the two go wrong most often, and when."""
+    parts: list[str] = []
+    for letter, side in (("A", one.first), ("B", one.second)):
+        errors = [error for error in one.first_errors(side) if error.kind not in NO_ANSWER]  # failures say these
+        if errors:
+            kind, count = Counter(error.kind for error in errors).most_common(1)[0]
+            step = median(error.step for error in errors)
+            parts.append(f"{letter} {kind.title} ({count:,} of {len(errors):,}; median step {step:g})")
+    if parts:
+        yield f"Most frequent first error: {', '.join(parts)}."
 
 
 def _failing(one: Comparison) -> Iterator[str]:
@@ -331,6 +347,7 @@ def comparison_json(one: Comparison) -> dict[str, Json]:
                 "unconfirmed": len(side.unconfirmed & common),
                 "attempts": one.failures(side)[1],
                 "failures": dict(sorted((kind.name, count) for kind, count in one.failures(side)[0].items())),
+                "first_errors": dict(sorted(Counter(error.kind.name for error in one.first_errors(side)).items())),
             }
             for name, side, other, mean in (
                 ("first", one.first, one.second, one.first_mean),

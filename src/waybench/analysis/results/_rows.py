@@ -18,6 +18,7 @@ from waybench.core import (
     End,
     Environment,
     EpisodeRecord,
+    FirstError,
     Json,
     Metric,
     Option,
@@ -139,6 +140,7 @@ class Row:
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
         succeeded: Whether the episode is a success for horizons (`Environment.succeeded`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
+        first_error: Its first step that no best play makes; None if it did not fail, or where errors are not defined.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
@@ -188,6 +190,7 @@ class Row:
     outcomes: Mapping[str, int]
     other_replies: int = 0
     failure: str = ""
+    first_error: FirstError | None = None
     axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     variables: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -358,6 +361,7 @@ def row(
             outcomes=Counter(str(turn.outcome) for turn in judged),
             other_replies=len(record.turns) - len(judged),
             failure=failed.name if failed else "",
+            first_error=environment.first_error_of(record) if failed and confirmed else None,
             input_tokens=tokens[0],
             output_tokens=tokens[1],
             cached_tokens=_spent(record, "cached_tokens"),

@@ -49,21 +49,37 @@ def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", re
         An `<svg>` element. Classes: maze, maze-large (beyond dimension 41), maze-wall, maze-floor, maze-shortest
         maze-again, maze-trail, maze-stop, maze-hit, maze-start, maze-exit.
     """
-    size = maze.size
     legs = list(trail(maze, turns))
-    label = f"Maze of dimension {size}"
+    label = f"Maze of dimension {maze.size}"
     if legs:
         moved = sum(cells for leg in legs for _, cells in leg.moves)
         label += f", {plural(moved, 'step')} walked in {plural(len(turns), 'request')}"
+    return draw_legs(maze, legs, label, board_id=board_id, reuse=reuse)
+
+
+def draw_legs(
+    maze: Maze, legs: Sequence[Leg], label: str, *, board_id: str = "", reuse: bool = False, veil: str = ""
+) -> str:
+    """Draw a maze with what turns did.
+
+    Args:
+        maze: The maze.
+        legs: What the turns did.
+        label: What is seen, for those who cannot see it.
+        board_id: As for `draw`.
+        reuse: As for `draw`.
+        veil: What lies over the board, below the paths.
+    """
+    size = maze.size
     if reuse:
         board = f'<use href="#{board_id}"/>'
     else:
         identity = f' id="{board_id}"' if board_id else ""
-        board = f"<g{identity}>{_board(maze)}</g>"
+        board = f"<g{identity}>{draw_board(maze)}</g>"
     classes = "maze maze-large" if size > LARGE else "maze"
     return (
         f'<svg class="{classes}" viewBox="0 0 {size} {size}" role="img" aria-label="{label}">'
-        f"{board}{_shortest(maze)}{_repeated_cells(maze, legs)}{''.join(_leg(maze, leg) for leg in legs)}"
+        f"{board}{veil}{_shortest(maze)}{_repeated_cells(maze, legs)}{''.join(_leg(maze, leg) for leg in legs)}"
         f"{_ends(maze)}</svg>"
     )
 
@@ -75,7 +91,7 @@ def draw_picture(picture: Picture) -> str:
     x, y = maze.lattice.position(state.at)
     player = f'<circle class="maze-player" fill="#d55e00" cx="{x}.5" cy="{y}.5" r="0.36"/>'
     label = f"Maze of dimension {size}"
-    return ruled_board("maze", size, size, label, [_board(maze), player], grid=picture.grid)
+    return ruled_board("maze", size, size, label, [draw_board(maze), player], grid=picture.grid)
 
 
 def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
@@ -116,7 +132,8 @@ def _middle(maze: Maze, cell: int) -> tuple[str, str]:
     return f"{x}.5", f"{y}.5"
 
 
-def _board(maze: Maze) -> str:
+def draw_board(maze: Maze) -> str:
+    """Draw walls and paths."""
     size = maze.size
     return (
         f'<path class="maze-wall" fill="#3b4252" d="M0 0h{size}v{size}h-{size}z"/>'

@@ -18,6 +18,7 @@ from waybench.core import (
 )
 from waybench.envs.maze._drawing import draw, draw_picture
 from waybench.envs.maze._failures import FAILURES, failure
+from waybench.envs.maze._first_errors import FIRST_ERRORS
 from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
 from waybench.envs.maze._instance import Maze, decode, prove
 from waybench.envs.maze._isomorph import isomorph
@@ -111,6 +112,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=failure,
+    first_errors=FIRST_ERRORS,
     axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),
     explanatory_variables=VARIABLES,
     isomorph=isomorph,

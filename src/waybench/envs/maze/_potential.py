@@ -2,12 +2,17 @@
 
 from waybench.core import Potential
 from waybench.envs.maze._game import MazeState
+from waybench.envs.maze._instance import Maze
+
+
+def gained(maze: Maze, at: int) -> float:
+    """Return the share of the shortest path from the entrance to the exit that is gained in a cell."""
+    far = maze.lattice.distances(maze.exit)
+    return 1 - far[at] / far[maze.entrance]
 
 
 def _gained(state: MazeState) -> float:
-    maze = state.maze
-    far = maze.lattice.distances(maze.exit)
-    return 1 - far[state.at] / far[maze.entrance]
+    return gained(state.maze, state.at)
 
 
 POTENTIALS = (

@@ -89,11 +89,11 @@ class MazeSource(Source[Maze]):
     def _maze(self, index: int) -> Maze:
         if self.size <= _ENUMERATED:
             listed = _listed(self.size, self._loops, self._sides)
-            return _build(self.size, *listed[_card(self._stream("order"), len(listed), index % len(listed))])
+            return build(self.size, *listed[_card(self._stream("order"), len(listed), index % len(listed))])
         rng, rooms = self._stream("item", index), self.size // 2
         tree, walls = spanning_tree(rooms, rooms, self._algorithm, rng)
         rng.shuffle(walls)
-        return _build(self.size, (*tree, *walls[: _opened(self._loops, len(walls))]), *self._openings(index))
+        return build(self.size, (*tree, *walls[: _opened(self._loops, len(walls))]), *self._openings(index))
 
     def _openings(self, index: int) -> tuple[int, int]:
         """Deal entrance and exit from a shuffled pack, so that items differ even where all walls are opened."""
@@ -103,7 +103,7 @@ class MazeSource(Source[Maze]):
         dealt, place = divmod(index, min(pack, _DEALT))
         sides, ends = divmod(_card(self._stream("openings", dealt), pack, place), rooms * rooms)
         entrance, exit_ = (
-            _opening(self.size, side, room)
+            opening(self.size, side, room)
             for side, room in zip(pairs[sides].split("-"), divmod(ends, rooms), strict=True)
         )
         return entrance, exit_
@@ -124,14 +124,16 @@ def _opened(share: float, walls: int) -> int:
     return max(1, round(share * walls)) if share > 0 else 0
 
 
-def _opening(size: int, side: str, room: int) -> int:
+def opening(size: int, side: str, room: int) -> int:
+    """Return the cell number of the opening beside a room on a side, rooms counted from 0."""
     along = 2 * room + 1
     return {"top": along, "bottom": size * (size - 1) + along, "left": size * along, "right": size * along + size - 1}[
         side
     ]
 
 
-def _build(size: int, passages: Passages, entrance: int, exit_: int) -> Maze:
+def build(size: int, passages: Passages, entrance: int, exit_: int) -> Maze:
+    """Return the maze with these passages, which are pairs of rooms, and openings."""
     cells, rooms = bytearray(size * size), size // 2
     for y in range(1, size, 2):
         cells[y * size + 1 : (y + 1) * size - 1 : 2] = b"\1" * rooms
@@ -146,26 +148,33 @@ def _build(size: int, passages: Passages, entrance: int, exit_: int) -> Maze:
 @lru_cache(maxsize=32)
 def _listed(size: int, loops: float, sides: str) -> list[tuple[Passages, int, int]]:
     rooms = size // 2
-    tree, walls = spanning_tree(rooms, rooms, "kruskal", Stream("any tree"))
-    passages = sorted(tree + walls)
+    passages = walls_between(rooms)
+    walls = len(passages) - (rooms * rooms - 1)  # that are left by a spanning tree
     pairs = PAIRS if sides == "any" else (sides,)
     openings = [
-        (_opening(size, a, i), _opening(size, b, j))
+        (opening(size, a, i), opening(size, b, j))
         for a, b in (pair.split("-") for pair in pairs)
         for i in range(rooms)
         for j in range(rooms)
     ]
 
     def shapes(opened: int) -> list[Passages]:
-        return [shape for shape in combinations(passages, len(tree) + opened) if _joined(shape, rooms * rooms)]
+        return [shape for shape in combinations(passages, rooms * rooms - 1 + opened) if connects(shape, rooms * rooms)]
 
-    all_shapes = shapes(_opened(loops, len(walls)))
+    all_shapes = shapes(_opened(loops, walls))
     if len(all_shapes) * len(openings) < PER_DIMENSION:
-        all_shapes = [shape for opened in range(len(walls) + 1) for shape in shapes(opened)]
+        all_shapes = [shape for opened in range(walls + 1) for shape in shapes(opened)]
     return [(shape, *ends) for shape in all_shapes for ends in openings]
 
 
-def _joined(passages: Passages, rooms: int) -> bool:
+def walls_between(rooms: int) -> list[tuple[int, int]]:
+    """Return the pairs of neighbouring rooms of a square with so many rooms along each side, in order."""
+    tree, walls = spanning_tree(rooms, rooms, "kruskal", Stream("any tree"))
+    return sorted(tree + walls)
+
+
+def connects(passages: Passages, rooms: int) -> bool:
+    """Return whether passages connect all of the rooms."""
     piece = list(range(rooms))
     for a, b in passages:
         if piece[a] != piece[b]:

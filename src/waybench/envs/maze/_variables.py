@@ -1,5 +1,7 @@
 """Explanatory variables of mazes: what may make one harder than another of the same dimension."""
 
+from typing import Any
+
 from waybench.core import Axis, EpisodeRecord, ExplanatoryVariables, proof_axis
 
 MINIMUM = proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance.")
@@ -7,8 +9,13 @@ JUNCTIONS = proof_axis("junctions", "Junctions", "Cells with three or four open 
 _STEPS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}  # columns and rows
 
 
+def _path(record: EpisodeRecord) -> Any:
+    """Return the movements of a shortest path, where the proof has one; not everywhere are they an action."""
+    return record.proof.get("solution") or record.proof.get("path")
+
+
 def _turns(record: EpisodeRecord) -> float | None:
-    straight = record.proof.get("solution")
+    straight = _path(record)
     return float(len(straight) - 1) if straight else None
 
 
@@ -31,7 +38,7 @@ def _dead_ends(record: EpisodeRecord) -> float:
 
 def _wrong_ways(record: EpisodeRecord) -> float | None:
     """Return the number of openings beside a shortest path, each of which is a wrong way."""
-    solution = record.proof.get("solution")
+    solution = _path(record)
     if not solution:
         return None
     rows = _open(record)

@@ -12,6 +12,7 @@ from waybench.core import (
     EpisodeRecord,
     ExplanatoryVariables,
     FailureKind,
+    FirstErrors,
     Game,
     HorizonSpec,
     Images,
@@ -35,6 +36,7 @@ from waybench.envs.search._answers import Scores
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
+from waybench.envs.search._first_errors import BREADTH_ERRORS, DEPTH_ERRORS, NUMBER_ERRORS
 from waybench.envs.search._isomorph import relabelled, shifted
 from waybench.envs.search._people import (
     NUMBER_HELP,
@@ -74,6 +76,7 @@ class _Kind:
     metrics: tuple[Metric, ...]
     failures: tuple[FailureKind, ...]
     failure: Callable[[EpisodeRecord], FailureKind]
+    first_errors: FirstErrors
     axis: Axis
     variables: ExplanatoryVariables
     potentials: tuple[Potential[Any], ...]
@@ -169,6 +172,7 @@ _KINDS = {
         metrics=_scores.NUMBER_METRICS,
         failures=_failures.NUMBER_FAILURES,
         failure=_failures.number_failure,
+        first_errors=NUMBER_ERRORS,
         axis=level_axis("bits", "Bisections needed to find any number of the range."),
         variables=NUMBER_VARIABLES,
         isomorph=shifted,
@@ -195,6 +199,7 @@ _KINDS = {
         metrics=_scores.walk_metrics(_answers.DEPTH),
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
+        first_errors=DEPTH_ERRORS,
         axis=_NODES,
         variables=WALK_VARIABLES,
         isomorph=relabelled,
@@ -223,6 +228,7 @@ _KINDS = {
         metrics=_scores.walk_metrics(_answers.BREADTH),
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
+        first_errors=BREADTH_ERRORS,
         axis=_NODES,
         variables=WALK_VARIABLES,
         isomorph=relabelled,
@@ -379,6 +385,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         metrics=kind.metrics,
         failures=kind.failures,
         failure=kind.failure,
+        first_errors=kind.first_errors,
         axes=(kind.axis, MINIMUM),
         explanatory_variables=kind.variables,
         potentials=kind.potentials,

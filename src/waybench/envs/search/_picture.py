@@ -1,4 +1,4 @@
-"""A walk through a graph as a picture in messages: the part of the graph that the player has been told of."""
+"""A walk through a graph as a picture in messages: the part of the graph that the player knows."""
 
 from waybench._svg import drawing, path, texts
 from waybench.core import Images, Picture, plural

@@ -24,6 +24,7 @@ from waybench.envs.tilemap._board import Location, MovePlan, Style, board, style
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
 from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
 from waybench.envs.tilemap._failures import FAILURES, failure
+from waybench.envs.tilemap._first_errors import FIRST_ERRORS
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
 from waybench.envs.tilemap._isomorph import isomorph
@@ -197,6 +198,7 @@ def _environment(
         aggregates=AGGREGATES,
         failures=FAILURES,
         failure=failure,
+        first_errors=FIRST_ERRORS,
         axes=(
             proof_axis(
                 "minimum", "Shortest tour", "Length of a shortest tour of all objectives in their order, in moves."

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from waybench.analysis import Row
-from waybench.analysis.comparisons import Failures, failure_kinds, failures, has_fixed_length
+from waybench.analysis.comparisons import (
+    Failures,
+    FirstErrorCounts,
+    failure_kinds,
+    failures,
+    first_error_kinds,
+    first_errors,
+    has_fixed_length,
+)
 from waybench.analysis.formatting import NOTHING
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import FailureKind
@@ -69,6 +77,18 @@ class Failed:
         # Kinds are an environment's own: only rows of the same one have columns in common.
         return _table("Task", some, failure_kinds(next(iter(of_env))) if len(of_env) == 1 else None)
 
+    def first_errors_of(self, group: Group, heading: str) -> Table | None:
+        """Return where a group's attempts went wrong, level by level; None where that is not defined, or for no error.
+
+        Args:
+            group: The group.
+            heading: What a level is called.
+        """
+        by_level = grouped(self._rows.get(group, ()), lambda row: row.level)
+        found = ((level, first_errors(by_level[level])) for level in sorted(by_level))
+        some = [(Cell(text=str(level)), counts) for level, counts in found if counts is not None]
+        return _wrong(heading, some, first_error_kinds(group.env))
+
     def of_group(self, group: Group, heading: str) -> Table | None:
         """Return a group's table, level by level; None if nothing failed.
 
@@ -79,6 +99,42 @@ class Failed:
         by_level = grouped(self._rows.get(group, ()), lambda row: row.level)
         some = [(Cell(text=str(level)), failures(by_level[level])) for level in sorted(by_level)]
         return _table(heading, some, failure_kinds(group.env))
+
+
+def _wrong(heading: str, some: Sequence[tuple[Cell, FirstErrorCounts]], kinds: Sequence[FailureKind]) -> Table | None:
+    """Return the table of first errors; None if there are none.
+
+    Args:
+        heading: What a row is of.
+        some: Of each row its header and the first errors of its failed attempts.
+        kinds: What can be a column.
+    """
+    columns = [kind for kind in kinds if any(found.kinds.get(kind) for _, found in some)]
+    if not columns:
+        return None
+    return Table(
+        id="first-errors",
+        title="Where failed attempts went wrong",
+        caption=(Note("The first error is the first step that no best play makes."),),
+        columns=[
+            Column(heading=heading),
+            Column(heading="Failed"),
+            Column(heading="Median step", help="The number of the step that is the first error, from 1."),
+            *(Column(heading=kind.title.capitalize(), help=kind.doc, kind="score") for kind in columns),
+        ],
+        groups=rows_of(
+            TableRow(
+                head,
+                [
+                    count_cell(found.failed, "" if found.failed else "zero"),
+                    Cell(text=NOTHING) if found.median_step is None else Cell(text=f"{found.median_step:g}"),
+                    *(_share(found.kinds.get(kind, 0), found.failed) for kind in columns),
+                ],
+            )
+            for head, found in some
+        ),
+        kind="failed",
+    )
 
 
 def _table(
@@ -102,7 +158,7 @@ def _table(
             [
                 count_cell(found.attempts),
                 count_cell(found.failed, "" if found.failed else "zero"),
-                *([_cell(found, kind) for kind in columns] or [_causes(found)]),
+                *([_share(found.kinds.get(kind, 0), found.failed) for kind in columns] or [_causes(found)]),
             ],
         )
         for head, found in some
@@ -121,11 +177,10 @@ def _table(
     )
 
 
-def _cell(found: Failures, kind: FailureKind) -> Cell:
-    count = found.kinds.get(kind, 0)
+def _share(count: int, failed: int) -> Cell:
     if not count:
         return Cell(text=NOTHING, kind="score")
-    share = count / found.failed
+    share = count / failed
     return Cell(text=amount(count), bold=True, notes=(Note(f"{percent(share)} %"),), part=round(share, 3), kind="score")
 
 

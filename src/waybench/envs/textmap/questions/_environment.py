@@ -15,6 +15,7 @@ from waybench.envs.textmap.questions._failures import (
     destination_failure,
     route_failure,
 )
+from waybench.envs.textmap.questions._first_errors import DESTINATION_ERRORS, ROUTE_ERRORS
 from waybench.envs.textmap.questions._game import QuestionGame
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap.questions._isomorph import renamed_question
@@ -110,6 +111,7 @@ ROUTE = _environment(
     decode=decode_route,
     failures=ROUTE_FAILURES,
     failure=route_failure,
+    first_errors=ROUTE_ERRORS,
     horizon=HorizonSpec(
         task="horizon_textmap", summary="routes in text maps by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
     ),
@@ -122,5 +124,6 @@ DESTINATION = _environment(
     decode=decode_destination,
     failures=DESTINATION_FAILURES,
     failure=destination_failure,
+    first_errors=DESTINATION_ERRORS,
     success="the answered place is the destination",
 )

@@ -1,0 +1,40 @@
+"""Shards of items: two processes against one."""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+
+from benchmarks._timing import Comparison
+
+ITEMS, SIZE = 10_000, 500
+_ROUNDS = 3
+
+
+def spent(processes: int, items: int = ITEMS, size: int = SIZE) -> float:
+    """Return the processor time of `waybench generate` with a number of processes, with that of all of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        choice = ["--level", "21", "--count", str(items), "--shard-size", str(size)]
+        place = ["--out", folder, "--executor", f"processes:{processes}"]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [sys.executable, "-m", "waybench", "generate", "maze", *choice, *place]
+        subprocess.run(command, check=True, capture_output=True, env=os.environ)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def shards() -> Iterator[Comparison]:
+    """Make 10,000 mazes; what else the machine does would decide a comparison of time by the clock."""
+    rounds = [(spent(2), spent(1)) for _ in range(_ROUNDS)]
+    two, one = (min(seconds) for seconds in zip(*rounds, strict=True))
+    yield Comparison(
+        f"`waybench generate maze --level 21 --count {ITEMS}` in two processes: half of their processor time, which is "
+        "the time by the clock on two free cores",
+        two / 2,
+        one,
+        "one process",
+        ITEMS,
+        "mazes",
+    )

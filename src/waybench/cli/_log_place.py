@@ -1,0 +1,42 @@
+"""Places of logs: a path, or the URL of a folder."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from waybench.core import UsageError
+from waybench.data import cache_dir
+from waybench.scale import is_url, local_copy
+
+
+class LogPlace(click.Path):
+    """A parameter's type: a folder or file by its path, or a folder by URL, which is copied to this machine.
+
+    Args:
+        **settings: Arguments of `click.Path`.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(path_type=Path, **settings)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; of a URL, that of its copy, in which only what is new or has changed is fetched."""
+        if isinstance(value, str) and is_url(value):
+            value = local_copy(value, cache_dir())
+        return super().convert(value, param, ctx)
+
+
+def is_copy(path: Path) -> bool:
+    """Return whether a path is that of a copy of a folder by URL."""
+    return path.is_relative_to(cache_dir() / "folders")
+
+
+def refuse_copy(path: Path) -> None:
+    """Refuse a folder by URL as the place of what a command writes.
+
+    Raises:
+        UsageError: If the path is that of its copy.
+    """
+    if is_copy(path):
+        raise UsageError("the logs are at a URL: say with --out in which folder of this machine the site goes")

@@ -1,0 +1,298 @@
+"""`waybench generate` in shards: what a job is, and what goes before and after the jobs."""
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import click
+
+from waybench.cli._item_lines import line_writer
+from waybench.cli._items import ItemChoices
+from waybench.core import Json, UsageError, is_public_key, plural
+from waybench.scale import Executor, is_on_this_machine
+from waybench.shards import (
+    DIGEST,
+    FORMATS,
+    Count,
+    Plan,
+    Range,
+    Shard,
+    Store,
+    check_described,
+    count_part,
+    describe,
+    finished,
+    held_items,
+    parts,
+    remove,
+    total,
+    write_manifest,
+    write_shard,
+)
+from waybench.tasks import resolve_environment
+
+SIZE, LARGE_SIZE = 10_000, 100_000  # items of a shard by default; the latter for sets of ten million items or more
+_LARGE = 10_000_000
+_SAMPLE, _SAMPLE_SECONDS = 200, 2.0  # items that are made to estimate the rest, and the time that they may take
+_QUIET = 10.0  # seconds between two lines of progress
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command's options say of the items and their lines; a key is only a reference where it is private.
+
+    Attributes:
+        env: An environment, its family or a task.
+        key: The set's key, or where it is.
+        level: The level.
+        settings: Texts of -S.
+        options: Texts of -O.
+        parameters: Texts of -T.
+        kind: "instances", "prompts" or "solutions".
+        split: The split whose items are meant.
+        player: Who plays solutions.
+        reasoning: Where the reasoning is in solutions.
+        file_format: "jsonl" or "parquet".
+    """
+
+    env: str
+    key: str | None
+    level: int | None
+    settings: tuple[str, ...]
+    options: tuple[str, ...]
+    parameters: tuple[str, ...]
+    kind: str
+    split: str | None
+    player: str
+    reasoning: str
+    file_format: str
+
+    def choices(self) -> ItemChoices:
+        """Return the items."""
+        protocol = "paper" if self.kind == "instances" else None
+        given = (self.env, self.key, self.level, self.settings, self.options, self.parameters)
+        return ItemChoices(*given, protocol, self.split)
+
+    def rows(self, items: Range) -> Iterator[tuple[str, Iterator[str]]]:
+        """Yield of each item its hash and its lines."""
+        choices, lines = _choices(self), line_writer(self.kind, self.player, self.reasoning)
+        for index in range(items.first, items.first + items.size):
+            choice = choices.choose(index)
+            yield choice.item.instance.hash, lines(choice)
+
+
+@lru_cache(maxsize=1)
+def _choices(request: Request) -> ItemChoices:
+    return request.choices()
+
+
+class ShardJob(NamedTuple):
+    """One shard to make.
+
+    Attributes:
+        request: What the items are.
+        place: The set's folder.
+        items: The shard's items.
+        made: The shard, if it was there when the jobs were listed: then nothing is left to do.
+    """
+
+    request: Request
+    place: str
+    items: Range
+    made: Shard | None
+
+
+def make_shard(job: ShardJob) -> Shard:
+    """Make a shard, unless it is there."""
+    if job.made is not None:
+        return job.made
+    return write_shard(Store(job.place), job.items, job.request.rows(job.items), job.request.file_format)
+
+
+def default_size(count: int) -> int:
+    """Return the items of a shard: they depend on nothing but the set, so that all machines divide it alike."""
+    return LARGE_SIZE if count >= _LARGE else SIZE
+
+
+def generate_shards(request: Request, place: str, plan: Plan, engine: Executor, only: int | None = None) -> None:
+    """Make the shards of a set that are not there, and in the end its manifest.
+
+    Args:
+        request: What the items are.
+        place: The set's folder, or its URL.
+        plan: The ranges of its shards.
+        engine: What runs the jobs.
+        only: The number of the one shard to make; all if None.
+
+    Raises:
+        UsageError: If the folder cannot be used, or has another set.
+    """
+    _check_key(request, engine)
+    description = _description(request, plan)
+    store = Store(place)
+    is_described = check_described(store, description)
+    held = held_items(store)
+    if held is not None and held > plan.count:
+        raise UsageError(f"{store.shown} has {held:,} items: give --count {held} or more, or choose another folder")
+    there = finished(store, FORMATS[request.file_format])
+    planned = plan.range(only).size if only is not None else plan.count
+    numbers = range(len(plan)) if only is None else [only]
+    items = planned - sum(made.size for made in there if plan.number(made) in numbers)
+    if items:
+        _tell_need(request, store, plan, items)
+    if not is_described:
+        describe(store, description)
+    jobs = [ShardJob(request, store.place, made, there.get(made)) for made in map(plan.range, numbers)]
+    missing = [job for job in jobs if job.made is None]
+    if only is not None:
+        click.echo(f"waybench: shard {only}: items/{make_shard(jobs[0]).name}", err=True)
+        return
+    # Where other processes run jobs, each of them must list the same ones; here, only what is missing is handed over.
+    _run(engine, missing if engine.is_whole else jobs)
+    if not engine.is_whole or (not missing and held == plan.count):
+        if engine.is_whole:
+            click.echo(f"waybench: all {plural(len(plan), 'shard')} are there: nothing to do", err=True)
+        return
+    _finish(store, description, plan, engine, FORMATS[request.file_format])
+
+
+def _check_key(request: Request, engine: Executor) -> None:
+    """Refuse a private key that would stand in a job which goes elsewhere."""
+    key = request.key
+    if key is None or key.startswith(("env:", "file:")) or is_on_this_machine(engine):
+        return
+    if not is_public_key(key, resolve_environment(request.env).public_key):
+        raise UsageError(
+            "a private key is in no description of a job: put it into a variable of the workers' environment and write "
+            "--key env:NAME"
+        )
+
+
+def _finish(store: Store, description: Mapping[str, Json], plan: Plan, engine: Executor, ending: str) -> None:
+    there = finished(store, ending)
+    lost = sum(plan.range(number) not in there for number in range(len(plan)))
+    if lost:
+        raise UsageError(f"{store.shown}: {plural(lost, 'shard')} are gone again: run the same command once more")
+    shards = [there[plan.range(number)] for number in range(len(plan))]
+    for shard in there.values():
+        full = plan.range(min(max(0, (shard.range.first - plan.start) // plan.size), len(plan) - 1))
+        if shard.range.first == full.first and shard.range.size < full.size:
+            remove(store, shard)  # the last shard of a smaller set, which a full one has replaced
+    store.clear()
+    count = count_duplicates([store.place], [shards], engine)
+    write_manifest(store, description, shards, different=count.different)
+    said = f"{count.items:,} items in {plural(len(shards), 'shard')}, {size_text(sum(one.bytes for one in shards))}"
+    repeated = count.items - count.different
+    click.echo(f"waybench: {said}; {f'{repeated:,} repeated' if repeated else 'no item twice'}", err=True)
+
+
+def count_duplicates(places: Sequence[str], shards: Sequence[Sequence[Shard]], engine: Executor) -> Count:
+    """Count the different items of sets: each part of the hashes is one job."""
+    return total(count for _, count in engine.map(count_part, parts(places, shards)))
+
+
+def _run(engine: Executor, jobs: Sequence[ShardJob]) -> None:
+    began = said = time.monotonic()
+    made, items = 0, sum(job.items.size for job in jobs if job.made is None)
+    for number, (index, _) in enumerate(engine.map(make_shard, jobs), start=1):
+        made += jobs[index].items.size if jobs[index].made is None else 0
+        now = time.monotonic()
+        if made and now - said >= _QUIET:
+            said, rate = now, made / (now - began)
+            left = duration_text((items - made) / rate)
+            click.echo(f"waybench: {number:,} of {len(jobs):,} shards, {rate:,.0f} items/s, {left} left", err=True)
+
+
+def _description(request: Request, plan: Plan) -> dict[str, Json]:
+    """Return all that the content of shards depends on; a private key is only named."""
+    if not plan.count:
+        raise UsageError("--count 0: give the number of items that the shards have together")
+    choices = _choices(request)
+    if choices.is_list:
+        raise UsageError("shards are made by key and level: leave the task's parameters out")
+    if choices.space is not None and plan.start + plan.count > choices.space:
+        raise UsageError(
+            f"there are only {plural(choices.space, 'different item')}: give --count {choices.space} at most, or "
+            "leave the options of shards out, which writes each once"
+        )
+    choice = choices.choose(plan.start)
+    chats = request.kind != "instances"
+    return {
+        "env": choice.environment.id,
+        "version": choice.environment.version,
+        "level": choice.item.level,
+        "key": choice.item.key_label,
+        "settings": dict(choice.settings),
+        "options": dict(choice.options) if chats else {},
+        "kind": request.kind,
+        "split": request.split,
+        "player": request.player if request.kind == "solutions" else None,
+        "reasoning": request.reasoning if request.kind == "solutions" else None,
+        "format": request.file_format,
+        "start": plan.start,
+        "shard_size": plan.size,
+    }
+
+
+def _tell_need(request: Request, store: Store, plan: Plan, items: int) -> None:
+    """Say what is going to be made, and refuse what has no room.
+
+    Raises:
+        UsageError: If the disk is too small.
+    """
+    of_file, seconds = _sampled(request, plan)
+    need = (of_file + DIGEST) * items
+    click.echo(
+        f"waybench: {items:,} items in {plural(-(-items // plan.size), 'shard')}: about {size_text(need)} "
+        f"and {duration_text(seconds * items)} of processor time",
+        err=True,
+    )
+    room = store.room()
+    if room is not None and need > room:
+        raise UsageError(
+            f"{store.shown} needs about {size_text(need)}, and {size_text(room)} are free: choose another folder, or a "
+            "smaller --count"
+        )
+
+
+def _sampled(request: Request, plan: Plan) -> tuple[float, float]:
+    """Return the bytes and seconds of an item, by making some that are spread over the set."""
+    step = max(1, plan.count // _SAMPLE)
+    with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
+        began, number = time.process_time(), 0
+
+        def rows() -> Iterator[tuple[str, Iterator[str]]]:
+            nonlocal number
+            for first in range(plan.start, plan.start + plan.count, step):
+                number += 1
+                yield from request.rows(Range(first, 1))
+                if time.process_time() - began > _SAMPLE_SECONDS:
+                    return
+
+        shard = write_shard(Store(folder), Range(plan.start, number), rows(), request.file_format)
+    return shard.bytes / number, (time.process_time() - began) / number
+
+
+def size_text(size: float) -> str:
+    """Write a number of bytes in a fitting unit."""
+    return _in_units(size, _UNITS, 1000)
+
+
+def duration_text(seconds: float) -> str:
+    """Write a duration in a fitting unit."""
+    for unit, length in (("hours", 3600 * 2), ("minutes", 120)):
+        if seconds >= length:
+            return f"{seconds / (3600 if unit == 'hours' else 60):,.0f} {unit}"
+    return f"{seconds:,.0f} s"
+
+
+def _in_units(value: float, units: Sequence[str], step: int) -> str:
+    for unit in units[:-1]:
+        if value < step:
+            return f"{value:.3g} {unit}"
+        value /= step
+    return f"{value:,.3g} {units[-1]}"

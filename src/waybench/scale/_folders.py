@@ -1,0 +1,283 @@
+"""Folders by path, or by a URL of any file system that fsspec knows (s3://, gs://, ...)."""
+
+import hashlib
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+from urllib.request import url2pathname
+from zipfile import is_zipfile
+
+from waybench.core import UsageError, redacted, without_credentials
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # two letters at least: "c:" is a drive
+_WHOLE_PUTS = (
+    "s3",
+    "s3a",
+    "gs",
+    "gcs",
+    "az",
+    "abfs",
+    "abfss",
+    "memory",
+)  # an object is there whole, or as it was before
+_LOG = ".eval"
+_PART = ".part"  # ends the name of a file that is still being copied
+_MIRRORED = (_LOG, ".journal")
+_OLDER = (-1, -1)  # the state of a file elsewhere that is older than the one here
+_EVERY = 1.0  # seconds between two looks at what is new: what a machine that is lost takes with it
+_SLOWEST = 30.0  # seconds between two tries while the other side does not answer
+PATIENCE = 60.0  # seconds that the last upload is tried for
+
+
+def is_url(text: str) -> bool:
+    """Return whether a text is the URL of a folder or file, and no path."""
+    return _URL.match(text) is not None
+
+
+def digest(*texts: str) -> str:
+    """Return a short name for some texts."""
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:24]
+
+
+class Folder:
+    """A folder by its path or URL.
+
+    Keys and passwords come from the environment, as each file system's own client reads them.
+
+    Args:
+        place: The path or URL.
+
+    Raises:
+        UsageError: If no file system is known for the URL, or its package is not installed.
+    """
+
+    def __init__(self, place: str) -> None:
+        if place.lower().startswith("file://"):
+            place = url2pathname(place[len("file://") :])
+        self.place = place if is_url(place) else str(Path(place).absolute())
+        self.shown = without_credentials(place) if is_url(place) else place
+        with self._explained("use"):
+            core: Any = import_module("fsspec.core")  # loads much, which most commands do without
+            options = {"use_listings_cache": False} if is_url(place) else {"auto_mkdir": True}
+            files, root = core.url_to_fs(self.place, **options)
+            self._files, self._root = files, str(root).rstrip("/")
+        self._is_whole = is_url(self.place) and self.place.partition("://")[0].lower() in _WHOLE_PUTS
+
+    def check(self) -> None:
+        """Write a small file and remove it.
+
+        Raises:
+            UsageError: If that cannot be done.
+        """
+        probe = f"{self._root}/.waybench-write-test-{digest(str(time.time_ns()))}"
+        with self._explained("write to"):
+            self._files.pipe_file(probe, b"waybench")
+            self._files.rm_file(probe)
+
+    def names(self) -> dict[str, int]:
+        """Return the size of each file, by its path within the folder; none if there is no folder."""
+        with self._explained("read"):
+            self._files.invalidate_cache()
+            try:
+                found: dict[str, Any] = self._files.find(self._root, detail=True)
+            except FileNotFoundError:
+                return {}
+        return {path.removeprefix(self._root).lstrip("/"): int(info["size"]) for path, info in found.items()}
+
+    def path(self, name: str) -> str:
+        """Return the path or URL of a file of the folder."""
+        return f"{self.place.rstrip('/')}/{name}"
+
+    def fetch(self, name: str, to: Path) -> None:
+        """Copy a file from the folder; there is never a part of it at its new place."""
+        to.parent.mkdir(parents=True, exist_ok=True)
+        part = to.with_name(f"{to.name}{_PART}")
+        with self._explained("read"):
+            self._files.get_file(f"{self._root}/{name}", str(part))
+        part.replace(to)
+
+    def put(self, path: Path, name: str) -> None:
+        """Copy a file into the folder; there is never a part of it under its name."""
+        target = f"{self._root}/{name}"
+        with self._explained("write to"):
+            if self._is_whole:
+                self._files.put_file(str(path), target)
+                return
+            part = f"{target}.{digest(str(path))}{_PART}"
+            self._files.put_file(str(path), part)
+            self._files.mv(part, target)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with self._explained("write to"), suppress(FileNotFoundError):
+            self._files.rm_file(f"{self._root}/{name}")
+
+    @contextmanager
+    def _explained(self, verb: str) -> Generator[None]:
+        """Turn any error of a file system's client into one line: each client has errors of its own."""
+        try:
+            yield
+        except Exception as error:
+            said = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
+            raise UsageError(f"cannot {verb} {self.shown[:200]} ({said}): {_advice(error)}") from None
+
+
+def _advice(error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return "install the package that it names"
+    if isinstance(error, ValueError):
+        return "check the address"
+    if isinstance(error, PermissionError) or "redentials" in f"{type(error).__name__} {error}":
+        return "check the keys in the environment and what they may do"
+    if isinstance(error, FileNotFoundError):
+        return "create it, or choose another one"
+    return "check the address and the network"
+
+
+def local_copy(url: str, cache: Path) -> Path:
+    """Copy the files of a folder by URL here, those that are new or have changed, and return where they are.
+
+    Args:
+        url: The URL of a folder.
+        cache: The folder of all copies.
+
+    Raises:
+        UsageError: If it cannot be read, or there is nothing.
+    """
+    folder = Folder(url)
+    copy = cache / "folders" / digest(folder.place)
+    names = {name: size for name, size in folder.names().items() if _is_harmless(name)}
+    if not names:
+        raise UsageError(f"there is nothing at {folder.shown[:200]}: check its name")
+    copy.mkdir(parents=True, exist_ok=True)
+    for path in list(copy.rglob("*")):
+        if path.is_file() and path.relative_to(copy).as_posix() not in names:
+            path.unlink()
+    for name, size in names.items():
+        path = copy / name
+        if not path.exists() or path.stat().st_size != size or not name.endswith(_LOG):
+            folder.fetch(name, path)
+    return copy
+
+
+def _is_harmless(name: str) -> bool:
+    return bool(name) and ".." not in name.split("/") and not name.endswith(_PART) and "\\" not in name
+
+
+@contextmanager
+def mirrored(
+    folder: Folder, work: Path, is_wanted: Callable[[str], bool], warn: Callable[[str], None]
+) -> Generator[None]:
+    """Work in a folder of this machine on logs and journals of another folder, which gets what changes.
+
+    What is new goes there every second, each file whole. What an earlier call left here, since its process was killed
+    or the other side did not answer, goes there as well.
+
+    Args:
+        folder: The other folder.
+        work: The folder on this machine; it is removed when all is there.
+        is_wanted: Says by its name whether a file is needed here.
+        warn: Receives a line when the other side does not answer.
+
+    Raises:
+        UsageError: If the other folder cannot be read, or in the end not written; the message says where all is.
+    """
+    work.mkdir(parents=True, exist_ok=True)
+    mirror = _Mirror(folder, work)
+    for name, size in folder.names().items():
+        here = work / name
+        if name.endswith(_PART) and is_wanted(name.removesuffix(_PART).rpartition(".")[0]):
+            folder.remove(name)  # an upload that was interrupted
+        if "/" not in name and name.endswith(_MIRRORED) and is_wanted(name):
+            if not here.exists() or here.stat().st_size < size:
+                folder.fetch(name, here)
+            mirror.known[name] = _state(here) if here.stat().st_size == size else _OLDER
+    stop = Event()
+
+    def keep_pushing() -> None:
+        pause = _EVERY
+        while not stop.wait(pause):
+            try:
+                mirror.push()
+                pause = _EVERY
+            except (UsageError, OSError) as error:
+                if pause == _EVERY:
+                    warn(f"{error}; the run goes on and tries again")
+                pause = min(2 * pause, _SLOWEST)
+
+    thread = Thread(target=keep_pushing, name="waybench-mirror", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+        _push_all(mirror)
+    shutil.rmtree(work, ignore_errors=True)
+
+
+def _push_all(mirror: "_Mirror") -> None:
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            mirror.push()
+            return
+        except (UsageError, OSError) as error:
+            if time.monotonic() > until:
+                raise UsageError(
+                    f"{error}. Everything is kept in {mirror.work}: run the same command again on this machine, and it "
+                    "uploads that without a request"
+                ) from None
+        time.sleep(_EVERY)
+
+
+class _Mirror:
+    """Pushes what has changed.
+
+    Args:
+        folder: Where to.
+        work: Where from.
+    """
+
+    def __init__(self, folder: Folder, work: Path) -> None:
+        self._folder = folder
+        self.work = work
+        self.known: dict[str, tuple[int, int]] = {}  # the state in which the other folder has a file
+
+    def push(self) -> None:
+        """Copy what is new, logs first, then remove there what is not here any more."""
+        for path in sorted(self._files(), key=lambda each: not each.name.endswith(_LOG)):
+            with suppress(FileNotFoundError):  # removed since it was listed
+                state = _state(path)
+                if self.known.get(path.name) != state and self._copied(path):
+                    self.known[path.name] = state
+        here = {path.name for path in self._files()}
+        for name in [*self.known]:
+            if name not in here:
+                self._folder.remove(name)
+                del self.known[name]
+
+    def _files(self) -> Iterator[Path]:
+        return (path for path in self.work.iterdir() if path.name.endswith(_MIRRORED))
+
+    def _copied(self, path: Path) -> bool:
+        """Copy a file as it is now; a log that is just being written is left for the next time."""
+        with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
+            snapshot = Path(folder, path.name)
+            shutil.copyfile(path, snapshot)
+            if path.name.endswith(_LOG) and not is_zipfile(snapshot):
+                return False
+            self._folder.put(snapshot, path.name)
+            return True
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns

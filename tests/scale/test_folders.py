@@ -1,0 +1,157 @@
+"""Folders by path and by URL, and what is lost when they do not answer: nothing."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+
+from waybench.core import UsageError
+from waybench.scale import Folder, _folders, is_url, local_copy, mirrored
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """Return fsspec's file system in memory, empty before and after."""
+    files: Any = fsspec.filesystem("memory")
+    files.store.clear()
+    yield files
+    files.store.clear()
+
+
+def log(path: Path, text: str = "a log") -> None:
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("header.json", text)
+
+
+def everything(name: str) -> bool:
+    return True
+
+
+def told(line: str) -> None:
+    raise AssertionError(line)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("s3://b/x", True), ("gs://b", True), ("C://x", False), ("a/b", False), ("s3:/b", False)]
+)
+def test_what_is_a_url(text: str, expected: bool) -> None:
+    assert is_url(text) is expected
+
+
+@pytest.mark.parametrize("kind", ["path", "url"])
+def test_a_folder_has_its_files_whole(kind: str, tmp_path: Path, memory: Any) -> None:
+    folder = Folder(str(tmp_path / "out") if kind == "path" else "memory://bucket/out")
+    assert folder.names() == {}
+    folder.check()
+    (tmp_path / "one.eval").write_bytes(b"12345")
+    folder.put(tmp_path / "one.eval", "one.eval")
+    assert folder.names() == {"one.eval": 5}
+    folder.fetch("one.eval", tmp_path / "again" / "one.eval")
+    assert (tmp_path / "again" / "one.eval").read_bytes() == b"12345"
+    folder.remove("one.eval")
+    folder.remove("one.eval")
+    assert folder.names() == {}
+
+
+def test_a_working_folder_goes_to_the_other_and_back(tmp_path: Path, memory: Any) -> None:
+    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    with mirrored(folder, work, everything, told):
+        log(work / "first.eval")
+        (work / "part.journal").write_text("a turn\n")
+        (work / "logs.json").write_text("{}")
+    assert not work.exists()
+    assert sorted(folder.names()) == ["first.eval", "part.journal"]
+    with mirrored(folder, work, lambda name: name.endswith(".journal"), told):
+        assert [path.name for path in work.iterdir()] == ["part.journal"]
+        (work / "part.journal").unlink()  # its part is complete
+        log(work / "second.eval")
+    assert sorted(folder.names()) == ["first.eval", "second.eval"]
+
+
+def test_a_log_that_is_being_written_replaces_no_whole_one(tmp_path: Path, memory: Any) -> None:
+    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    with mirrored(folder, work, everything, told):
+        log(work / "one.eval")
+    before = memory.cat_file("/bucket/out/one.eval")
+    with mirrored(folder, work, everything, told):
+        (work / "one.eval").write_bytes(before[: len(before) // 2])
+    assert memory.cat_file("/bucket/out/one.eval") == before
+
+
+def test_what_could_not_be_uploaded_is_kept_and_uploaded_next_time(
+    tmp_path: Path, memory: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    monkeypatch.setattr(_folders, "PATIENCE", 0.0)
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise ConnectionError("the connection was reset")
+
+    with monkeypatch.context() as context:
+        context.setattr(type(memory), "put_file", refuse)
+        with pytest.raises(UsageError, match="connection was reset") as found, mirrored(folder, work, everything, told):
+            log(work / "one.eval")
+            (work / "part.journal").write_text("a turn\n")
+    assert str(work) in str(found.value) and "run the same command again" in str(found.value)
+    assert "\n" not in str(found.value)
+    assert folder.names() == {}
+    with mirrored(folder, work, everything, told):
+        pass
+    assert sorted(folder.names()) == ["one.eval", "part.journal"]
+
+
+def test_an_upload_that_was_interrupted_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "part.journal.0123456789.part").write_text("a tu")
+    with mirrored(Folder(str(out)), tmp_path / "work", everything, told):
+        pass
+    assert not list(out.iterdir())
+
+
+def test_an_older_journal_here_gives_way_to_a_longer_one_there(tmp_path: Path, memory: Any) -> None:
+    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    memory.pipe_file("/bucket/out/part.journal", b"one\ntwo\n")
+    work.mkdir()
+    (work / "part.journal").write_bytes(b"one\n")  # of a process that was killed here, before another machine went on
+    with mirrored(folder, work, everything, told):
+        assert (work / "part.journal").read_bytes() == b"one\ntwo\n"
+
+
+def test_a_longer_journal_here_is_uploaded(tmp_path: Path, memory: Any) -> None:
+    folder, work = Folder("memory://bucket/out"), tmp_path / "work"
+    memory.pipe_file("/bucket/out/part.journal", b"one\n")
+    work.mkdir()
+    (work / "part.journal").write_bytes(b"one\ntwo\n")
+    with mirrored(folder, work, everything, told):
+        pass
+    assert memory.cat_file("/bucket/out/part.journal") == b"one\ntwo\n"
+
+
+def test_a_copy_has_what_the_folder_has(tmp_path: Path, memory: Any) -> None:
+    memory.pipe_file("/bucket/out/one.eval", b"1")
+    memory.pipe_file("/bucket/out/deeper/two.eval", b"22")
+    copy = local_copy("memory://bucket/out", tmp_path)
+    assert {path.relative_to(copy).as_posix() for path in copy.rglob("*.eval")} == {"one.eval", "deeper/two.eval"}
+    memory.rm_file("/bucket/out/one.eval")
+    memory.pipe_file("/bucket/out/deeper/two.eval", b"333")
+    assert local_copy("memory://bucket/out", tmp_path) == copy
+    assert [(path.name, path.read_bytes()) for path in copy.rglob("*.eval")] == [("two.eval", b"333")]
+
+
+@pytest.mark.parametrize(
+    ("place", "says"),
+    [("memory://bucket/nothing", "nothing at memory://bucket/nothing"), ("xyz://b/x", "xyz.*address")],
+)
+def test_a_copy_of_nothing_is_one_line(place: str, says: str, tmp_path: Path, memory: Any) -> None:
+    with pytest.raises(UsageError, match=says):
+        local_copy(place, tmp_path)
+
+
+def test_credentials_in_a_url_are_never_shown() -> None:
+    with pytest.raises(UsageError) as found:
+        Folder("xyz://me:word@host/folder")
+    assert "word" not in str(found.value)
