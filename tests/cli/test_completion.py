@@ -73,7 +73,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="bash is no
         (["run", "alicia", "-T", "wording", "=", "pro"], ["prose"]),
         (["run", "alicia", "-T", "wording", "=", "ascii", "--dis"], ["--display"]),
         (["run", "alicia", "--display", "pl"], ["plain"]),
-        (["play", "maze/"], ["maze/alicia"]),
+        (["play", "maze/"], ["maze/alicia", "maze/explore"]),
         (["play", "maze", "-T", "protocol", "=", ""], ["paper", "sound"]),
         (["data", "fetch", "man"], ["mango"]),
         (["reproduce", "smart"], ["smartplay"]),

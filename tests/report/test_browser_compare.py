@@ -92,14 +92,18 @@ def test_swapping_turns_all_of_it_round(visit: Visits, site: Path) -> None:
 def test_the_verdict_turns_with_the_models(visit: Visits, site: Path) -> None:
     page = visit(site, PAGE)
     choose(page, sites.STEADY, sites.SCRIPT)
-    before = page.locator("#verdict").inner_text(), page.locator("#reasons li").last.inner_text()
+    failures = page.locator("#reasons li", has_text=" fails by ")
+    first_errors = page.locator("#reasons li", has_text="first error")
+    before = page.locator("#verdict").inner_text(), failures.inner_text(), first_errors.inner_text()
     page.get_by_role("button", name="Swap").click()
-    after = page.locator("#verdict").inner_text(), page.locator("#reasons li").last.inner_text()
+    after = page.locator("#verdict").inner_text(), failures.inner_text(), first_errors.inner_text()
     assert before[0].startswith("No difference shown (could be −")
     assert before[0] != after[0]
     assert before[0].split(";")[1] == after[0].split(";")[1]
     assert before[1].startswith("A fails by unreadable replies (2 of 2 failures), B by ")
     assert after[1].endswith(", B by unreadable replies (2 of 2 failures).")
+    assert before[2] == "Most frequent first error: B steps back (2 of 4; median step 4)."
+    assert after[2] == before[2].replace("B steps", "A steps")
     choose(page, sites.STEADY, sites.STEADY)
     assert page.locator("#verdict").is_hidden()
     assert page.locator("#reasons").is_hidden()
