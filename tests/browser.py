@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # no package of those that every test may count on
-    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, Request
 
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
+_PATIENCE = 240_000  # milliseconds: many times what a page takes on a busy machine
 # Nothing but this machine has an address, whatever a page or the browser itself asks for.
 _ARGUMENTS = ("--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost")
 
@@ -80,6 +81,7 @@ class Visits:
             **options,
         )
         self._contexts.append(context)
+        context.set_default_timeout(_PATIENCE)
         context.on("console", self._told)
         context.on("weberror", lambda error: self.complaints.append(f"error: {error.error}"))
         context.on("dialog", self._asked)
@@ -106,6 +108,12 @@ class Visits:
         # The pages' icon is an empty one in the page itself.
         if not request.url.startswith((f"{root}/", "data:")):
             self.complaints.append(f"request: {request.url}")
+
+
+def follow(link: "Locator") -> None:
+    """Click a link, and wait until its page is loaded: until then, what is asked is asked of the page before it."""
+    with link.page.expect_event("load"):
+        link.click()
 
 
 def too_wide(page: "Page") -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import Visits, barriers, too_wide
+from tests.browser import Visits, barriers, follow, too_wide
 
 pytestmark = pytest.mark.slow
 
@@ -26,15 +26,15 @@ def test_the_way_from_a_row_to_its_verdict_and_a_replay(visit: Visits, site: Pat
     page = visit(site)
     row = page.locator("#section-1 ~ * tbody tr", has_text="lab/poor")
     assert "verified" in row.locator("th").inner_text()
-    row.get_by_role("link", name="verified").click()
+    follow(row.get_by_role("link", name="verified"))
     assert page.locator("h1").inner_text() == "✓ Verified"
     assert too_wide(page) == []
-    page.get_by_role("link", name="Results and replays of lab/poor").click()
-    page.locator("a[href*='results/']").first.click()
-    page.locator("a[href*='replays/']").first.click()
+    follow(page.get_by_role("link", name="Results and replays of lab/poor"))
+    follow(page.locator("a[href*='results/']").first)
+    follow(page.locator("a[href*='replays/']").first)
     assert "/report/replays/" in page.url
     page.goto((site / "index.html").as_uri())
     community = page.locator("section", has_text="These submissions are not verified")
     assert community.locator("tbody tr").count() == 1
-    community.get_by_role("link", name="community").click()
+    follow(community.get_by_role("link", name="community"))
     assert page.locator("h1").inner_text() == "✗ Not verified"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.browser import Visits, barriers, too_wide
+from tests.browser import Visits, barriers, follow, too_wide
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, scripted, waybench_
 from tests.leaderboard.conftest import drop_failures
@@ -108,14 +108,14 @@ def test_the_site_in_a_browser(visit: Visits, published: Published, options: dic
     assert barriers(page) == []
     ranking = page.locator("section", has=page.get_by_role("heading", name="Ranking", exact=True))
     row = ranking.locator("tbody tr", has_text="scripted/player").first
-    row.get_by_role("link", name="verified").click()
+    follow(row.get_by_role("link", name="verified"))
     assert page.locator("h1").inner_text() == "✓ Verified"
     assert "team scripted" in page.locator("body").inner_text()
     assert too_wide(page) == []
     assert barriers(page) == []
-    page.get_by_role("link", name="Results and replays of").click()
-    page.locator("a[href*='results/']").first.click()
-    page.locator("a[href*='replays/']").first.click()
+    follow(page.get_by_role("link", name="Results and replays of"))
+    follow(page.locator("a[href*='results/']").first)
+    follow(page.locator("a[href*='replays/']").first)
     assert "/report/replays/" in page.url
     assert too_wide(page) == []
 
@@ -126,7 +126,7 @@ def test_what_was_tampered_with_leads_to_the_reason(visit: Visits, published: Pu
         "changed": "A new simulation does not agree with the record.",
     }.items():
         page = visit(published.site)
-        page.locator("table.submissions").get_by_role("link", name=name, exact=True).click()
+        follow(page.locator("table.submissions").get_by_role("link", name=name, exact=True))
         assert page.locator("h1").inner_text() == "✗ Not verified"
         assert reason in page.locator("body").inner_text()
         assert too_wide(page) == []

@@ -9,7 +9,7 @@ import pytest
 from markupsafe import escape
 
 from tests.analysis.test_horizon import climbed
-from tests.browser import Visits, too_wide
+from tests.browser import Visits, follow, too_wide
 from tests.report import sites
 from tests.report.test_horizons import EPISODES
 from waybench.analysis import estimate
@@ -179,26 +179,26 @@ def test_a_chart_shows_the_means_of_the_episodes(visit: Visits, site: Path) -> N
 
 def test_from_the_first_page_to_a_replay(visit: Visits, site: Path) -> None:
     page = visit(site)
-    page.locator("table.matrix").first.get_by_role("link", name=sites.STEADY).click()
+    follow(page.locator("table.matrix").first.get_by_role("link", name=sites.STEADY))
     assert page.locator("h1").inner_text() == sites.STEADY
-    page.locator("#leaders").get_by_role("link", name="Mazes (AliciaBench)").click()
+    follow(page.locator("#leaders").get_by_role("link", name="Mazes (AliciaBench)"))
     assert page.locator("h1").inner_text() == f"{sites.STEADY}: Mazes (AliciaBench)"
-    page.locator("article", has_text="Maze 701").get_by_role("link", name="attempt 1").click()
+    follow(page.locator("article", has_text="Maze 701").get_by_role("link", name="attempt 1"))
     assert page.locator("h1").inner_text() == "Maze 701"
-    page.get_by_role("navigation", name="Site").get_by_role("link", name="Mazes (AliciaBench)").click()
+    follow(page.get_by_role("navigation", name="Site").get_by_role("link", name="Mazes (AliciaBench)"))
     assert page.url.endswith("#i7-1")  # back where it is among the others
-    page.get_by_role("navigation", name="Site").get_by_role("link", name=sites.STEADY).click()
-    page.get_by_role("navigation", name="Site").get_by_role("link", name=sites.TITLE).click()
-    page.locator("table.matrix").first.get_by_role("link", name="Mazes").click()
-    page.get_by_role("link", name="All tables and curves of Mazes (AliciaBench)").click()
+    follow(page.get_by_role("navigation", name="Site").get_by_role("link", name=sites.STEADY))
+    follow(page.get_by_role("navigation", name="Site").get_by_role("link", name=sites.TITLE))
+    follow(page.locator("table.matrix").first.get_by_role("link", name="Mazes"))
+    follow(page.get_by_role("link", name="All tables and curves of Mazes (AliciaBench)"))
     assert page.locator("h1").inner_text() == "Mazes (AliciaBench)"
-    page.get_by_role("link", name="Two models side by side").click()
+    follow(page.get_by_role("link", name="Two models side by side"))
     assert page.locator("h1").inner_text() == "Two models side by side"
 
 
 def test_results_are_narrowed_to_what_happened(visit: Visits, site: Path) -> None:
     page = visit(site, ALL)
-    page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes").click()
+    follow(page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes"))
     mazes = page.locator("article")
     total = mazes.count()
 
@@ -218,7 +218,7 @@ def test_results_are_narrowed_to_what_happened(visit: Visits, site: Path) -> Non
     page.get_by_role("radio", name="with an infrastructure error").check()
     (failed,) = shown()
     assert failed == "Maze 904"
-    page.get_by_role("link", name="infrastructure error").first.click()
+    follow(page.get_by_role("link", name="infrastructure error").first)
     assert page.locator("h1").inner_text() == failed
     assert page.locator("main .warning").inner_text() == "Excluded from scores: Timeout <b>after</b> 600 s"
     page.go_back()
@@ -284,11 +284,11 @@ def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
     assert page.locator("figure .wide svg").first.is_visible()
     page = visit(site, ALL, scripts=False)
     assert page.locator("#leaders tbody tr").count() == 14
-    page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes").click()
+    follow(page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes"))
     page.get_by_role("radio", name="with an infrastructure error").check()  # by the style sheet alone
     assert page.locator("article").filter(visible=True).count() == 1
     page.get_by_role("radio", name="all").check()
-    page.locator("article", has_text="Maze 503").get_by_role("link", name="attempt 3").click()
+    follow(page.locator("article", has_text="Maze 503").get_by_role("link", name="attempt 3"))
     board = page.locator("#board svg")
     assert board.is_visible() and board.get_attribute("aria-label")
     # The last drawing, which has the way that was walked.

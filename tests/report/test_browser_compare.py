@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.analysis.episodes import MAZE, SCORE
-from tests.browser import Visits
+from tests.browser import Visits, follow
 from tests.report import sites
 from waybench.analysis.formatting import visible
 from waybench.core import End
@@ -134,7 +134,7 @@ def test_scores_lead_to_replays(visit: Visits, site: Path) -> None:
     choose(page, sites.STEADY, sites.IMAGE)
     maze = listed(page)[0]
     for column, model in ((2, sites.STEADY), (3, sites.IMAGE)):
-        page.locator("#rows tr").first.locator("td").nth(column - 1).get_by_role("link").click()
+        follow(page.locator("#rows tr").first.locator("td").nth(column - 1).get_by_role("link"))
         assert page.locator("h1").inner_text().startswith(f"Maze {maze}")
         assert model in page.get_by_role("navigation", name="Site").inner_text()
         page.go_back()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser import Visits
+from tests.browser import Visits, follow
 from tests.cli.support import watched
 from tests.view.support import PATIENCE, TOKEN, served, until
 from waybench.core import PROGRESS_FILE
@@ -65,8 +65,8 @@ def test_an_open_page_reloads_when_a_log_is_added(visit: Visits, logs: dict[str,
         again()
         assert "waybench/oracle" in text(page)
         # The page of an episode is the same as before, with all that there is to see and to try.
-        page.locator("main a[href^='results/']").first.click()
-        page.locator("main a[href^='../replays/']").first.click()
+        follow(page.locator("main a[href^='results/']").first)
+        follow(page.locator("main a[href^='../replays/']").first)
         page.locator("#controls").wait_for()
         assert page.locator("#where").inner_text() == "Start"
         page.locator("#next").click()
