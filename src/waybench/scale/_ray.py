@@ -50,6 +50,7 @@ class RayCluster:
         if is_mine := not ray.is_initialized():
             self._connect()
         try:
+
             def job(one: J) -> R:  # Ray takes plain functions alone
                 return function(one)
 
