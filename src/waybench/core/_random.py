@@ -1,16 +1,19 @@
 """Random numbers by key: the same key gives the same numbers on every platform and Python version."""
 
 import hashlib
+import struct
 from collections.abc import MutableSequence, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
 
 _WORDS = 8  # 64-bit words in one SHA-512 block
+_BLOCK = struct.Struct(f">{_WORDS}Q")
+_RANGE = 1 << 64  # of one word
 
 
 def _digest(key: tuple[str | int, ...]) -> bytes:
-    text = "".join(f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in key)
+    text = "".join([f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in key])
     return hashlib.sha512(text.encode("utf-8", "surrogatepass")).digest()
 
 
@@ -37,7 +40,7 @@ class Stream:
             self._key, self._block, self._next = _digest(self._parts), 0, _WORDS
         if self._next == _WORDS:
             digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
-            self._words: tuple[int, ...] = tuple(int.from_bytes(digest[i : i + 8], "big") for i in range(0, 64, 8))
+            self._words: tuple[int, ...] = _BLOCK.unpack(digest)
             self._block += 1
             self._next = 0
         self._next += 1
@@ -51,8 +54,13 @@ class Stream:
         """
         if n < 1:
             raise ValueError(f"below({n}): n must be at least 1")
+        if n < _RANGE:
+            limit = _RANGE - _RANGE % n  # values from here on would favour the small remainders
+            while (value := self.word()) >= limit:
+                pass
+            return value % n
         words = (n.bit_length() + 63) // 64
-        limit = (1 << 64 * words) // n * n  # values from here on would favour the small remainders
+        limit = (1 << 64 * words) // n * n
         while True:
             value = 0
             for _ in range(words):
@@ -70,6 +78,7 @@ class Stream:
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Put the items into a uniformly random order, in place (Fisher-Yates)."""
+        below = self.below
         for i in range(len(items) - 1, 0, -1):
-            j = self.below(i + 1)
+            j = below(i + 1)
             items[i], items[j] = items[j], items[i]

@@ -66,9 +66,20 @@ class Lattice:
         if far[start] < 0:
             return None
         path: list[str] = []
-        while start != goal:
-            direction, start = next((d, c) for d, c in self.exits(start) if far[c] == far[start] - 1)
-            path.append(direction)
+        width, last_row = self.width, len(far) - self.width
+        for nearer in range(far[start] - 1, -1, -1):
+            if start >= width and far[start - width] == nearer:
+                path.append("up")
+                start -= width
+            elif start < last_row and far[start + width] == nearer:
+                path.append("down")
+                start += width
+            elif start % width and far[start - 1] == nearer:
+                path.append("left")
+                start -= 1
+            else:  # a cell at a distance above 0 has a nearer neighbour
+                path.append("right")
+                start += 1
         return tuple(path)
 
 
@@ -82,15 +93,19 @@ def _distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
         framed[(y + 1) * wide + 1 : (y + 1) * wide + 1 + width] = cells[y * width : (y + 1) * width]
     far = [-1] * len(framed)
     start = (goal // width + 1) * wide + goal % width + 1
-    far[start] = 0
+    far[start] = framed[start] = 0
     layer, distance = [start], 0
     while layer:
         distance += 1
         following: list[int] = []
         for cell in layer:
             for neighbour in (cell - wide, cell + wide, cell - 1, cell + 1):
-                if framed[neighbour] and far[neighbour] < 0:
+                if framed[neighbour]:
+                    framed[neighbour] = 0  # visited
                     far[neighbour] = distance
                     following.append(neighbour)
         layer = following
-    return tuple(value for y in range(1, lattice.height + 1) for value in far[y * wide + 1 : y * wide + 1 + width])
+    inside: list[int] = []
+    for row in range(wide + 1, wide * (lattice.height + 1), wide):
+        inside += far[row : row + width]
+    return tuple(inside)

@@ -1,6 +1,7 @@
 """Spanning trees of a rectangle of rooms, by the algorithms that mazes are made with."""
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from waybench.core import Stream
 
@@ -8,6 +9,7 @@ Edge = tuple[int, int]  # two room numbers, the smaller first
 Neighbours = list[list[int]]
 
 
+@lru_cache(maxsize=4)  # mazes are drawn in sets of one size; nobody changes the lists
 def _neighbours(columns: int, rows: int) -> Neighbours:
     near: Neighbours = []
     for room in range(columns * rows):
@@ -112,6 +114,11 @@ TREES: dict[str, Callable[[Neighbours, Stream], list[Edge]]] = {
 }
 
 
+@lru_cache(maxsize=4)
+def _passages(columns: int, rows: int) -> tuple[Edge, ...]:
+    return tuple(all_passages(_neighbours(columns, rows)))
+
+
 def all_passages(near: Neighbours) -> list[Edge]:
     """Return all pairs of neighbouring rooms, in order."""
     return [(a, b) for a, neighbours in enumerate(near) for b in sorted(neighbours) if a < b]
@@ -132,4 +139,4 @@ def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple
     near = _neighbours(columns, rows)
     tree = TREES[algorithm](near, rng)
     edges = set(tree)
-    return tree, [passage for passage in all_passages(near) if passage not in edges]
+    return tree, [passage for passage in _passages(columns, rows) if passage not in edges]

@@ -9,6 +9,8 @@ from waybench.spaces import Lattice
 SMALLEST = 5
 LARGEST = 1001
 
+_DIGITS = bytes.maketrans(b"\0\1", b"01")
+
 
 @dataclass(frozen=True, slots=True)
 class Maze(Instance):
@@ -37,7 +39,10 @@ class Maze(Instance):
 
     def canonical(self) -> str:
         """Return the rows of the matrix as lines of 0, 1 and X."""
-        return "\n".join("".join(map(str, row)) for row in self.rows())
+        signs = bytearray(self.lattice.cells.translate(_DIGITS))
+        signs[self.entrance] = ord("X")
+        text, size = signs.decode(), self.size
+        return "\n".join([text[row : row + size] for row in range(0, len(text), size)])
 
     def to_json(self) -> Json:
         """Return {"maze": matrix}."""
@@ -67,19 +72,24 @@ def prove(maze: Maze) -> dict[str, Json]:
     path = maze.lattice.shortest_path(maze.entrance, maze.exit)
     if path is None:
         raise DataError("maze: the exit cannot be reached from the entrance")
-    cells, width = maze.lattice.cells, maze.size
-    far = maze.lattice.distances(maze.exit)
-    edges = nodes = junctions = 0
-    for cell, open_ in enumerate(cells):
-        if open_ and far[cell] >= 0:
-            nodes += 1
-            right = cell % width < width - 1 and cells[cell + 1]
-            below = cell + width < len(cells) and cells[cell + width]
-            left = cell % width > 0 and cells[cell - 1]
-            above = cell >= width and cells[cell - width]
-            edges += right + below
-            junctions += right + below + left + above >= 3
+    edges, nodes, junctions = _count(maze)
     return {"minimum": len(path), "solution": movements(path), "loops": edges - nodes + 1, "junctions": junctions}
+
+
+def _count(maze: Maze) -> tuple[int, int, int]:
+    """Return the numbers of pairs of neighbouring cells, cells and junctions that can be reached.
+
+    A set of cells is an integer with a bit for each cell, and a closed cell between a row and the next, so that a
+    shift never runs into the next row.
+    """
+    far, size = maze.lattice.distances(maze.exit), maze.size
+    reached = bytes(map((-1).__lt__, far)).translate(_DIGITS).decode()
+    rows = [reached[row : row + size] for row in range(0, len(reached), size)]
+    cells, wide = int("0".join(rows), 2), size + 1
+    left, right, above, below = cells >> 1, cells << 1, cells >> wide, cells << wide
+    edges = (cells & left).bit_count() + (cells & above).bit_count()
+    junctions = cells & (left & right & (above | below) | above & below & (left | right))
+    return edges, cells.bit_count(), junctions.bit_count()
 
 
 def decode(data: Json) -> Maze:

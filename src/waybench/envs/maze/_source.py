@@ -83,14 +83,15 @@ class MazeSource(Source[Maze]):
         number = f"{self.size}{index + 1:02d}" if index < 99 else f"{self.size}-{index + 1}"
         return Item(maze, number, self.size, self.key, index, prove(maze))
 
-    def _stream(self, *purpose: str | int) -> Stream:
-        return Stream("maze", GENERATOR, self.key, self.size, self._style, *purpose)
+    def _purpose(self, *purpose: str | int) -> tuple[str | int, ...]:
+        return "maze", GENERATOR, self.key, self.size, self._style, *purpose
 
     def _maze(self, index: int) -> Maze:
         if self.size <= _ENUMERATED:
             listed = _listed(self.size, self._loops, self._sides)
-            return build(self.size, *listed[_card(self._stream("order"), len(listed), index % len(listed))])
-        rng, rooms = self._stream("item", index), self.size // 2
+            order = _cards(self._purpose("order"), len(listed), len(listed))
+            return build(self.size, *listed[order[index % len(listed)]])
+        rng, rooms = Stream(*self._purpose("item", index)), self.size // 2
         tree, walls = spanning_tree(rooms, rooms, self._algorithm, rng)
         rng.shuffle(walls)
         return build(self.size, (*tree, *walls[: _opened(self._loops, len(walls))]), *self._openings(index))
@@ -100,8 +101,9 @@ class MazeSource(Source[Maze]):
         rooms = self.size // 2
         pairs = PAIRS if self._sides == "any" else (self._sides,)
         pack = len(pairs) * rooms * rooms
-        dealt, place = divmod(index, min(pack, _DEALT))
-        sides, ends = divmod(_card(self._stream("openings", dealt), pack, place), rooms * rooms)
+        count = min(pack, _DEALT)
+        dealt, place = divmod(index, count)
+        sides, ends = divmod(_cards(self._purpose("openings", dealt), pack, count)[place], rooms * rooms)
         entrance, exit_ = (
             opening(self.size, side, room)
             for side, room in zip(pairs[sides].split("-"), divmod(ends, rooms), strict=True)
@@ -109,15 +111,16 @@ class MazeSource(Source[Maze]):
         return entrance, exit_
 
 
-def _card(rng: Stream, pack: int, place: int) -> int:
-    """Return the card at a place, from 0, of a shuffled pack of the cards 0, 1, ..., shuffling no further than that."""
-    moved: dict[int, int] = {}
-    card = 0
-    for i in range(place + 1):
+@lru_cache(maxsize=32)  # the items of a set follow one another
+def _cards(purpose: tuple[str | int, ...], pack: int, count: int) -> list[int]:
+    """Return the first cards of a shuffled pack of the cards 0, 1, ..., shuffling no further than those."""
+    rng, moved = Stream(*purpose), dict[int, int]()
+    cards: list[int] = []
+    for i in range(count):
         j = i + rng.below(pack - i)
-        card = moved.get(j, j)
+        cards.append(moved.get(j, j))
         moved[j] = moved.get(i, i)
-    return card
+    return cards
 
 
 def _opened(share: float, walls: int) -> int:
