@@ -103,7 +103,8 @@ class TileMap(Instance):
             walkable: The characters of tiles that can be walked on. The player's own cell always can.
         """
         signs = set(walkable) | {PLAYER}
-        bits = "".join("1" if sign in signs else "0" for row in reversed(self.rows) for sign in reversed(row))
+        text = "".join(self.rows)[::-1]
+        bits = text.translate({ord(sign): "1" if sign in signs else "0" for sign in set(text)})
         return Floor(self.width, self.height, int(bits, 2))
 
 

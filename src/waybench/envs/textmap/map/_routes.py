@@ -3,10 +3,13 @@
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from waybench.envs.textmap.map._kernel import Ints
 from waybench.envs.textmap.map._labels import Difficulty, Labels, Rule, edge_labels, route_difficulty
 from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
+
+Masks = npt.NDArray[np.bool_]
 
 _FAR = 1 << 40  # more moves than any path has; the sum of two does not overflow
 
@@ -52,6 +55,20 @@ class Routes:
     def difficulty(self, source: str, target: str, cutoff: int, rule: Rule = "released") -> Difficulty | None:
         """Return the difficulty of finding a route between two different places; see `route_difficulty`."""
         return route_difficulty(self.labels(source, target), self.is_walked(source, target), cutoff, rule)
+
+    def pairs(self, difficulty: Difficulty, cutoff: int, rule: Rule = "released") -> list[tuple[str, str]]:
+        """Return all pairs (source, target) of different places of this difficulty, in the order of the places.
+
+        The same as `difficulty` of each pair, for all pairs at once.
+        """
+        which, last = Labels(*range(len(Labels._fields))), min(cutoff, NEVER - 1)
+        walked: Masks = self._lengths[1] == self._lengths[0]
+        is_easy: Masks = self._labels[which.easy_from(rule)] <= last if rule == "released" else walked
+        wanted: Masks = self._labels[which.answerable_from(rule)] <= last
+        wanted &= is_easy if difficulty == "easy" else ~is_easy
+        np.fill_diagonal(wanted, val=False)
+        places = list(self._number)
+        return [(places[source], places[target]) for source, target in np.argwhere(wanted).tolist()]
 
 
 def _combinations(table: Ints, through: int) -> tuple[Ints, Ints]:

@@ -61,13 +61,7 @@ def _routes(
 ) -> list[MapQuestion]:
     from waybench.envs.textmap.map import routes
 
-    known = routes(place_map)
-    pairs = [
-        (source, target)
-        for source in place_map.places
-        for target in place_map.places
-        if source != target and known.difficulty(source, target, cutoff, rule) == difficulty
-    ]
+    pairs = routes(place_map).pairs(difficulty, cutoff, rule)
     stream.shuffle(pairs)
     return [MapQuestion(place_map, cutoff, source, target, rule=rule) for source, target in pairs[:count]]
 

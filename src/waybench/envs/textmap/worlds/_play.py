@@ -1,6 +1,5 @@
 """The engine of text worlds: commands, answers and states."""
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, Thing, World
@@ -17,8 +16,7 @@ _VERBS = {"x": "examine", "get": "take", "ignite": "light", "douse": "extinguish
 _NOWHERE = frozenset((*DIRECTIONS, "in", "out"))
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(NamedTuple):
     """The state of a game.
 
     Attributes:
@@ -102,7 +100,7 @@ class Play:
         if words is None:
             return Turn(before, f"{self.world.voice.unknown}\n", understood=False)
         way = self.way(before, words)
-        now = replace(before, turn=before.turn + 1)
+        now = before._replace(turn=before.turn + 1)
         turn = self._move(now, way) if way else self._do(now, words)
         if not turn.understood:
             return turn._replace(after=before)
@@ -115,7 +113,7 @@ class Play:
     def _move(self, now: Situation, way: Exit) -> Turn:
         if way.door is not None and not now.opened >> way.door & 1:
             return Turn(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
-        return self._arrive(now, replace(now, place=way.target), way.travel_text)
+        return self._arrive(now, now._replace(place=way.target), way.travel_text)
 
     def _arrive(self, now: Situation, after: Situation, travel_text: str) -> Turn:
         """Enter a place, with its description unless the style is brief and the place is not new."""
@@ -133,7 +131,7 @@ class Play:
         carried = [name for name in self.here(now) if self._thing(now, name).portable]
         if carried:
             lines.append(f"There is {join_items([with_article(name) for name in carried])} here.")
-        return Turn(replace(now, seen=now.seen | 1 << now.place), "\n".join(lines) + "\n", shows_name=True)
+        return Turn(now._replace(seen=now.seen | 1 << now.place), "\n".join(lines) + "\n", shows_name=True)
 
     def _ways(self, now: Situation) -> str:
         sentences = [self.world.places[now.place].ways]
@@ -194,7 +192,7 @@ class Play:
             return Turn(now, f"{voice.absent}\n")
         if now.opened >> way.door & 1:
             return Turn(now, voice.open_already.format(noun) + "\n")
-        return Turn(replace(now, opened=now.opened | 1 << way.door), voice.opened.format(noun) + "\n")
+        return Turn(now._replace(opened=now.opened | 1 << way.door), voice.opened.format(noun) + "\n")
 
     def _carries(self, now: Situation, noun: str) -> int | None:
         for number, thing in enumerate(self.world.things):
@@ -213,7 +211,7 @@ class Play:
         if not self._thing(now, noun).portable:
             return Turn(now, voice.fixed.format(noun) + "\n")
         taken = now.taken | 1 << self._things[now.place][noun]
-        return Turn(replace(now, taken=taken), voice.taken.format(noun) + "\n")
+        return Turn(now._replace(taken=taken), voice.taken.format(noun) + "\n")
 
     def _examine(self, now: Situation, noun: str, verb: str) -> Turn:
         voice, number = self.world.voice, self._carries(now, noun)
@@ -232,11 +230,11 @@ class Play:
             return Turn(now, f"{voice.absent}\n")
         if verb == "extinguish":
             answer = voice.out if now.lit else voice.out_already
-            return Turn(replace(now, lit=False), answer.format(noun) + "\n")
+            return Turn(now._replace(lit=False), answer.format(noun) + "\n")
         if now.lit:
             return Turn(now, voice.lit_already.format(noun) + "\n")
         was_dark = self.dark(now)
-        now = replace(now, lit=True)
+        now = now._replace(lit=True)
         answer = voice.lit.format(noun) + "\n"
         if not was_dark:
             return Turn(now, answer)

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 
 from waybench.core import Stream
-from waybench.envs.tilemap.worlds._tiles import Palette
+from waybench.envs.tilemap.worlds._tiles import SOLID_ROLES, Palette
 from waybench.spaces import Floor
 
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
 _TRUTH = bytes(value == ord("1") for value in range(256))  # digits as numbers
+_DIGITS = bytes.maketrans(b"\0\1", b"01")
 _PROBES = 40  # random cells to be tried before all are
 _SCALE = 16  # of the noise: values are from 0 to 255 * _SCALE**2
 
@@ -101,7 +102,7 @@ class Board:
 
     def walkable(self) -> int:
         """Return the cells that can be walked on."""
-        return self.bits(number for number, kind in enumerate(self.palette.kinds) if kind.walkable)
+        return self.bits([number for number, kind in enumerate(self.palette.kinds) if kind.role not in SOLID_ROLES])
 
     def building_cells(self) -> int:
         """Return the cells that are built upon."""
@@ -124,7 +125,7 @@ class Board:
 
     def least(self, values: Sequence[int], level: int) -> int:
         """Return the cells whose values are at least this."""
-        return int("".join(["1" if value >= level else "0" for value in reversed(values)]), 2)
+        return int(bytes(map(level.__le__, reversed(values))).translate(_DIGITS), 2)
 
     def edges(self, values: Sequence[int], level: int) -> int:
         """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
