@@ -34,13 +34,14 @@ def _backtracker(near: Neighbours, rng: Stream) -> list[Edge]:
     visited[room] = 1
     trail, edges = [room], list[Edge]()
     while trail:
-        fresh = [neighbour for neighbour in near[trail[-1]] if not visited[neighbour]]
+        here = trail[-1]
+        fresh = [neighbour for neighbour in near[here] if not visited[neighbour]]
         if not fresh:
             trail.pop()
             continue
         room = fresh[rng.below(len(fresh))] if len(fresh) > 1 else fresh[0]
         visited[room] = 1
-        edges.append(_edge(trail[-1], room))
+        edges.append((here, room) if here < room else (room, here))
         trail.append(room)
     return edges
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.envs.maze.mazes import ALICIA, CORRIDOR, MAZE_501, after, metrics, only_turn, reply
 from waybench.core import DataError, End, Stream
 from waybench.envs.maze import MazeGame, MazeState, Movement, MovePlan
+from waybench.envs.maze._instance import decode, prove
 
 SHORTEST = reply(("down", 3), ("left", 2), ("down", 1))  # the solution that the description gives
 
@@ -33,6 +34,29 @@ def test_the_proof_of_501() -> None:
         "loops": 1,
         "junctions": 2,
     }
+
+
+def test_what_cannot_be_reached_counts_in_no_proof() -> None:
+    # The ring at the upper right is closed off. The other three are on the way, two of them side by side.
+    maze = decode(
+        {
+            "maze": [
+                "000X00000",
+                "011101110",
+                "010101010",
+                "011101110",
+                "010000000",
+                "010111110",
+                "010101010",
+                "011111110",
+                "000000010",
+            ]
+        }
+    )
+    proof = prove(maze)
+    assert proof["loops"] == 3
+    assert proof["junctions"] == 6  # two of the ring above; four of those below, where they begin, part, join and end
+    assert proof["minimum"] == 16
 
 
 def test_eight_steps_of_six() -> None:

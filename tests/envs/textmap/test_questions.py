@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import NEVER, PlaceMap
-from waybench.envs.textmap.map._labels import Labels, Rule, path_labels
+from waybench.envs.textmap.map._labels import DIFFICULTIES, Labels, Rule, path_labels
 from waybench.envs.textmap.map._paths import Choice
+from waybench.envs.textmap.map._routes import routes
 from waybench.envs.textmap.questions._counts import Counts, count_questions
 from waybench.envs.textmap.questions._questions import (
     destination_id,
@@ -63,6 +64,17 @@ def test_a_route_question() -> None:
     assert way_in.labels == Labels(forward=5, known=3, forward_named=7, known_named=5, counted=5)
     assert [way_in.difficulty(cutoff) for cutoff in (4, 5, 6, 7)] == [None, "hard", "hard", "easy"]
     assert [way_in.difficulty(cutoff, "tables") for cutoff in (4, 5)] == [None, "easy"]
+
+
+@given(maps(), st.integers(0, 9), st.sampled_from(RULES))
+def test_the_pairs_of_a_difficulty_are_those_that_have_it_one_by_one(
+    place_map: PlaceMap, cutoff: int, rule: Rule
+) -> None:
+    places = place_map.places
+    pairs = [(source, target) for source in places for target in places if source != target]
+    for difficulty in DIFFICULTIES:
+        wanted = [pair for pair in pairs if route_question(place_map, *pair).difficulty(cutoff, rule) == difficulty]
+        assert routes(place_map).pairs(difficulty, cutoff, rule) == wanted
 
 
 def test_the_rule_of_the_tables_looks_at_the_shortest_ways_of_the_whole_map() -> None:

@@ -37,12 +37,16 @@ class Maze(Instance):
         flat[self.entrance if player is None else player] = "X"
         return [flat[i : i + self.size] for i in range(0, len(flat), self.size)]
 
+    def lines(self, player: int | None = None) -> list[str]:
+        """Return the rows of the matrix as texts of 0, 1 and X."""
+        signs = bytearray(self.lattice.cells.translate(_DIGITS))
+        signs[self.entrance if player is None else player] = ord("X")
+        text, size = signs.decode(), self.size
+        return [text[row : row + size] for row in range(0, len(text), size)]
+
     def canonical(self) -> str:
         """Return the rows of the matrix as lines of 0, 1 and X."""
-        signs = bytearray(self.lattice.cells.translate(_DIGITS))
-        signs[self.entrance] = ord("X")
-        text, size = signs.decode(), self.size
-        return "\n".join([text[row : row + size] for row in range(0, len(text), size)])
+        return "\n".join(self.lines())
 
     def to_json(self) -> Json:
         """Return {"maze": matrix}."""

@@ -65,13 +65,15 @@ class Representation:
     write: Callable[[Maze, int], str]
 
 
+_ASCII = str.maketrans("01", "#.")
+
+
 def _matrix(maze: Maze, at: int) -> str:
-    return "[" + ",".join("[" + ",".join(map(str, row)) + "]" for row in maze.rows(at)) + "]"
+    return "[" + ",".join(["[" + ",".join(line) + "]" for line in maze.lines(at)]) + "]"
 
 
 def _ascii(maze: Maze, at: int) -> str:
-    signs = {0: "#", 1: ".", "X": "X"}
-    return "\n".join("".join(signs[cell] for cell in row) for row in maze.rows(at))
+    return "\n".join(maze.lines(at)).translate(_ASCII)
 
 
 def _place(maze: Maze, cell: int) -> str:
