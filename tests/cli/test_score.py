@@ -130,6 +130,26 @@ def test_lines_that_are_too_long_are_not_read(
     assert [found["line"] for found in lines_of(result) if "error" in found] == [2, 4]
 
 
+@pytest.mark.slow
+def test_a_huge_line_stays_within_the_stated_memory(line: dict[str, Any], tmp_path: Path) -> None:
+    # docs/howto/score.md states 3 GB. A character beyond the Basic Multilingual Plane makes Python keep four bytes for
+    # each character of the text.
+    head, tail = json.dumps(line | {"replies": ["?"]}, ensure_ascii=False).split("?")
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    with source.open("wb") as file:
+        file.write(f"{head}\N{GRINNING FACE}".encode())
+        for _ in range(255):
+            file.write(b"a" * (1 << 20))
+        file.write(f"{tail}\n".encode())
+    with watched("score", str(source), "--out", str(out)) as process:
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    [result] = [json.loads(text) for text in out.read_text().splitlines()]
+    assert result["metrics"]["unparsed"] == 1
+    assert 1 << 28 < usage.ru_maxrss * 1024 < 3 * 10**9
+
+
 def test_results_are_out_before_the_next_line_is_read(line: dict[str, Any]) -> None:
     buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
     with watched("score", "-", stdin=-1, text=True, env=buffered) as process:
