@@ -79,6 +79,7 @@ from waybench.core._secrets import (
 )
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import duration_text, plural, short_count, with_article
+from waybench.core._tokenizers import ESTIMATE, CharacterTokens, tokenizer, tokenizer_name
 from waybench.core._tool_wording import (
     INTERFACE,
     TOOLS,
@@ -96,6 +97,7 @@ __all__ = [
     "AGENT",
     "CALL_RULES",
     "EMBEDDED",
+    "ESTIMATE",
     "GENERAL_FAILURES",
     "GENERATED",
     "HIDDEN",
@@ -134,6 +136,7 @@ __all__ = [
     "Bounded",
     "CallReply",
     "CatalogueWarning",
+    "CharacterTokens",
     "Copies",
     "DataError",
     "DataFile",
@@ -261,6 +264,8 @@ __all__ = [
     "split_isomorphic_key",
     "spread",
     "template_fields",
+    "tokenizer",
+    "tokenizer_name",
     "unknown",
     "unread",
     "with_article",
