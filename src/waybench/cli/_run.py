@@ -61,6 +61,11 @@ _POSITIVE = click.IntRange(min=1)
     metavar="NAME[:ARG=VALUE,...]",
     help="Agent or solver of Inspect that works out each reply: react, a registered name, file.py@name or module.name.",
 )
+@click.option(
+    "--probe",
+    metavar="every:N|TURN,...",
+    help="Turns before which the model is asked aside what it knows of the state, as every:5 or 1,5,10.",
+)
 @click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
@@ -124,6 +129,7 @@ def run(
     parameters: tuple[str, ...],
     each: tuple[str, ...],
     agent: str | None,
+    probe: str | None,
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -154,7 +160,7 @@ def run(
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
     given = task_parameters(
-        parameters, agent=agent, limit=limit, attempts=attempts, precision=precision, budget=planned
+        parameters, agent=agent, probe=probe, limit=limit, attempts=attempts, precision=precision, budget=planned
     )
     known = read_prices(prices) if prices else {}
     chosen, partly = runs_of(entries, given, combinations(each, given), prices)
