@@ -48,7 +48,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import PROBE, AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option, resolve
+from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
 from waybench.core._policies import (
     EMBEDDED,

@@ -13,8 +13,8 @@ from waybench.core._wording import Invalid
 MOST_NUMBERS = 20_000  # in one answer
 MOST_CHARACTERS = 200_000  # of the rows in one answer
 _ASIDE = (
-    "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer will "
-    "be shown again."
+    "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer "
+    "will be shown again."
 )
 
 
@@ -132,5 +132,6 @@ def share_of_cells(expected: list[str], answer: list[str]) -> float:
         expected: The rows of the right drawing.
         answer: The rows of the answer.
     """
-    right = sum(sign == other for row, drawn in zip(expected, answer, strict=False) for sign, other in zip(row, drawn, strict=False))
+    lines = zip(expected, answer, strict=False)
+    right = sum(sign == other for row, drawn in lines for sign, other in zip(row, drawn, strict=False))
     return right / max(sum(map(len, expected)), 1)

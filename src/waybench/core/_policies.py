@@ -23,7 +23,6 @@ class Policy(ABC):
     def reply(self, episode: Episode[Any, Any, Any]) -> str:
         """Return the reply to the episode's present messages."""
 
-
     def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
         """Return the reply to a question aside; by default it is right, for the player knows the true state."""
         return belief.render(belief.expected(episode.state))

@@ -25,6 +25,7 @@ FORM = 1  # raised when older versions cannot read what is written
 SYNC_EVERY = 0.2  # seconds: a kill loses nothing, a power cut what these held
 CUT_OFF = "the last line was cut off and is ignored"
 _Key = tuple[str, int]  # a sample's id and epoch
+_Where = tuple[int, int, str]  # where a line begins, how long it is, and the digest of what the player was shown
 
 
 class JournalError(OSError):
@@ -41,8 +42,8 @@ class _Kept:
         uuid: Of the sample that has ended; None while it goes on.
     """
 
-    lines: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
-    asides: dict[tuple[int, str], tuple[int, int, str]] = field(default_factory=dict[tuple[int, str], tuple[int, int, str]])
+    lines: list[_Where] = field(default_factory=list[_Where])
+    asides: dict[tuple[int, str], _Where] = field(default_factory=dict[tuple[int, str], _Where])
     uuid: str | None = None
 
 
@@ -93,7 +94,7 @@ class Journal:
         line = self._kept.get(sample, _Kept()).asides.get((turn, name))
         return None if line is None else self._output(line, seen)
 
-    def _output(self, line: tuple[int, int, str], seen: Container[str]) -> ModelOutput | None:
+    def _output(self, line: _Where, seen: Container[str]) -> ModelOutput | None:
         offset, length, digested = line
         if digested not in seen:
             return None
@@ -236,12 +237,12 @@ class Journal:
             case _:
                 return False
 
-    def _index_aside(self, sample: _Key, turn: int, name: str, line: tuple[int, int, str]) -> None:
+    def _index_aside(self, sample: _Key, turn: int, name: str, line: _Where) -> None:
         kept = self._kept.setdefault(sample, _Kept())
         kept.asides[turn, name] = line
         kept.uuid = None
 
-    def _index(self, sample: _Key, turn: int, line: tuple[int, int, str]) -> bool:
+    def _index(self, sample: _Key, turn: int, line: _Where) -> bool:
         kept = self._kept.setdefault(sample, _Kept())
         if not 0 <= turn <= len(kept.lines):
             return False  # a line before it is damaged

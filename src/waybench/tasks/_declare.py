@@ -75,9 +75,9 @@ def _check_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> No
     """Refuse probes that cannot be read, or that nobody could answer, before anything is spent."""
     read_plan(probe)
     if checked[AGENT] is not None:
-        raise UsageError(f"probe={probe[:60]}: an agent has a conversation of its own; leave out the agent or the probe")
+        raise UsageError(f"probe={probe[:60]}: an agent has a conversation of its own; leave out agent or probe")
     if is_template_name(str(checked.get(WORDING))):
-        raise UsageError(f"probe={probe[:60]}: it is not known what a template of your own shows; choose another wording")
+        raise UsageError(f"probe={probe[:60]}: nobody knows what your own template shows; choose another wording")
 
 
 def inspect_task(

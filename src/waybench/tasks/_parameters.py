@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from waybench.core import AGENT, PROBE, MOST_ISOMORPHS, Environment, HorizonSpec, Option
+from waybench.core import AGENT, MOST_ISOMORPHS, PROBE, Environment, HorizonSpec, Option
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
 ISOMORPH = Option(

@@ -1,21 +1,11 @@
 """What a player of the mazes can be asked aside: where it is."""
 
 from functools import partial
-from typing import Protocol
+from typing import Any
 
 from waybench.core import Belief, read_numbers
-from waybench.envs.maze._instance import Maze
 
-
-class _Placed(Protocol):
-    @property
-    def maze(self) -> Maze: ...
-
-    @property
-    def at(self) -> int: ...
-
-
-POSITION: Belief[_Placed] = Belief(
+POSITION: Belief[Any] = Belief(  # of any state with a maze and a cell, here and in partly seen mazes
     name="position",
     title="position",
     doc="The player's cell.",

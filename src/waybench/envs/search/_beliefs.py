@@ -67,8 +67,8 @@ def queue(story: Story) -> Belief[Walk]:
         title="queue",
         doc=f"The {story.places} that were named as adjacent and not visited, in the order in which they were first "
         "named.",
-        question=f"Which {story.places} were named as adjacent to a visited {thing} and have not been visited yet? List "
-        "them in the order in which they were first named.",
+        question=f"Which {story.places} were named as adjacent to a visited {thing} and have not been visited yet? "
+        "List them in the order in which they were first named.",
         form=f"[<number of a {thing}>, ...]",
         expected=_queue,
         read=read_numbers,

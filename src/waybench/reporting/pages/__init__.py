@@ -1,5 +1,6 @@
 """Pages of the report."""
 
+from waybench.reporting.pages._asides import asides
 from waybench.reporting.pages._compare import comparison
 from waybench.reporting.pages._episode import conversation, episode_source
 from waybench.reporting.pages._home import Compared, Section, sections
@@ -15,6 +16,7 @@ __all__ = [
     "Results",
     "Section",
     "Verdicts",
+    "asides",
     "comparison",
     "conversation",
     "draw_model",
