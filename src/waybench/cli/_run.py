@@ -15,7 +15,7 @@ from waybench.cli._parameters import combinations, model_arguments, runs_of, tas
 from waybench.cli._parts import RunPart, part_arguments, part_folder, refuse_secrets, run_parts, split
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import Price, prepare_folder, read_prices
+from waybench.core import PROBE, Price, UsageError, prepare_folder, read_prices
 from waybench.data import cache_dir
 from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
 from waybench.tasks import TASKS, TaskQuote, find_task
@@ -157,6 +157,11 @@ def run(
     interrupted run, run the same command again: it continues where the run stopped.
     """
     entries = [*map(find_task, dict.fromkeys(tasks))]
+    if probe is not None and not any(option.name == PROBE for entry in entries for option in entry.options):
+        raise UsageError(
+            f"--probe: nothing is asked aside in {', '.join(entry.name for entry in entries)[:200]}: there is no state "
+            "that follows from what the player was shown; `waybench list TASK` has the parameter probe where there is"
+        )
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
     given = task_parameters(
