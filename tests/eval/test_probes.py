@@ -117,6 +117,7 @@ def test_a_fork_is_sent_and_never_seen_again(tmp_path: Path) -> None:
         assert not verdict.is_verified and ("probe" in verdict.text() or "replies in the record" in verdict.text())
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_does_not_ask_again(tmp_path: Path) -> None:
     def broken(script: Script, at: int) -> Script:
         requests = 0
@@ -176,7 +177,7 @@ def test_with_tools_and_with_pictures(tmp_path: Path) -> None:
     assert len(asked) == ITEMS
     for content in asked:
         assert [part["type"] for part in content] == ["text", "image_url", "text"]
-        assert content[-1]["text"].startswith(QUESTION)
+        assert content[-1]["text"].lstrip().startswith(QUESTION)
     assert all(probe.correct for record in records(tmp_path / "images").values() for probe in record.probes)
     assert verify_logs([tmp_path / "images"], on_problem=fail).is_verified
 

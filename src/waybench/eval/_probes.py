@@ -63,4 +63,5 @@ def forked(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
         return [*messages, ChatMessageUser(content=question)]
     if isinstance(last.content, str):
         return [*before, ChatMessageUser(content=f"{last.content}\n\n{question}")]
-    return [*before, ChatMessageUser(content=[*last.content, ContentText(text=question)])]
+    # Inspect joins the texts of a message by lines: so it is the same text with and without a picture in it.
+    return [*before, ChatMessageUser(content=[*last.content, ContentText(text=f"\n{question}")])]
