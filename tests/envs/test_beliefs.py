@@ -1,4 +1,4 @@
-"""What players are asked aside, against the state as it follows from the texts that they were shown."""
+"""What belief probes ask for, against the state as it follows from the texts that they were shown."""
 
 import json
 import re

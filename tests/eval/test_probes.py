@@ -133,7 +133,7 @@ def test_an_interrupted_run_does_not_ask_again(tmp_path: Path) -> None:
     with model_server(bisect) as server:
         assert run(server, tmp_path / "whole", "guessnum", *options).returncode == 0
         whole = server.answered.copy()
-    for at in (4, 5):  # a request for a reply, and one for an answer aside
+    for at in (4, 5):  # a request for a reply, and one for an answer to a probe
         with model_server(broken(bisect, at)) as server:
             first = run(server, tmp_path / str(at), "guessnum", *options)
             assert first.returncode == 1 and "unfinished: guessnum" in first.stderr, first.stderr
@@ -189,7 +189,7 @@ def test_with_tools_and_with_pictures(tmp_path: Path) -> None:
         ("guessnum", ("--probe", "every:0"), "give every:N"),
         ("guessnum", ("--probe", "2,x"), "give every:N"),
         ("guessnum", ("--probe", "2", "-T", "probe=3"), "same parameter"),
-        ("mango_route", ("--probe", "1"), "nothing is asked aside in mango_route"),
+        ("mango_route", ("--probe", "1"), "there are no belief probes in mango_route"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_anything_is_spent(

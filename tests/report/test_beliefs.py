@@ -70,17 +70,17 @@ def test_the_table_and_the_replays(tmp_path: Path) -> None:
     assert line.split()[:2] == ["10", "60.0"] and line.split()[-1] != ""
     assert len(made.replays) == 4
     for page in made.replays:
-        assert "Asked aside, never shown to the player again: position" in page.html
+        assert "Belief probe, never shown to the player again: position" in page.html
         assert "<script>alert" not in page.html
     hostile = [page for page in made.replays if "&lt;script&gt;alert(1)" in page.html]
     assert len(hostile) == 2
     # The questions are in folds of the turns before whose replies they were asked.
     first = next(page for page in made.replays if "[99, 99]" in page.html and "known" in page.html)
     sections = first.html.split('<section class="turn"')[1:]
-    assert [section.count('<details class="reasoning aside">') for section in sections] == [1, 1, 1]
+    assert [section.count('<details class="reasoning probe">') for section in sections] == [1, 1, 1]
 
 
 def test_nothing_is_shown_where_nothing_was_asked(tmp_path: Path) -> None:
     made = site(tmp_path, [replace(each, record=replace(each.record, probes=())) for each in episodes()])
     assert "Did it know?" not in made.result.html
-    assert all("Asked aside" not in page.html for page in made.replays)
+    assert all("Belief probe" not in page.html for page in made.replays)

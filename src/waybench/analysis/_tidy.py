@@ -106,7 +106,7 @@ _COURSE: tuple[Fact[Row], ...] = (
         "probes",
         int,
         lambda row: len(row.probes) or None,
-        "Number of belief probes, the questions aside for what the player knew; null without any.",
+        "Number of belief probes; null without any.",
     ),
     Fact(
         "probes_correct",

@@ -64,7 +64,7 @@ _POSITIVE = click.IntRange(min=1)
 @click.option(
     "--probe",
     metavar="every:N|TURN,...",
-    help="Turns before which the model is asked aside what it knows of the state, as every:5 or 1,5,10.",
+    help="Turns before which a belief probe asks the model what it knows of the state, as every:5 or 1,5,10.",
 )
 @click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
@@ -158,9 +158,10 @@ def run(
     """
     entries = [*map(find_task, dict.fromkeys(tasks))]
     if probe is not None and not any(option.name == PROBE for entry in entries for option in entry.options):
+        names = ", ".join(entry.name for entry in entries)[:200]
         raise UsageError(
-            f"--probe: nothing is asked aside in {', '.join(entry.name for entry in entries)[:200]}: there is no state "
-            "that follows from what the player was shown; `waybench list TASK` has the parameter probe where there is"
+            f"--probe: there are no belief probes in {names}: no state is declared that follows from what a player was "
+            "shown; leave the option out"
         )
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None

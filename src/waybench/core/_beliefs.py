@@ -1,4 +1,4 @@
-"""Belief probes: questions aside for the state that an algorithm needs, such as a stack or a position."""
+"""Belief probes: questions for the state that an algorithm needs, such as a stack or a position."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ from waybench.core._wording import Invalid
 
 MOST_NUMBERS = 20_000  # in one answer
 MOST_CHARACTERS = 200_000  # of the rows in one answer
-_ASIDE = (
+_INTRODUCTION = (
     "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer "
     "will be shown again."
 )
@@ -54,7 +54,7 @@ class Belief(Generic[S]):
     @property
     def text(self) -> str:
         """What the player is asked."""
-        return f'{_ASIDE}\n{self.question}\nAnswer only with JSON of the form {{"{self.name}": {self.form}}}.'
+        return f'{_INTRODUCTION}\n{self.question}\nAnswer only with JSON of the form {{"{self.name}": {self.form}}}.'
 
     def parse(self, reply: str) -> Json | Invalid:
         """Read the last JSON object with the probe's name as a key in a reply (`last_object`).

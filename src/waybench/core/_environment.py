@@ -128,7 +128,7 @@ class Environment(Generic[I, S, A]):
             only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
             By default outcomes and end alone are looked at.
         first_errors: What the first error of an episode is; None if that is not defined.
-        beliefs: What a player can be asked aside about the state, in the order in which it is asked.
+        beliefs: What belief probes can ask a player about the state, in the order in which it is asked.
         action_turns: EpisodeRecord -> the turns whose replies had to name an action; by default all. Shares of outcomes
             are shares of these. Other turns ask for a thought, say, and whatever is replied to them is right.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a

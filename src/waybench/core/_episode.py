@@ -156,7 +156,7 @@ class Episode(Generic[I, S, A]):
 
     @property
     def probes(self) -> tuple[ProbeRecord, ...]:
-        """The questions aside so far, with their answers."""
+        """The belief probes so far, with their answers."""
         return tuple(self._probes)
 
     @property
@@ -250,7 +250,7 @@ class Episode(Generic[I, S, A]):
 
     @property
     def beliefs(self) -> tuple[Belief[S], ...]:
-        """What the player can be asked aside now (`probe`): what follows from what it has been shown.
+        """What a belief probe can ask the player now (`probe`): what follows from what it has been shown.
 
         Nothing is known of what a template of a user's own shows, so that nothing is asked with one.
         """
@@ -259,7 +259,7 @@ class Episode(Generic[I, S, A]):
         return tuple(each for each in self.environment.beliefs if each.is_shown(self.options, self.state))
 
     def probe(self, belief: Belief[S], reply: Reply | str) -> ProbeRecord:
-        """Take the answer to a question aside, which changes nothing but the record.
+        """Take the answer to a belief probe, which changes nothing but the record.
 
         Args:
             belief: One of `beliefs`.

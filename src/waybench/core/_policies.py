@@ -24,7 +24,7 @@ class Policy(ABC):
         """Return the reply to the episode's present messages."""
 
     def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
-        """Return the reply to a question aside; by default it is right, for the player knows the true state."""
+        """Return the reply to a belief probe; by default it is right, for the player knows the true state."""
         return belief.render(belief.expected(episode.state))
 
 

@@ -111,7 +111,7 @@ class TurnRecord(NamedTuple):
 
 
 class ProbeRecord(NamedTuple):
-    """A question aside for a part of the state (`Belief`), which never entered the conversation, and its answer.
+    """A question for a part of the state (`Belief`), which never entered the conversation, and its answer.
 
     Attributes:
         turn: The number of the turn before whose reply it was asked, from 0.
@@ -187,7 +187,7 @@ class EpisodeRecord:
         turns: The turns so far.
         end: How it ended; None while it goes on.
         error: The error's text where the end is an infrastructure error.
-        probes: The questions aside for what the player knew, in the order in which they were asked; JSON has the field
+        probes: The belief probes, in the order in which they were asked; JSON has the field
             only if there are any.
         package: The version of waybench that wrote the record.
         schema: Version of this form.

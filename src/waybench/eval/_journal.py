@@ -38,12 +38,12 @@ class _Kept:
 
     Attributes:
         lines: Of each turn, where its line begins, how long it is, and the digest of what the player was shown.
-        asides: The same of each answer to a question aside, by the number of the turn and the name of the question.
+        probes: The same of each answer to a belief probe, by the number of the turn and the name of the belief.
         uuid: Of the sample that has ended; None while it goes on.
     """
 
     lines: list[_Where] = field(default_factory=list[_Where])
-    asides: dict[tuple[int, str], _Where] = field(default_factory=dict[tuple[int, str], _Where])
+    probes: dict[tuple[int, str], _Where] = field(default_factory=dict[tuple[int, str], _Where])
     uuid: str | None = None
 
 
@@ -82,8 +82,8 @@ class Journal:
         lines = self._kept.get(sample, _Kept()).lines
         return None if turn >= len(lines) else self._output(lines[turn], seen)
 
-    def known_aside(self, sample: _Key, turn: int, name: str, seen: Container[str]) -> ModelOutput | None:
-        """Return the model's answer to a question aside; None if the journal does not have it.
+    def known_probe(self, sample: _Key, turn: int, name: str, seen: Container[str]) -> ModelOutput | None:
+        """Return the model's answer to a belief probe; None if the journal does not have it.
 
         Args:
             sample: Id and epoch.
@@ -91,7 +91,7 @@ class Journal:
             name: The question's name.
             seen: As for `known`.
         """
-        line = self._kept.get(sample, _Kept()).asides.get((turn, name))
+        line = self._kept.get(sample, _Kept()).probes.get((turn, name))
         return None if line is None else self._output(line, seen)
 
     def _output(self, line: _Where, seen: Container[str]) -> ModelOutput | None:
@@ -115,15 +115,15 @@ class Journal:
         where = self._append({"id": sample[0], "epoch": sample[1], "turn": turn, "seen": seen, "output": _said(output)})
         self._index(sample, turn, (*where, seen))
 
-    def keep_aside(self, sample: _Key, turn: int, name: str, seen: str, output: ModelOutput) -> None:
-        """Write the answer to a question aside, which is no turn.
+    def keep_probe(self, sample: _Key, turn: int, name: str, seen: str, output: ModelOutput) -> None:
+        """Write the answer to a belief probe, which is no turn.
 
         Raises:
             JournalError: If that cannot be done.
         """
-        key = {"id": sample[0], "epoch": sample[1], "aside": name, "before": turn, "seen": seen}
+        key = {"id": sample[0], "epoch": sample[1], "probe": name, "before": turn, "seen": seen}
         where = self._append({**key, "output": _said(output)})
-        self._index_aside(sample, turn, name, (*where, seen))
+        self._index_probe(sample, turn, name, (*where, seen))
 
     def turns_without(self, logged: Container[str]) -> list[int]:
         """Return the number of turns of each sample that is in no log.
@@ -168,7 +168,7 @@ class Journal:
             with self.path.open("rb") as old, fresh.open("wb") as new:
                 new.write(_line(self._head))
                 for kept in left.values():
-                    for offset, length, _ in (*kept.lines, *kept.asides.values()):
+                    for offset, length, _ in (*kept.lines, *kept.probes.values()):
                         old.seek(offset)
                         new.write(old.read(length))
                 new.flush()
@@ -231,15 +231,15 @@ class Journal:
                 return True
             case {"id": str(name), "epoch": int(epoch), "turn": int(turn), "seen": str(seen)}:
                 return self._index((name, epoch), turn, (offset, length, seen))
-            case {"id": str(name), "epoch": int(epoch), "aside": str(question), "before": int(turn), "seen": str(seen)}:
-                self._index_aside((name, epoch), turn, question, (offset, length, seen))
+            case {"id": str(name), "epoch": int(epoch), "probe": str(question), "before": int(turn), "seen": str(seen)}:
+                self._index_probe((name, epoch), turn, question, (offset, length, seen))
                 return True
             case _:
                 return False
 
-    def _index_aside(self, sample: _Key, turn: int, name: str, line: _Where) -> None:
+    def _index_probe(self, sample: _Key, turn: int, name: str, line: _Where) -> None:
         kept = self._kept.setdefault(sample, _Kept())
-        kept.asides[turn, name] = line
+        kept.probes[turn, name] = line
         kept.uuid = None
 
     def _index(self, sample: _Key, turn: int, line: _Where) -> bool:
@@ -373,8 +373,8 @@ class SampleTurns:
             self._journal.check()
         return output
 
-    def known_aside(self, name: str) -> ModelOutput | None:
-        """Return the stored answer to a question aside before the next turn; None if a request is needed.
+    def known_probe(self, name: str) -> ModelOutput | None:
+        """Return the stored answer to a belief probe before the next turn; None if a request is needed.
 
         Args:
             name: The question's name.
@@ -384,13 +384,13 @@ class SampleTurns:
         """
         if self._journal is None:
             return None
-        output = self._journal.known_aside(self._sample, self._turn, name, self._seen)
+        output = self._journal.known_probe(self._sample, self._turn, name, self._seen)
         if output is None:
             self._journal.check()
         return output
 
-    def keep_aside(self, name: str, output: ModelOutput) -> None:
-        """Add a new answer to a question aside.
+    def keep_probe(self, name: str, output: ModelOutput) -> None:
+        """Add a new answer to a belief probe.
 
         Args:
             name: The question's name.
@@ -400,7 +400,7 @@ class SampleTurns:
             JournalError: If that cannot be done.
         """
         if self._journal is not None:
-            self._journal.keep_aside(self._sample, self._turn, name, self._seen[0], output)
+            self._journal.keep_probe(self._sample, self._turn, name, self._seen[0], output)
 
     def keep(self, output: ModelOutput, turn: TurnRecord) -> None:
         """Add a turn unless the journal has it.

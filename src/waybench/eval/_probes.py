@@ -1,4 +1,4 @@
-"""Belief probes: questions aside, each in a fork of the conversation that is thrown away (`--probe every:5`)."""
+"""Belief probes: questions, each in a fork of the conversation that is thrown away (`--probe every:5`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _EVERY = "every:"
 
 @dataclass(frozen=True, slots=True)
 class ProbePlan:
-    """Before which turns a player is asked aside.
+    """Before which turns belief probes are asked.
 
     Attributes:
         every: Before each turn whose number is a multiple of this; 0 for the listed turns.

@@ -181,7 +181,7 @@ class TaskProgress:
             self._spent()
 
     def probe(self, usage: Usage | None, *, repeated: bool) -> None:
-        """Note the answer to a question aside, which is no turn of its episode and is paid for like one.
+        """Note the answer to a belief probe, which is no turn of its episode and is paid for like one.
 
         Args:
             usage: Its tokens.
@@ -320,7 +320,7 @@ class EpisodeProgress:
             self._task.turn(self._name, turn.usage, repeated=repeated)
 
     def probe(self, probe: ProbeRecord, *, repeated: bool) -> None:
-        """Report the answer to a question aside, and whether it came from a journal."""
+        """Report the answer to a belief probe, and whether it came from a journal."""
         if self._task is not None:
             self._task.probe(probe.usage, repeated=repeated)
 

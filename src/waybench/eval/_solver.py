@@ -21,7 +21,7 @@ from waybench.eval._probes import forked, read_plan
 from waybench.eval._progress import EpisodeProgress
 from waybench.eval._run_journals import task_journals
 from waybench.eval._sample import KEY, Chat, open_episode, store_episode, store_reasoning, stored_record
-from waybench.eval._tools import executed, request, request_aside, said
+from waybench.eval._tools import executed, request, said, text_request
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
 _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
@@ -40,8 +40,8 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
     Args:
         agent: The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...] (`agent_solver`); the
             model itself by default. Its episodes have no journal.
-        probe: Before which turns the player is asked aside what it knows of the state, as "every:5" or "1,5,10"; by
-            default never. Such a question and its answer never enter the conversation.
+        probe: Before which turns belief probes ask the player what it knows of the state, as "every:5" or "1,5,10"; by
+            default never. These questions and answers never enter the conversation.
 
     Raises:
         UsageError: If `probe` has another form.
@@ -64,7 +64,7 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
             while not episode.done:
                 state.messages = chat.messages(episode)
                 for belief in episode.beliefs if plan is not None and plan.asks(len(episode.turns)) else ():
-                    await _ask_aside(model, episode, belief, state.messages, turns, watched)
+                    await _probe(model, episode, belief, state.messages, turns, watched)
                     store_episode(state.store, episode)
                 offered = request(episode)
                 began = time.monotonic()
@@ -109,7 +109,7 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
     return solve
 
 
-async def _ask_aside(
+async def _probe(
     model: Model,
     episode: Episode[Any, Any, Any],
     belief: Belief[Any],
@@ -118,16 +118,16 @@ async def _ask_aside(
     watched: EpisodeProgress,
 ) -> None:
     """Ask a player what it knows, in a fork of the conversation that nothing else sees."""
-    known, began = turns.known_aside(belief.name), time.monotonic()
+    known, began = turns.known_probe(belief.name), time.monotonic()
     token = current_belief.set(belief)
     try:
         with answered_by(known):
-            output = await model.generate(forked(messages, belief.text), **request_aside(episode))
+            output = await model.generate(forked(messages, belief.text), **text_request(episode))
     finally:
         current_belief.reset(token)
     probe = episode.probe(belief, reply_of(output, time.monotonic() - began))
     if known is None:
-        turns.keep_aside(belief.name, output)
+        turns.keep_probe(belief.name, output)
     watched.probe(probe, repeated=known is not None)
 
 

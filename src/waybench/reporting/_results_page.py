@@ -14,7 +14,7 @@ from waybench.reporting._episode_store import Played
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._summary import skip_reasons
-from waybench.reporting.pages import Attempt, Item, Results, asides, conversation, episode_source, item_kinds
+from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes
 from waybench.reporting.tables import LoggedError, belief_table, clusters, error_table, level_table, of_model, prompt
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def write_results(site: "Site", total: Estimate) -> None:
             attempt=attempt,
             item=item,
             said=conversation(played, item.opening),
-            asides=asides(played),
+            probes=probes(played),
             frames=drawings,
             first_error=played.row.first_error,
             not_simulated=played.again.skipped,

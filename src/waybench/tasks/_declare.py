@@ -89,7 +89,7 @@ def inspect_task(
         dataset: The samples.
         version: The task's version.
         agent: The agent that works out the replies; None for the model itself.
-        probe: Before which turns the model is asked aside what it knows; None for never.
+        probe: Before which turns belief probes ask the model what it knows; None for never.
     """
     return Task(
         dataset=dataset,

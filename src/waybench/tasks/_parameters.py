@@ -29,8 +29,8 @@ PROBE_OPTION = Option(
     name=PROBE,
     default=None,
     kind=str,
-    doc="Before which turns the model is asked aside what it knows of the state: every:N, or numbers of turns as in "
-    "1,5,10; by default never. It changes nothing in the episode.",
+    doc="Before which turns belief probes ask the model what it knows of the state: every:N, or numbers of turns as "
+    "in 1,5,10; by default never. They change nothing in the episode.",
 )
 
 

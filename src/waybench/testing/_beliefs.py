@@ -21,7 +21,7 @@ _HOSTILE = (
 
 
 def check_beliefs(environment: AnyEnvironment, level: int) -> None:
-    """What a player is asked aside has one right answer, which reads back, and the record of it replays."""
+    """What a belief probe asks for has one right answer, which reads back, and the record of it replays."""
     beliefs = environment.beliefs
     require(len({belief.name for belief in beliefs}) == len(beliefs), "names of beliefs come twice")
     if not beliefs:

@@ -1,4 +1,4 @@
-"""What players knew of the state when they were asked aside, and whether they knew it where they went wrong."""
+"""What players knew of the state by belief probes, and whether they knew it where they went wrong."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from waybench.stats import Mean, clustered_mean
 
 @dataclass(frozen=True, slots=True)
 class BeliefCounts:
-    """The answers to one question aside.
+    """The answers to the probes of one belief.
 
     Attributes:
         belief: What was asked.
@@ -34,7 +34,7 @@ class BeliefCounts:
 
 
 def belief_counts(some: Iterable[Row]) -> list[BeliefCounts]:
-    """Return the answers to each question aside, in the order of the environment; questions never asked are left out.
+    """Return the answers to the probes of each belief, in the order of the environment; those never asked are left out.
 
     Args:
         some: Episodes of one environment; those that do not count or have a teacher are left out.
@@ -69,7 +69,7 @@ def belief_counts(some: Iterable[Row]) -> list[BeliefCounts]:
 
 
 def knew_at_first_error(row: Row) -> bool | None:
-    """Return whether a player answered all questions aside right in the turn of its first error.
+    """Return whether a player answered all belief probes right in the turn of its first error.
 
     Args:
         row: The episode.

@@ -123,7 +123,7 @@ class Anchors(NamedTuple):
 
 
 class Probed(NamedTuple):
-    """What became of a question aside (`ProbeRecord`).
+    """What became of a belief probe (`ProbeRecord`).
 
     Attributes:
         turn: The number of the turn before whose reply it was asked, from 0.
@@ -160,7 +160,7 @@ class Row:
         succeeded: Whether the episode is a success for horizons (`Environment.succeeded`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         first_error: Its first step that no best play makes; None if it did not fail, or where errors are not defined.
-        probes: What became of the questions aside for what the player knew, in their order.
+        probes: What became of the belief probes, in their order.
         probe_tokens: Tokens of their requests and answers, which are no part of the episode's; None if not known.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.

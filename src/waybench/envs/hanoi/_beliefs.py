@@ -1,4 +1,4 @@
-"""What a player can be asked aside: the disks on each rod."""
+"""What a belief probe can ask a player: the disks on each rod."""
 
 from functools import partial
 

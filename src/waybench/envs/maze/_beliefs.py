@@ -1,4 +1,4 @@
-"""What a player of the mazes can be asked aside: where it is."""
+"""What belief probes ask a player of the mazes: where it is."""
 
 from functools import partial
 from typing import Any

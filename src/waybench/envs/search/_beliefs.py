@@ -1,4 +1,4 @@
-"""What a player of the searches can be asked aside: the range, the stack or the queue that the algorithm works on."""
+"""What belief probes ask a player of the searches: the range, the stack or the queue that the algorithm works on."""
 
 from functools import partial
 

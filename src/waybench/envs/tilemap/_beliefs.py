@@ -1,4 +1,4 @@
-"""What a player of the tile maps can be asked aside: where the agent is, and where it has to go."""
+"""What belief probes ask a player of the tile maps: where the agent is, and where it has to go."""
 
 from functools import partial
 

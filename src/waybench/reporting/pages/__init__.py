@@ -1,11 +1,11 @@
 """Pages of the report."""
 
-from waybench.reporting.pages._asides import asides
 from waybench.reporting.pages._compare import comparison
 from waybench.reporting.pages._episode import conversation, episode_source
 from waybench.reporting.pages._home import Compared, Section, sections
 from waybench.reporting.pages._ledger import ledger_page
 from waybench.reporting.pages._models import draw_model, model
+from waybench.reporting.pages._probes import probes
 from waybench.reporting.pages._results import Attempt, Item, Results, item_kinds
 from waybench.reporting.pages._verdicts import Verdicts
 
@@ -16,7 +16,6 @@ __all__ = [
     "Results",
     "Section",
     "Verdicts",
-    "asides",
     "comparison",
     "conversation",
     "draw_model",
@@ -24,5 +23,6 @@ __all__ = [
     "item_kinds",
     "ledger_page",
     "model",
+    "probes",
     "sections",
 ]

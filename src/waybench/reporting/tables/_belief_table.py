@@ -13,7 +13,7 @@ _HELP_NOT = "Failed attempts whose first error is in a turn before which it was 
 
 
 def belief_table(rows: Iterable[Row]) -> Table | None:
-    """Return the table of the questions aside of a group's episodes; None if there were none.
+    """Return the table of the belief probes of a group's episodes; None if there were none.
 
     Args:
         rows: The group's rows.
@@ -25,7 +25,7 @@ def belief_table(rows: Iterable[Row]) -> Table | None:
     has_errors = any(each.knew + each.did_not_know for each in found)
     columns = [
         Column(heading="State"),
-        Column(heading="Asked", help="Number of questions aside."),
+        Column(heading="Asked", help="Number of probes."),
         Column(heading="Known, %", help="Share of exactly right answers, with its 95 % interval.", kind="score"),
         Column(heading="No answer", help="Replies in which no answer could be read; they count as not known."),
     ]
@@ -37,7 +37,9 @@ def belief_table(rows: Iterable[Row]) -> Table | None:
     return Table(
         id="beliefs",
         title="Did it know?",
-        caption=(Note("Questions aside for the state, which the player was never shown again."),),
+        caption=(
+            Note("Belief probes ask for the state in a fork of the conversation, which the player never sees again."),
+        ),
         columns=columns,
         groups=rows_of(TableRow(_head(each), _cells(each, has_shares, has_errors)) for each in found),
         kind="failed",

@@ -1,4 +1,4 @@
-"""What a player of the partly seen mazes can be asked aside: where it is, and the map of what it has seen."""
+"""What belief probes ask a player of the partly seen mazes: where it is, and the map of what it has seen."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The belief probes of a replay: questions aside, their answers and the right ones."""
+"""The belief probes of a replay: questions, their answers and the right ones."""
 
 import json
 from collections.abc import Sequence
@@ -13,8 +13,8 @@ from waybench.reporting._format import LONGEST_UNSENT, REPLIES_OF_A_PAGE, Excerp
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
-    """A question aside.
+class Probe:
+    """A belief probe.
 
     Attributes:
         title: What was asked for.
@@ -33,14 +33,14 @@ class Aside:
     reason: str = ""
 
 
-def asides(played: Played) -> dict[int, list[Aside]]:
-    """Return the questions aside of an episode by the number of the turn before whose reply they were asked, from 0."""
+def probes(played: Played) -> dict[int, list[Probe]]:
+    """Return the belief probes of an episode by the number of the turn, from 0, before whose reply they were asked."""
     record = played.episode.record
     titles = {belief.name: belief.title for belief in registry.load(record.env).beliefs}
     longest = each_of(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
 
-    def aside(probe: ProbeRecord) -> Aside:
-        return Aside(
+    def shown(probe: ProbeRecord) -> Probe:
+        return Probe(
             titles.get(probe.name, probe.name[:40]),
             "known" if probe.correct else "wrong" if probe.reason is None else "no answer",
             probe.question[:LONGEST_UNSENT],
@@ -50,7 +50,7 @@ def asides(played: Played) -> dict[int, list[Aside]]:
         )
 
     by_turn = grouped(record.probes, lambda probe: probe.turn)
-    return {turn: [aside(probe) for probe in probes] for turn, probes in by_turn.items()}
+    return {turn: [shown(probe) for probe in own] for turn, own in by_turn.items()}
 
 
 def _text(value: Json) -> str:
