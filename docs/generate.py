@@ -82,6 +82,12 @@ def page(environment: Environment[Any, Any, Any]) -> str:
             ((f"`waybench/{name}`", _first_line(player)) for name, player in sorted(environment.players.items())),
         ),
     ]
+    if environment.beliefs:
+        parts.append(
+            "## Belief probes\n\n`--probe every:N` asks for these parts of the state "
+            "([Ask what a model knows](../howto/beliefs.md)).\n\n"
+            + table(("name", "the right answer"), ((f"`{each.name}`", each.doc) for each in environment.beliefs))
+        )
     if environment.id == "maze/alicia":
         parts.append(maze_difficulty())
     parts.append("## What the player reads first\n\nItem " + item.id + " of the public set, in each wording.")

@@ -9,7 +9,7 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from waybench.analysis import Row, by_level, episode_frame, overall, rows, score_frame
 from waybench.analysis.frames import FRAME_SCHEMA, Fact, Frame, column_frame, group_id
-from waybench.analysis.results import Cluster, Group
+from waybench.analysis.results import Cluster, Group, Probed
 from waybench.core import FailureKind, FirstError
 from waybench.envs import registry
 
@@ -52,6 +52,8 @@ def test_what_an_episode_says() -> None:
         outcomes={"ok": 2, "illegal": 3},
         failure="wall",
         first_error=FirstError(7, 2, FailureKind("junction", "wrong turns", "A wrong turn.")),
+        probes=(Probed(1, "position", True, True), Probed(2, "position", True, True), Probed(2, "map", True, False)),
+        probe_tokens=(300, 9),
         metrics={"score": 62.5, "raw_score": None},
         sizes={"score": 4.0},
         input_tokens=1000,
@@ -83,6 +85,8 @@ def test_what_an_episode_says() -> None:
             "first_error": "junction",
             "first_error_step": 7,
         },
+        **{"probes": 3, "probes_correct": 2, "knew_at_first_error": False},
+        **{"probe_input_tokens": 300, "probe_output_tokens": 9},
         **{"outcome.unparsed": 0, "outcome.unproductive": 0, "outcome.truncated": 0, "outcome.refused": 0},
         **{"metric.score": 62.5, "metric.raw_score": None, "input_tokens": 1000, "output_tokens": 60},
         **{"cached_tokens": 900, "reasoning_tokens": 40, "seconds": 2.5, "cost": 0.0125},

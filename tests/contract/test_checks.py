@@ -11,6 +11,7 @@ from tests.toys import DIAL, Dial, DialGame, DialSource, DialState, DialWording,
 from waybench.core import (
     ActionTool,
     Aggregate,
+    Belief,
     Board,
     End,
     Environment,
@@ -34,6 +35,7 @@ from waybench.core import (
     View,
     WaybenchError,
     level_axis,
+    read_numbers,
 )
 from waybench.testing import (
     ENVIRONMENT_CHECKS,
@@ -56,6 +58,7 @@ def test_a_sound_environment_passes() -> None:
     check_environment(DIAL, level=7)
     check_environment(with_aggregates({}))
     check_environment(with_images(number_drawn), level=7)
+    check_environment(with_belief(), level=7)
 
 
 class MutableState:
@@ -337,6 +340,21 @@ def number_drawn(picture: Picture) -> str:
     return f'<svg viewBox="0 0 9 9"><text>{picture.state.at}</text></svg>'
 
 
+NUMBER: Belief[DialState] = Belief(
+    name="number",
+    title="number",
+    doc="Where the dial is.",
+    question="Where is the dial?",
+    form="[<number>]",
+    expected=lambda state: [state.at],
+    read=read_numbers,
+)
+
+
+def with_belief(**changes: Any) -> AnyEnvironment:
+    return replace(DIAL, beliefs=(replace(NUMBER, **changes),))
+
+
 DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "mutable state": ("start", with_game(MutableStates()), "__dict__"),
     "slotted but mutable state": ("start", with_game(SlottedStates()), "could be set"),
@@ -419,6 +437,16 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     ),
     "failure without a kind": ("failures", replace(DIAL, failure=lambda record: None), "has no kind of failure"),
     "failure that raises": ("failures", replace(DIAL, failure=lambda record: record.turns[99]), "raised IndexError"),
+    "beliefs of one name": ("beliefs", replace(DIAL, beliefs=(NUMBER, NUMBER)), "names of beliefs come twice"),
+    "belief that reads otherwise": ("beliefs", with_belief(expected=lambda state: state.at), "is read as"),
+    "belief that takes anything": ("beliefs", with_belief(read=lambda value: [0]), "is read as"),
+    "belief that trusts": (
+        "beliefs",
+        with_belief(expected=lambda state: None, read=lambda value: value),
+        "for the right answer",
+    ),
+    "belief that is never asked for": ("beliefs", with_belief(is_shown=lambda options, state: False), "never asked"),
+    "belief with too large a share": ("beliefs", with_belief(share=lambda expected, answer: 2.0), "the share of"),
     "action turn that is no turn": (
         "action turns",
         replace(DIAL, action_turns=lambda record: [*record.turns, *record.turns]),

@@ -106,9 +106,14 @@ def compare(line: Line, interface: str, folder: Path) -> tuple[list[LoggedEpisod
     return embedded, play(line, interface, folder / "server", replies)
 
 
+def begin() -> None:
+    """Prepare a process."""
+    os.environ.setdefault("SCRIPTED_API_KEY", "none")
+
+
 def main() -> None:
     """Print the table."""
-    os.environ.setdefault("SCRIPTED_API_KEY", "none")
+    begin()
     print("| environment | items | score | " + " | ".join(INTERFACES) + " |\n|---|---|---|" + "---|" * len(INTERFACES))
     for line in LINES:
         found = {name: measures(line, name) for name in interfaces(line)}

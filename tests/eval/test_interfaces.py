@@ -1,20 +1,28 @@
 """The same actions as text, by pictures and by tools are the same episodes, through real requests."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
 
-from tests.eval.interfaces import LINES, Line, interfaces, measures
+from tests.eval.interfaces import LINES, Line, begin, interfaces, measures
+
+
+@pytest.fixture(scope="module")
+def process() -> Iterator[ProcessPoolExecutor]:
+    """Yield a process of its own: the engine leaves it to the end of the process to close its connections."""
+    with ProcessPoolExecutor(1, get_context("spawn"), begin) as pool:
+        yield pool
 
 
 @pytest.mark.slow
-# The engine leaves it to the end of the process to close its connections.
-@pytest.mark.filterwarnings("ignore::ResourceWarning")
 @pytest.mark.parametrize("line", LINES, ids=lambda line: line.task)
-def test_parity(line: Line, monkeypatch: pytest.MonkeyPatch, data_dir: Callable[..., Path]) -> None:
+def test_parity(line: Line, process: ProcessPoolExecutor, data_dir: Callable[..., Path]) -> None:
     data_dir()
-    monkeypatch.setenv("SCRIPTED_API_KEY", "none")
     first = line._replace(given={**line.given, "limit": 1})
-    scores = {measures(first, name).score for name in interfaces(first)}  # it compares the episodes themselves
+    # It compares the episodes themselves.
+    measured = [process.submit(measures, first, name) for name in interfaces(first)]
+    scores = {each.result().score for each in measured}
     assert len(scores) == 1

@@ -12,8 +12,7 @@ import waybench
 from tests.envs.textmap import HOUSE
 from tests.envs.textmap.test_instance import write
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
-from waybench.core import UsageError
-from waybench.envs.textmap.questions._tokens import CharacterTokens, tokenizer
+from waybench.core import CharacterTokens, UsageError, tokenizer
 from waybench.tasks import load_task
 
 TASKS = ("mango_route", "mango_destination")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from waybench.analysis.comparisons import failure
+from waybench.analysis.comparisons import failure, knew_at_first_error
 from waybench.analysis.frames import Fact, Frame, Meaning, columns, group_columns
 from waybench.analysis.results import Row
 from waybench.core import Environment, Json, Metric, Outcome
@@ -102,6 +102,25 @@ _COURSE: tuple[Fact[Row], ...] = (
         lambda row: row.first_error.step if row.first_error else None,
         "The number of that step, from 1; null without one.",
     ),
+    Fact(
+        "probes",
+        int,
+        lambda row: len(row.probes) or None,
+        "Number of belief probes; null without any.",
+    ),
+    Fact(
+        "probes_correct",
+        int,
+        lambda row: sum(probe.correct for probe in row.probes) if row.probes else None,
+        "Number of them that were answered right; null without any.",
+    ),
+    Fact(
+        "knew_at_first_error",
+        bool,
+        lambda row: knew_at_first_error(row),
+        "Whether all probes of the turn of the first error were answered right: true, the player knew the state and "
+        "erred; false, it did not know it; null without a first error, or without a probe of that turn.",
+    ),
     Fact("counts", bool, lambda row: row.is_included, "Whether the episode is in the denominators of the estimates."),
     Fact(
         "infrastructure_error",
@@ -165,6 +184,20 @@ _COST: tuple[Fact[Row], ...] = (
         lambda row: row.reasoning_tokens,
         "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
         "are not known.",
+        "tokens",
+    ),
+    Fact(
+        "probe_input_tokens",
+        int,
+        lambda row: row.probe_tokens[0] if row.probe_tokens else None,
+        "Tokens of the requests of belief probes, which input_tokens does not include; null without any.",
+        "tokens",
+    ),
+    Fact(
+        "probe_output_tokens",
+        int,
+        lambda row: row.probe_tokens[1] if row.probe_tokens else None,
+        "Tokens of their answers, which output_tokens does not include; null without any.",
         "tokens",
     ),
     Fact("seconds", float, lambda row: row.seconds, "Time spent on the replies; null if not known.", "s"),

@@ -15,7 +15,7 @@ from waybench.cli._parameters import combinations, model_arguments, runs_of, tas
 from waybench.cli._parts import RunPart, part_arguments, part_folder, refuse_secrets, run_parts, split
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import Price, prepare_folder, read_prices
+from waybench.core import PROBE, Price, UsageError, prepare_folder, read_prices
 from waybench.data import cache_dir
 from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
 from waybench.tasks import TASKS, TaskQuote, find_task
@@ -60,6 +60,11 @@ _POSITIVE = click.IntRange(min=1)
     "--agent",
     metavar="NAME[:ARG=VALUE,...]",
     help="Agent or solver of Inspect that works out each reply: react, a registered name, file.py@name or module.name.",
+)
+@click.option(
+    "--probe",
+    metavar="every:N|TURN,...",
+    help="Turns before which a belief probe asks the model what it knows of the state, as every:5 or 1,5,10.",
 )
 @click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
@@ -124,6 +129,7 @@ def run(
     parameters: tuple[str, ...],
     each: tuple[str, ...],
     agent: str | None,
+    probe: str | None,
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -151,10 +157,16 @@ def run(
     interrupted run, run the same command again: it continues where the run stopped.
     """
     entries = [*map(find_task, dict.fromkeys(tasks))]
+    if probe is not None and not any(option.name == PROBE for entry in entries for option in entry.options):
+        names = ", ".join(entry.name for entry in entries)[:200]
+        raise UsageError(
+            f"--probe: there are no belief probes in {names}: no state is declared that follows from what a player was "
+            "shown; leave the option out"
+        )
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
     given = task_parameters(
-        parameters, agent=agent, limit=limit, attempts=attempts, precision=precision, budget=planned
+        parameters, agent=agent, probe=probe, limit=limit, attempts=attempts, precision=precision, budget=planned
     )
     known = read_prices(prices) if prices else {}
     chosen, partly = runs_of(entries, given, combinations(each, given), prices)

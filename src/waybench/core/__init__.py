@@ -1,6 +1,7 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
 from waybench.core._axes import Axis, level_axis, proof_axis
+from waybench.core._beliefs import Belief, read_lists, read_numbers, read_rows, share_of_cells
 from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
@@ -47,7 +48,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
-from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option, resolve
+from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
 from waybench.core._policies import (
     EMBEDDED,
@@ -64,7 +65,7 @@ from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
 from waybench.core._random import Stream
-from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
+from waybench.core._record import SCHEMA, EpisodeRecord, ProbeRecord, TurnRecord, Usage, all_turns, lost_turns
 from waybench.core._registry import CatalogueWarning, Entry, Registry
 from waybench.core._replay import replay
 from waybench.core._secrets import (
@@ -79,6 +80,7 @@ from waybench.core._secrets import (
 )
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
 from waybench.core._text import duration_text, plural, short_count, with_article
+from waybench.core._tokenizers import ESTIMATE, CharacterTokens, tokenizer, tokenizer_name
 from waybench.core._tool_wording import (
     INTERFACE,
     TOOLS,
@@ -96,6 +98,7 @@ __all__ = [
     "AGENT",
     "CALL_RULES",
     "EMBEDDED",
+    "ESTIMATE",
     "GENERAL_FAILURES",
     "GENERATED",
     "HIDDEN",
@@ -114,6 +117,7 @@ __all__ = [
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PROBE",
     "PROCESSES",
     "PROGRESS_FILE",
     "REFUSED",
@@ -130,10 +134,12 @@ __all__ = [
     "ActionTool",
     "Aggregate",
     "Axis",
+    "Belief",
     "Board",
     "Bounded",
     "CallReply",
     "CatalogueWarning",
+    "CharacterTokens",
     "Copies",
     "DataError",
     "DataFile",
@@ -181,6 +187,7 @@ __all__ = [
     "Potential",
     "Presentation",
     "Price",
+    "ProbeRecord",
     "Program",
     "Range",
     "ReferenceScores",
@@ -247,7 +254,10 @@ __all__ = [
     "read_commitment",
     "read_items",
     "read_key",
+    "read_lists",
+    "read_numbers",
     "read_prices",
+    "read_rows",
     "reasoning_in",
     "redacted",
     "replay",
@@ -255,12 +265,15 @@ __all__ = [
     "secrets_in",
     "set_hash",
     "shaping_reward",
+    "share_of_cells",
     "short_count",
     "shortened",
     "shown",
     "split_isomorphic_key",
     "spread",
     "template_fields",
+    "tokenizer",
+    "tokenizer_name",
     "unknown",
     "unread",
     "with_article",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
+from waybench.core._beliefs import Belief
 from waybench.core._board import TypedAction
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
 from waybench.core._errors import UsageError
@@ -127,6 +128,7 @@ class Environment(Generic[I, S, A]):
             only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
             By default outcomes and end alone are looked at.
         first_errors: What the first error of an episode is; None if that is not defined.
+        beliefs: What belief probes can ask a player about the state, in the order in which it is asked.
         action_turns: EpisodeRecord -> the turns whose replies had to name an action; by default all. Shares of outcomes
             are shares of these. Other turns ask for a thought, say, and whatever is replied to them is right.
         cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
@@ -195,6 +197,7 @@ class Environment(Generic[I, S, A]):
     failures: tuple[FailureKind, ...] = ()
     failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
     first_errors: FirstErrors | None = None
+    beliefs: tuple[Belief[S], ...] = ()
     datasets: tuple[Dataset, ...] = ()
     horizon: HorizonSpec | None = None
     task: str = ""

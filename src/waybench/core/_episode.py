@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Generic
 
+from waybench.core._beliefs import Belief
 from waybench.core._environment import Environment, I
 from waybench.core._errors import UsageError, WaybenchError
 from waybench.core._examples import Chat, solved_examples
@@ -13,7 +14,8 @@ from waybench.core._instance import Item
 from waybench.core._options import WORDING
 from waybench.core._picture import Picture
 from waybench.core._random import Stream
-from waybench.core._record import EpisodeRecord, TurnRecord, Usage
+from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage
+from waybench.core._template import TEMPLATE
 from waybench.core._wording import Invalid, Message, Wording
 
 
@@ -72,6 +74,7 @@ class Episode(Generic[I, S, A]):
         "_invalid_in_a_row",
         "_opening",
         "_pictures",
+        "_probes",
         "_remembered",
         "_spent",
         "_turns",
@@ -111,6 +114,7 @@ class Episode(Generic[I, S, A]):
         self.error: str | None = None
         self._hash = item.instance.hash
         self._turns: list[TurnRecord] = []
+        self._probes: list[ProbeRecord] = []
         self._remembered: list[str] = []  # the player's text of each turn as the chat shows it
         self._chat_messages: list[Message] = []  # the same turns as messages, built on demand
         self._invalid_in_a_row = 0
@@ -149,6 +153,11 @@ class Episode(Generic[I, S, A]):
     def turns(self) -> tuple[TurnRecord, ...]:
         """The turns so far."""
         return tuple(self._turns)
+
+    @property
+    def probes(self) -> tuple[ProbeRecord, ...]:
+        """The belief probes so far, with their answers."""
+        return tuple(self._probes)
 
     @property
     def last_turn(self) -> TurnRecord | None:
@@ -238,6 +247,45 @@ class Episode(Generic[I, S, A]):
         if self.end_reason is not None:
             self._pictures[-1] = None  # the last message needs no reply
         return turn
+
+    @property
+    def beliefs(self) -> tuple[Belief[S], ...]:
+        """What a belief probe can ask the player now (`probe`): what follows from what it has been shown.
+
+        Nothing is known of what a template of a user's own shows, so that nothing is asked with one.
+        """
+        if self.end_reason is not None or TEMPLATE in self.options:
+            return ()
+        return tuple(each for each in self.environment.beliefs if each.is_shown(self.options, self.state))
+
+    def probe(self, belief: Belief[S], reply: Reply | str) -> ProbeRecord:
+        """Take the answer to a belief probe, which changes nothing but the record.
+
+        Args:
+            belief: One of `beliefs`.
+            reply: What the player said. Also a reply that was cut off is read as far as it goes.
+
+        Returns:
+            The probe, as the record has it.
+
+        Raises:
+            WaybenchError: If this is not asked now, or was asked before in this turn.
+        """
+        if belief not in self.beliefs:
+            raise WaybenchError(f"the probe {belief.name!r} is not asked in this state")
+        turn = len(self._turns)
+        if any(probe.turn == turn and probe.name == belief.name for probe in self._probes[-len(self.beliefs) :]):
+            raise WaybenchError(f"the probe {belief.name!r} was asked before in this turn")
+        text, usage = (reply, None) if isinstance(reply, str) else (reply.text, reply.usage)
+        expected, answer = belief.expected(self.state), belief.parse(text)
+        if isinstance(answer, Invalid):
+            probe = ProbeRecord(turn, belief.name, belief.text, text, answer.reason, expected=expected, usage=usage)
+        else:
+            share = None if belief.share is None else float(belief.share(expected, answer))
+            correct = answer == expected
+            probe = ProbeRecord(turn, belief.name, belief.text, text, None, answer, expected, correct, share, usage)
+        self._probes.append(probe)
+        return probe
 
     def _parse(self, text: str, stop: str) -> A | Invalid:
         invalid = NOT_CARRIED_OUT.get(stop)
@@ -329,6 +377,7 @@ class Episode(Generic[I, S, A]):
             # What a picture shows follows from the instance and the replies, so that a record has its texts only.
             opening=tuple(message._replace(picture=None) for message in self._opening),
             turns=self.turns,
+            probes=self.probes,
             end=self.end_reason,
             error=self.error,
         )

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
+from waybench.core._beliefs import Belief
 from waybench.core._environment import Player
 from waybench.core._episode import Episode
 from waybench.core._errors import UsageError, unknown
@@ -22,6 +23,10 @@ class Policy(ABC):
     def reply(self, episode: Episode[Any, Any, Any]) -> str:
         """Return the reply to the episode's present messages."""
 
+    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+        """Return the reply to a belief probe; by default it is right, for the player knows the true state."""
+        return belief.render(belief.expected(episode.state))
+
 
 class NullPolicy(Policy):
     """Says nothing."""
@@ -29,6 +34,10 @@ class NullPolicy(Policy):
     name = "null"
 
     def reply(self, episode: Episode[Any, Any, Any]) -> str:
+        """Return the empty reply."""
+        return ""
+
+    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
         """Return the empty reply."""
         return ""
 
@@ -83,6 +92,11 @@ class NoisyPolicy(Policy):
             episode.state, self.base.action(episode), self.rate, episode.stream(f"player {self.name}")
         )
         return episode.play.wording.render(action, episode.state)
+
+    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+        """Return the right answer, or at the player's rate of error that it knows none."""
+        errs = episode.stream(f"belief {belief.name} of {self.name}").random() < self.rate
+        return belief.render(None) if errs else super().believe(episode, belief)
 
 
 def policy(name: str) -> Policy:

@@ -17,7 +17,7 @@ from waybench.core._wording import Message
 SCHEMA = 2  # 1: the outcome of an action that the protocol took for a reply that names none was that of the action
 _MOST_VALUES = 2_000_000  # of the part of a record that is known before the first reply, and of a turn
 _MOST_SPENT = 10**15
-_PROGRESS = ("player", "turns", "end", "error")
+_PROGRESS = ("player", "turns", "probes", "end", "error")
 
 
 def _line(data: Json) -> str:
@@ -110,6 +110,54 @@ class TurnRecord(NamedTuple):
         return cls(**fields)
 
 
+class ProbeRecord(NamedTuple):
+    """A question for a part of the state (`Belief`), which never entered the conversation, and its answer.
+
+    Attributes:
+        turn: The number of the turn before whose reply it was asked, from 0.
+        name: The name of the belief.
+        question: What was asked, after the messages that the player had before that turn.
+        reply: The raw reply, as it came.
+        reason: Why no answer could be read; None if one was.
+        answer: The answer, as JSON values; None if none could be read.
+        expected: The right answer, likewise.
+        correct: Whether they are the same.
+        share: The share of the answer that is right, where there is such a thing; None otherwise.
+        usage: Tokens and time, if known; they are no part of the episode's.
+    """
+
+    turn: int
+    name: str
+    question: str
+    reply: str
+    reason: str | None = None
+    answer: Json = None
+    expected: Json = None
+    correct: bool = False
+    share: float | None = None
+    usage: Usage | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the probe as JSON values."""
+        out: dict[str, Json] = self._asdict()
+        out["usage"] = asdict(self.usage) if self.usage else None
+        return out
+
+    def dumps(self) -> str:
+        """Return the probe as one line of ASCII JSON."""
+        return _line(self.to_json())
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Json]) -> "ProbeRecord":
+        """Read a probe from JSON; a wrong type or a missing field raises the error that it causes."""
+        _check(data, _PROBE)
+        fields = {name: value for name, value in data.items() if name in cls._fields}
+        if data.get("usage"):
+            _check(data["usage"], _USAGE)
+            fields["usage"] = Usage(**data["usage"])
+        return cls(**fields)
+
+
 def _possible(spent: float) -> bool:
     return 0 <= spent <= _MOST_SPENT
 
@@ -139,6 +187,8 @@ class EpisodeRecord:
         turns: The turns so far.
         end: How it ended; None while it goes on.
         error: The error's text where the end is an infrastructure error.
+        probes: The belief probes, in the order in which they were asked; JSON has the field
+            only if there are any.
         package: The version of waybench that wrote the record.
         schema: Version of this form.
     """
@@ -157,6 +207,7 @@ class EpisodeRecord:
     turns: tuple[TurnRecord, ...] = ()
     end: End | None = None
     error: str | None = None
+    probes: tuple[ProbeRecord, ...] = ()
     package: str = field(default=__version__)
     schema: int = SCHEMA
 
@@ -178,6 +229,10 @@ class EpisodeRecord:
         out["examples"] = list(self.examples)
         out["opening"] = [{"role": m.role, "text": m.text} for m in self.opening]
         out["turns"] = [turn.to_json() for turn in self.turns]
+        if self.probes:
+            out["probes"] = [probe.to_json() for probe in self.probes]
+        else:
+            del out["probes"]
         out["end"] = None if self.end is None else str(self.end)
         return out
 
@@ -192,17 +247,19 @@ class EpisodeRecord:
 
         Args:
             head: What `head` returned.
-            progress: "player", "end", "error", and "turns", each turn as one JSON text; None before the first.
+            progress: "player", "end", "error", and "turns", each turn as one JSON text, and "probes", if there are
+                any, likewise; None before the first.
 
         Raises:
             DataError: If they are no record.
         """
         progress = progress or {"turns": [], "end": None}
         try:
-            for text in (head, *progress["turns"]):
+            listed = {name: progress[name] for name in ("turns", "probes") if name in progress}
+            for text in (head, *(text for texts in listed.values() for text in texts)):
                 check_json(text, _MOST_VALUES)
-            turns = [json.loads(turn) for turn in progress["turns"]]
-            return cls.from_json({**json.loads(head), **progress, "turns": turns})
+            read = {name: [json.loads(text) for text in texts] for name, texts in listed.items()}
+            return cls.from_json({**json.loads(head), **progress, **read})
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
             raise DataError(f"not an episode record: {type(problem).__name__} {str(problem)[:200]}") from None
 
@@ -226,6 +283,7 @@ class EpisodeRecord:
             fields["examples"] = tuple(data.get("examples", ()))
             fields["opening"] = tuple(_message_from_json(message) for message in data["opening"])
             fields["turns"] = tuple(TurnRecord.from_json(turn) for turn in data["turns"])
+            fields["probes"] = tuple(ProbeRecord.from_json(probe) for probe in data.get("probes", ()))
             fields["end"] = None if data["end"] is None else End(data["end"])
             return cls(**fields)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -256,6 +314,15 @@ _TURN: dict[str, tuple[type, ...]] = {
     "events": (dict,),
     "message": _TEXT,
 }
+_PROBE: dict[str, tuple[type, ...]] = {
+    "turn": (int,),
+    "name": _TEXT,
+    "question": _TEXT,
+    "reply": _TEXT,
+    "reason": (str, type(None)),
+    "correct": (bool,),
+    "share": (int, float, type(None)),
+}
 _RECORD: dict[str, tuple[type, ...]] = {
     "schema": (int,),
     "env": _TEXT,
@@ -269,6 +336,7 @@ _RECORD: dict[str, tuple[type, ...]] = {
     "player": _TEXT,
     "opening": (list,),
     "turns": (list,),
+    "probes": (list,),
     "error": (str, type(None)),
     "package": _TEXT,
 }

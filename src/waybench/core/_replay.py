@@ -8,7 +8,7 @@ from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
 from waybench.core._errors import LiveError, ReplayError
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._instance import Item
-from waybench.core._record import EpisodeRecord, TurnRecord
+from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord
 
 
 def replay(
@@ -65,18 +65,23 @@ def replay(
     if not without_texts and record.opening != opening and record.opening != episode.default_opening:
         _require_same("opening", record.opening, opening)
     compared = [name for name in TurnRecord._fields if name != "message" or not without_texts]
+    probes = list(record.probes)
     for number, turn in enumerate(record.turns):
         if episode.done:
             raise ReplayError(f"the record continues after turn {number}, where the simulation ends")
         executed = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
         if executed is not None and not by_hand:
             raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
+        _probe_again(episode, probes)
         if watch is not None:
             watch(episode, turn)
         simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
         recorded = _as_of_schema_2(turn, simulated) if record.schema < 2 else turn
         for name in compared:
             _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name))
+    _probe_again(episode, probes)
+    if probes:
+        raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
     # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
     end = record.end
     if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:
@@ -84,6 +89,20 @@ def replay(
     _require_same("end", record.end, episode.end_reason)
     _require_same("error", record.error, episode.error)
     return episode
+
+
+def _probe_again(episode: Episode[I, S, A], left: list[ProbeRecord]) -> None:
+    """Take the recorded answers to the questions of the present turn, and remove them from those that are left."""
+    number = len(episode.turns)
+    while left and left[0].turn == number:
+        recorded = left.pop(0)
+        what = f"probe {recorded.name[:40]!r} of turn {number}"
+        belief = next((each for each in episode.beliefs if each.name == recorded.name), None)
+        if belief is None or any((each.turn, each.name) == (number, recorded.name) for each in episode.probes):
+            raise ReplayError(f"{what}: it is not asked there, or twice")
+        simulated = episode.probe(belief, Reply(recorded.reply, usage=recorded.usage))
+        for name in ProbeRecord._fields:
+            _require_same(f"{what}: {name}", getattr(recorded, name), getattr(simulated, name))
 
 
 def _as_of_schema_2(turn: TurnRecord, simulated: TurnRecord) -> TurnRecord:

@@ -8,6 +8,7 @@ from waybench.eval._function import FunctionModel
 from waybench.eval._guard import escape_surrogates
 from waybench.eval._ladder import Ladder
 from waybench.eval._part import part_files
+from waybench.eval._probes import forked, read_plan
 from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._run_progress import RunProgress
 from waybench.eval._sample import Chat, finished_record, open_episode, stored_record, to_sample
@@ -40,12 +41,14 @@ __all__ = [
     "escape_surrogates",
     "evaluate",
     "finished_record",
+    "forked",
     "message_shape",
     "one_line_errors",
     "open_episode",
     "open_model",
     "part_files",
     "play",
+    "read_plan",
     "reply_of",
     "stored_record",
     "strata",

@@ -25,6 +25,7 @@ FORM = 1  # raised when older versions cannot read what is written
 SYNC_EVERY = 0.2  # seconds: a kill loses nothing, a power cut what these held
 CUT_OFF = "the last line was cut off and is ignored"
 _Key = tuple[str, int]  # a sample's id and epoch
+_Where = tuple[int, int, str]  # where a line begins, how long it is, and the digest of what the player was shown
 
 
 class JournalError(OSError):
@@ -37,10 +38,12 @@ class _Kept:
 
     Attributes:
         lines: Of each turn, where its line begins, how long it is, and the digest of what the player was shown.
+        probes: The same of each answer to a belief probe, by the number of the turn and the name of the belief.
         uuid: Of the sample that has ended; None while it goes on.
     """
 
-    lines: list[tuple[int, int, str]] = field(default_factory=list[tuple[int, int, str]])
+    lines: list[_Where] = field(default_factory=list[_Where])
+    probes: dict[tuple[int, str], _Where] = field(default_factory=dict[tuple[int, str], _Where])
     uuid: str | None = None
 
 
@@ -77,9 +80,24 @@ class Journal:
             seen: Digests of what the player has been shown up to then; any other makes it another question.
         """
         lines = self._kept.get(sample, _Kept()).lines
-        if turn >= len(lines) or lines[turn][2] not in seen:
+        return None if turn >= len(lines) else self._output(lines[turn], seen)
+
+    def known_probe(self, sample: _Key, turn: int, name: str, seen: Container[str]) -> ModelOutput | None:
+        """Return the model's answer to a belief probe; None if the journal does not have it.
+
+        Args:
+            sample: Id and epoch.
+            turn: Number of the turn before whose reply it is asked, from 0.
+            name: The question's name.
+            seen: As for `known`.
+        """
+        line = self._kept.get(sample, _Kept()).probes.get((turn, name))
+        return None if line is None else self._output(line, seen)
+
+    def _output(self, line: _Where, seen: Container[str]) -> ModelOutput | None:
+        offset, length, digested = line
+        if digested not in seen:
             return None
-        offset, length, _ = lines[turn]
         with self.path.open("rb") as file:
             file.seek(offset)
             data = _parsed(file.read(length))
@@ -94,9 +112,18 @@ class Journal:
         Raises:
             JournalError: If that cannot be done.
         """
-        said = output.model_dump(mode="json", exclude_none=True, exclude={"completion"})  # it is the message's text
-        where = self._append({"id": sample[0], "epoch": sample[1], "turn": turn, "seen": seen, "output": said})
+        where = self._append({"id": sample[0], "epoch": sample[1], "turn": turn, "seen": seen, "output": _said(output)})
         self._index(sample, turn, (*where, seen))
+
+    def keep_probe(self, sample: _Key, turn: int, name: str, seen: str, output: ModelOutput) -> None:
+        """Write the answer to a belief probe, which is no turn.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        key = {"id": sample[0], "epoch": sample[1], "probe": name, "before": turn, "seen": seen}
+        where = self._append({**key, "output": _said(output)})
+        self._index_probe(sample, turn, name, (*where, seen))
 
     def turns_without(self, logged: Container[str]) -> list[int]:
         """Return the number of turns of each sample that is in no log.
@@ -141,7 +168,7 @@ class Journal:
             with self.path.open("rb") as old, fresh.open("wb") as new:
                 new.write(_line(self._head))
                 for kept in left.values():
-                    for offset, length, _ in kept.lines:
+                    for offset, length, _ in (*kept.lines, *kept.probes.values()):
                         old.seek(offset)
                         new.write(old.read(length))
                 new.flush()
@@ -204,10 +231,18 @@ class Journal:
                 return True
             case {"id": str(name), "epoch": int(epoch), "turn": int(turn), "seen": str(seen)}:
                 return self._index((name, epoch), turn, (offset, length, seen))
+            case {"id": str(name), "epoch": int(epoch), "probe": str(question), "before": int(turn), "seen": str(seen)}:
+                self._index_probe((name, epoch), turn, question, (offset, length, seen))
+                return True
             case _:
                 return False
 
-    def _index(self, sample: _Key, turn: int, line: tuple[int, int, str]) -> bool:
+    def _index_probe(self, sample: _Key, turn: int, name: str, line: _Where) -> None:
+        kept = self._kept.setdefault(sample, _Kept())
+        kept.probes[turn, name] = line
+        kept.uuid = None
+
+    def _index(self, sample: _Key, turn: int, line: _Where) -> bool:
         kept = self._kept.setdefault(sample, _Kept())
         if not 0 <= turn <= len(kept.lines):
             return False  # a line before it is damaged
@@ -338,6 +373,35 @@ class SampleTurns:
             self._journal.check()
         return output
 
+    def known_probe(self, name: str) -> ModelOutput | None:
+        """Return the stored answer to a belief probe before the next turn; None if a request is needed.
+
+        Args:
+            name: The question's name.
+
+        Raises:
+            JournalError: If its answer could not be kept.
+        """
+        if self._journal is None:
+            return None
+        output = self._journal.known_probe(self._sample, self._turn, name, self._seen)
+        if output is None:
+            self._journal.check()
+        return output
+
+    def keep_probe(self, name: str, output: ModelOutput) -> None:
+        """Add a new answer to a belief probe.
+
+        Args:
+            name: The question's name.
+            output: What the model answered.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        if self._journal is not None:
+            self._journal.keep_probe(self._sample, self._turn, name, self._seen[0], output)
+
     def keep(self, output: ModelOutput, turn: TurnRecord) -> None:
         """Add a turn unless the journal has it.
 
@@ -371,6 +435,11 @@ def _in_older_schemas(head: str) -> list[str]:
 def digest(value: Json) -> str:
     """Return the first half of the SHA-256 of a JSON value; other values in it count as their text."""
     return hashlib.sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:32]
+
+
+def _said(output: ModelOutput) -> Json:
+    # The completion is the message's text.
+    return output.model_dump(mode="json", exclude_none=True, exclude={"completion"})
 
 
 def _line(data: Mapping[str, Json]) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from inspect_ai.log._samples import sample_active  # a public function has the state and not the sample
 
-from waybench.core import End, Episode, Price, TurnRecord, Usage, plural
+from waybench.core import End, Episode, Price, ProbeRecord, TurnRecord, Usage, plural
 from waybench.eval._task_status import TaskStatus
 
 
@@ -176,9 +176,26 @@ class TaskProgress:
         with self._lock:
             if sample in self._open:
                 self._open[sample].turns += 1
-            if repeated:
-                self._repeated += 1
-                return
+            self._answered(usage, repeated)
+        if not repeated:
+            self._spent()
+
+    def probe(self, usage: Usage | None, *, repeated: bool) -> None:
+        """Note the answer to a belief probe, which is no turn of its episode and is paid for like one.
+
+        Args:
+            usage: Its tokens.
+            repeated: Whether it came from a journal.
+        """
+        with self._lock:
+            self._answered(usage, repeated)
+        if not repeated:
+            self._spent()
+
+    def _answered(self, usage: Usage | None, repeated: bool) -> None:
+        if repeated:
+            self._repeated += 1
+        else:
             self._requests += 1
             if self._began is None:  # what a journal answers takes no time
                 self._began = self._clock() - (usage.seconds if usage else 0.0)
@@ -186,7 +203,6 @@ class TaskProgress:
                 self._input += usage.input_tokens
                 self._output += usage.output_tokens
                 self._cached += usage.cached_tokens
-        self._spent()
 
     def end(self, sample: str, error: str = "") -> None:
         """Note that an episode has ended.
@@ -302,6 +318,11 @@ class EpisodeProgress:
         """Report a turn, and whether its reply came from a journal."""
         if self._task is not None:
             self._task.turn(self._name, turn.usage, repeated=repeated)
+
+    def probe(self, probe: ProbeRecord, *, repeated: bool) -> None:
+        """Report the answer to a belief probe, and whether it came from a journal."""
+        if self._task is not None:
+            self._task.probe(probe.usage, repeated=repeated)
 
     @property
     def why_stopped(self) -> str:

@@ -8,7 +8,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from waybench.core import EMBEDDED, LOCAL_MODELS, UsageError, policy, unknown
 from waybench.envs import registry
-from waybench.eval._current import current_episode
+from waybench.eval._current import current_belief, current_episode
 from waybench.eval._errors import one_line_errors
 from waybench.eval._local import LocalModel, check_local
 from waybench.eval._tools import acts_by_tools, output_of
@@ -67,12 +67,13 @@ class EmbeddedPlayer(ModelAPI):
             raise RuntimeError(
                 "embedded players play only waybench's tasks: choose one from `waybench list`, as waybench/TASK"
             )
-        name, reply = f"waybench/{self.model_name}", self._policy.reply(episode)
-        output = (
-            output_of(name, reply, len(episode.turns))
-            if acts_by_tools(episode)
-            else ModelOutput.from_content(name, reply)
-        )
+        name, belief = f"waybench/{self.model_name}", current_belief.get()
+        if belief is not None:
+            output = ModelOutput.from_content(name, self._policy.believe(episode, belief))
+        elif acts_by_tools(episode):
+            output = output_of(name, self._policy.reply(episode), len(episode.turns))
+        else:
+            output = ModelOutput.from_content(name, self._policy.reply(episode))
         # Without usage the engine would fetch a tokenizer's file to count by.
         output.usage = ModelUsage()
         return output

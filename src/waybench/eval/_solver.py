@@ -5,22 +5,23 @@ from statistics import fmean
 from typing import Any
 
 import anyio
-from inspect_ai.model import ContentText, ModelOutput, get_model
+from inspect_ai.model import ChatMessage, ContentText, Model, ModelOutput, get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 from tenacity import RetryError
 
-from waybench.core import End, Episode, Reply, Usage
+from waybench.core import Belief, End, Episode, Reply, Usage
 from waybench.envs import registry
 from waybench.eval._agents import agent_output, agent_solver
-from waybench.eval._current import current_episode
+from waybench.eval._current import current_belief, current_episode
 from waybench.eval._guard import answered_by, escape_surrogates
 from waybench.eval._journal import SampleTurns
+from waybench.eval._probes import forked, read_plan
 from waybench.eval._progress import EpisodeProgress
 from waybench.eval._run_journals import task_journals
 from waybench.eval._sample import KEY, Chat, open_episode, store_episode, store_reasoning, stored_record
-from waybench.eval._tools import executed, request, said
+from waybench.eval._tools import executed, request, said, text_request
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
 _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
@@ -31,7 +32,7 @@ _BETTER = {"higher": max, "lower": min, "": max}
 
 
 @solver
-def play(agent: str | None = None) -> Solver:
+def play(agent: str | None = None, probe: str | None = None) -> Solver:
     """Play the sample's episode: ask, step, write the record to the store, until the episode is over.
 
     Turns that the journal of an interrupted run knows are taken from it, through the engine, which counts their tokens.
@@ -39,8 +40,14 @@ def play(agent: str | None = None) -> Solver:
     Args:
         agent: The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...] (`agent_solver`); the
             model itself by default. Its episodes have no journal.
+        probe: Before which turns belief probes ask the player what it knows of the state, as "every:5" or "1,5,10"; by
+            default never. These questions and answers never enter the conversation.
+
+    Raises:
+        UsageError: If `probe` has another form.
     """
     journals = task_journals()
+    plan = None if probe is None else read_plan(probe)
     harness = None if agent is None else agent_solver(agent)
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
@@ -56,6 +63,9 @@ def play(agent: str | None = None) -> Solver:
         try:
             while not episode.done:
                 state.messages = chat.messages(episode)
+                for belief in episode.beliefs if plan is not None and plan.asks(len(episode.turns)) else ():
+                    await _probe(model, episode, belief, state.messages, turns, watched)
+                    store_episode(state.store, episode)
                 offered = request(episode)
                 began = time.monotonic()
                 if harness is not None:
@@ -97,6 +107,28 @@ def play(agent: str | None = None) -> Solver:
         return state
 
     return solve
+
+
+async def _probe(
+    model: Model,
+    episode: Episode[Any, Any, Any],
+    belief: Belief[Any],
+    messages: list[ChatMessage],
+    turns: SampleTurns,
+    watched: EpisodeProgress,
+) -> None:
+    """Ask a player what it knows, in a fork of the conversation that nothing else sees."""
+    known, began = turns.known_probe(belief.name), time.monotonic()
+    token = current_belief.set(belief)
+    try:
+        with answered_by(known):
+            output = await model.generate(forked(messages, belief.text), **text_request(episode))
+    finally:
+        current_belief.reset(token)
+    probe = episode.probe(belief, reply_of(output, time.monotonic() - began))
+    if known is None:
+        turns.keep_probe(belief.name, output)
+    watched.probe(probe, repeated=known is not None)
 
 
 def cause_text(error: Exception) -> str:

@@ -32,8 +32,16 @@ def request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
     if not acts_by_tools(episode):
         return {}
     if episode.play.wording.thought_question(episode.state):
-        return {"tools": declared(episode), "tool_choice": "none"}
+        return text_request(episode)
     return {"tools": declared(episode), "tool_choice": "auto", "config": ONE_CALL}
+
+
+def text_request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
+    """Return the arguments of a request for an answer in text, besides the messages.
+
+    Tools are named where the conversation may have calls of them, as some providers want, but cannot be called.
+    """
+    return {"tools": declared(episode), "tool_choice": "none"} if acts_by_tools(episode) else {}
 
 
 def declared(episode: Episode[Any, Any, Any]) -> list[ToolInfo]:

@@ -14,8 +14,8 @@ from waybench.reporting._episode_store import Played
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._replay import framer, frames, undrawn
 from waybench.reporting._summary import skip_reasons
-from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds
-from waybench.reporting.tables import LoggedError, clusters, error_table, level_table, of_model, prompt
+from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes
+from waybench.reporting.tables import LoggedError, belief_table, clusters, error_table, level_table, of_model, prompt
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site
@@ -61,6 +61,7 @@ def write_results(site: "Site", total: Estimate) -> None:
             attempt=attempt,
             item=item,
             said=conversation(played, item.opening),
+            probes=probes(played),
             frames=drawings,
             first_error=played.row.first_error,
             not_simulated=played.again.skipped,
@@ -99,6 +100,7 @@ def write_results(site: "Site", total: Estimate) -> None:
         aggregates=of_model(env, presentation, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
         failures=site.failed.of_group(group, presentation.level.capitalize()),
         first_errors=site.failed.first_errors_of(group, presentation.level.capitalize()),
+        beliefs=belief_table(own),
         prompt=prompt(total, presentation),
         not_simulated=skip_reasons(site.found.again[at] for at in positions),
         clusters=clusters(env, presentation, own, site.found.variables.get(group, {}), anchors, whole.paths),

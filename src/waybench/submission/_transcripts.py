@@ -11,6 +11,7 @@ from waybench.core import (
     End,
     Episode,
     EpisodeRecord,
+    ProbeRecord,
     TurnRecord,
     WaybenchError,
     is_object,
@@ -18,7 +19,7 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.eval import Chat, declared, finished_record, message_shape, reply_of
+from waybench.eval import Chat, declared, finished_record, forked, message_shape, reply_of
 
 _UNUSED = {"timelines", "messages"}
 
@@ -86,15 +87,23 @@ def _difference(sample: Any, model: str) -> str:
         return str(error)
     events: list[Any] = [event for event in sample.events if event.event == "model" and not event.error]
     events = [event for event in events if event.output.choices and not event.output.error]
-    if len(events) < len(record.turns):
-        return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
-    if len(events) > len(record.turns) + 1:  # the last one may have met a limit before its turn was recorded
-        return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
+    replies = _in_order(record)
+    # The last one may have met a limit before its turn was recorded.
+    if not len(replies) <= len(events) <= len(replies) + 1:
+        return f"{len(replies)} replies in the record, {len(events)} in the transcript"
     by_tools = is_tool_name(record.options.get(WORDING))
-    for number, (turn, event) in enumerate(zip(record.turns, events, strict=False)):
-        if text := _turn_difference(turn, event, model, by_tools):
-            return f"turn {number}: {text}"
+    for (number, reply), event in zip(replies, events, strict=False):
+        is_probe = isinstance(reply, ProbeRecord)
+        if text := _turn_difference(reply, event, model, by_tools and not is_probe):
+            return f"{'probe of turn' if is_probe else 'turn'} {number}: {text}"
     return _prompt_difference(record, events) or _score_difference(sample, record)
+
+
+def _in_order(record: EpisodeRecord) -> list[tuple[int, TurnRecord | ProbeRecord]]:
+    """Return the replies of a record with the numbers of their turns, each turn's after the probes before it."""
+    probes = [((probe.turn, 0), probe) for probe in record.probes]
+    turns = [((number, 1), turn) for number, turn in enumerate(record.turns)]
+    return [(number, reply) for (number, _), reply in sorted([*probes, *turns], key=lambda each: each[0])]
 
 
 def _agent_difference(sample: Any) -> str:
@@ -113,7 +122,7 @@ def _agent_difference(sample: Any) -> str:
     return _score_difference(sample, record)
 
 
-def _turn_difference(turn: TurnRecord, event: Any, model: str, by_tools: bool) -> str:
+def _turn_difference(turn: TurnRecord | ProbeRecord, event: Any, model: str, by_tools: bool) -> str:
     try:
         reply = reply_of(event.output, 0.0, by_tools=by_tools)
     except RuntimeError as error:
@@ -146,10 +155,16 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     by_tools = is_tool_name(record.options.get(WORDING))
 
     def compare(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        number, messages = len(again.turns), chat.messages(again)
+        for probe in again.probes:
+            if probe.turn == number:
+                asked = [message_shape(each) for each in forked(messages, probe.question)]
+                if asked != [message_shape(each) for each in next(sent).input]:
+                    found.append(f"probe of turn {number}: the messages sent differ from those made again")
         event = next(sent)
         if found:
             return
-        made = [message_shape(each) for each in chat.messages(again)]
+        made = [message_shape(each) for each in messages]
         pictures = [message.picture is not None for message in again.messages]
         if made != [message_shape(each) for each in event.input] or (
             not by_tools and pictures != [_has_picture(message) for message in event.input]

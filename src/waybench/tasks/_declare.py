@@ -1,6 +1,6 @@
 """Inspect task functions from task entries."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any
@@ -10,9 +10,9 @@ from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log s
 from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
-from waybench.core import AGENT, INTERFACE, TOOLS, WORDING, Option, UsageError, is_template_name, resolve
+from waybench.core import AGENT, INTERFACE, PROBE, TOOLS, WORDING, Option, UsageError, is_template_name, resolve
 from waybench.envs import registry
-from waybench.eval import agent_sandbox, episode, one_line_errors, play
+from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
@@ -30,7 +30,10 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             agent = checked[AGENT]
             if agent is not None and checked[INTERFACE] == TOOLS:
                 raise UsageError(f"agent={agent[:60]}: an agent writes its replies; leave out interface=tools")
-            return inspect_task(_dataset(task_samples(entry, checked)), version, agent)
+            probe = checked.get(PROBE)
+            if probe is not None:
+                _check_probe(entry, checked, probe)
+            return inspect_task(_dataset(task_samples(entry, checked)), version, agent, probe)
 
     run.__name__ = run.__qualname__ = entry.name
     run.__doc__ = f"{entry.summary}.\n\nArgs:\n" + "\n".join(f"    {o.name}: {o.doc}" for o in entry.options)
@@ -68,17 +71,29 @@ def items_task(items: Iterable[TaskItem], version: int) -> Task:
     return inspect_task(_dataset(item_samples(items)), version)
 
 
-def inspect_task(dataset: Dataset | SampleSource, version: int, agent: str | None = None) -> Task:
+def _check_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> None:
+    """Refuse probes that cannot be read, or that nobody could answer, before anything is spent."""
+    read_plan(probe)
+    if checked[AGENT] is not None:
+        raise UsageError(f"probe={probe[:60]}: an agent has a conversation of its own; leave out agent or probe")
+    if is_template_name(str(checked.get(WORDING))):
+        raise UsageError(f"probe={probe[:60]}: nobody knows what your own template shows; choose another wording")
+
+
+def inspect_task(
+    dataset: Dataset | SampleSource, version: int, agent: str | None = None, probe: str | None = None
+) -> Task:
     """Return the Inspect task that plays every sample of a data set to its end.
 
     Args:
         dataset: The samples.
         version: The task's version.
         agent: The agent that works out the replies; None for the model itself.
+        probe: Before which turns belief probes ask the model what it knows; None for never.
     """
     return Task(
         dataset=dataset,
-        solver=play() if agent is None else play(agent),
+        solver=play() if agent is None and probe is None else play(agent, probe),
         sandbox=None if agent is None else agent_sandbox(agent),
         scorer=episode(),
         version=version,

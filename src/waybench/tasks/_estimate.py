@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from waybench.core import (
+    PROBE,
     Environment,
     Episode,
     Item,
@@ -94,17 +95,19 @@ class TaskQuote:
         entry, found = self._entry, self._estimate
         if entry.horizon is not None:
             return horizon_quote(entry, self._given, model)
+        probe = self._given.get(PROBE)
+        more = "" if probe is None else f"; the requests of probe={probe[:40]} come on top"
         most = f"at most {plural(found.requests, 'request')}"
         if self._levels is not None:
             levels, name = self._levels.levels, registry.load(entry.envs[0]).presentation.level
             return (
                 f"{entry.name}, {model}: climbs from {name} {levels[0]} as long as the model solves an item of a "
                 f"{name}; {most} at {name} {levels[0]}; up to {name} {levels[-1]}, "
-                f"{_about(self._levels.least, self._levels.most, price, found.turns, self._note)}"
+                f"{_about(self._levels.least, self._levels.most, price, found.turns, self._note)}{more}"
             )
         return (
             f"{entry.name}, {model}: {plural(found.episodes, 'episode')}, {most}; "
-            f"{_about(found.least, found.most, price, found.turns, self._note)}"
+            f"{_about(found.least, found.most, price, found.turns, self._note)}{more}"
         )
 
 

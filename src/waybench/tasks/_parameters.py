@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from waybench.core import AGENT, MOST_ISOMORPHS, Environment, HorizonSpec, Option
+from waybench.core import AGENT, MOST_ISOMORPHS, PROBE, Environment, HorizonSpec, Option
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
 ISOMORPH = Option(
@@ -25,6 +25,14 @@ AGENT_OPTION = Option(
     "the model itself.",
 )
 
+PROBE_OPTION = Option(
+    name=PROBE,
+    default=None,
+    kind=str,
+    doc="Before which turns belief probes ask the model what it knows of the state: every:N, or numbers of turns as "
+    "in 1,5,10; by default never. They change nothing in the episode.",
+)
+
 
 def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     """Return all parameters of an environment's default task, by name.
@@ -37,7 +45,7 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     hidden = {name for each in datasets for name in each.hidden}
     general = {option.name: option for option in _general(environment)}
     drawn = {option.name: option for option in environment.source_options if option.name not in hidden}
-    played = {option.name: option for option in (*environment.play_options, AGENT_OPTION)}
+    played = {option.name: option for option in _played(environment)}
     source = own.pop("source", general.pop("source"))
     ordered = {"source": source} | dict(reversed(own.items()))
     isomorph = {ISOMORPH.name: ISOMORPH} if environment.isomorph is not None else {}
@@ -55,7 +63,7 @@ def select_parameters(
         fixed: Names that `PLAY` and `SOURCE` leave out.
     """
     known = parameters(environment)
-    kinds = {PLAY: (*environment.play_options, AGENT_OPTION), SOURCE: environment.source_options}
+    kinds = {PLAY: _played(environment), SOURCE: environment.source_options}
     listed = names.split()
     found: list[Option] = []
     for name in listed:
@@ -65,6 +73,11 @@ def select_parameters(
         else:
             found.append(known[name])
     return tuple(found)
+
+
+def _played(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    probes = (PROBE_OPTION,) if environment.beliefs else ()
+    return (*environment.play_options, AGENT_OPTION, *probes)
 
 
 def _general(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:

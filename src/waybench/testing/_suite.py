@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
+from waybench.testing._beliefs import check_beliefs
 from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
 from waybench.testing._horizons import check_horizon
 from waybench.testing._isomorphs import check_isomorphs
@@ -52,6 +53,7 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "action turns": check_action_turns,
         "metrics": check_metrics,
         "failures": check_failures,
+        "beliefs": check_beliefs,
         "presentation": check_presentation,
         "pictures": check_pictures,
     }

@@ -1,5 +1,6 @@
 """Comparisons of groups of results on the same items."""
 
+from waybench.analysis.comparisons._beliefs import BeliefCounts, belief_counts, knew_at_first_error
 from waybench.analysis.comparisons._comparison import Comparison, Verdict, bounded, compare
 from waybench.analysis.comparisons._examples import ExamplesEffect, examples_effects
 from waybench.analysis.comparisons._failures import (
@@ -62,6 +63,7 @@ __all__ = [
     "NO_EFFECT",
     "UNCLEAR",
     "AgentEffect",
+    "BeliefCounts",
     "Comparison",
     "ComparisonCells",
     "ExamplesEffect",
@@ -79,6 +81,7 @@ __all__ = [
     "WordingScore",
     "agent_effects",
     "agent_table",
+    "belief_counts",
     "bounded",
     "compare",
     "compare_isomorphs",
@@ -105,6 +108,7 @@ __all__ = [
     "isomorph_effects",
     "isomorph_frame",
     "item_scores",
+    "knew_at_first_error",
     "matched",
     "p_text",
     "pairs",

@@ -23,6 +23,7 @@ from waybench.core import (
     Metric,
     Option,
     Price,
+    ProbeRecord,
     Range,
     split_isomorphic_key,
     wording_name,
@@ -121,6 +122,24 @@ class Anchors(NamedTuple):
     item: str = ""
 
 
+class Probed(NamedTuple):
+    """What became of a belief probe (`ProbeRecord`).
+
+    Attributes:
+        turn: The number of the turn before whose reply it was asked, from 0.
+        name: The name of the belief.
+        answered: Whether an answer could be read.
+        correct: Whether it was right.
+        share: The share of it that was right, where there is such a thing; 0 without an answer.
+    """
+
+    turn: int
+    name: str
+    answered: bool
+    correct: bool
+    share: float | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One episode.
@@ -141,6 +160,8 @@ class Row:
         succeeded: Whether the episode is a success for horizons (`Environment.succeeded`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         first_error: Its first step that no best play makes; None if it did not fail, or where errors are not defined.
+        probes: What became of the belief probes, in their order.
+        probe_tokens: Tokens of their requests and answers, which are no part of the episode's; None if not known.
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
@@ -191,6 +212,8 @@ class Row:
     other_replies: int = 0
     failure: str = ""
     first_error: FirstError | None = None
+    probes: tuple[Probed, ...] = ()
+    probe_tokens: tuple[int, int] | None = None
     axes: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     variables: Mapping[str, float | None] = field(default_factory=dict[str, float | None])
     sizes: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -362,6 +385,8 @@ def row(
             other_replies=len(record.turns) - len(judged),
             failure=failed.name if failed else "",
             first_error=environment.first_error_of(record) if failed and confirmed else None,
+            probes=tuple(map(_probed, record.probes)) if not unmeasured else (),
+            probe_tokens=_probe_tokens(record),
             input_tokens=tokens[0],
             output_tokens=tokens[1],
             cached_tokens=_spent(record, "cached_tokens"),
@@ -380,6 +405,16 @@ def row(
         )
     except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
         raise DataError(_unmeasurable(record, problem)) from None
+
+
+def _probed(probe: ProbeRecord) -> Probed:
+    return Probed(probe.turn, probe.name, probe.reason is None, probe.correct, probe.share)
+
+
+def _probe_tokens(record: EpisodeRecord) -> tuple[int, int] | None:
+    usages = [probe.usage for probe in record.probes if probe.usage]
+    spent = sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
+    return spent if any(spent) else None
 
 
 def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import HorizonSpec, Images, Picture, Presentation, level_axis
+from waybench.envs.hanoi._beliefs import RODS_BELIEF
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._first_errors import FIRST_ERRORS
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
@@ -99,6 +100,7 @@ RODS = agent_environment(
     failures=FAILURES,
     own_failure=own_failure,
     first_errors=FIRST_ERRORS,
+    beliefs=(RODS_BELIEF,),
     axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
     explanatory_variables=VARIABLES,
     potentials=POTENTIALS,

@@ -17,6 +17,7 @@ from waybench.core import (
     Presentation,
     level_axis,
 )
+from waybench.envs.maze._beliefs import POSITION
 from waybench.envs.maze._drawing import draw, draw_picture
 from waybench.envs.maze._failures import FAILURES, failure
 from waybench.envs.maze._first_errors import FIRST_ERRORS
@@ -119,6 +120,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     failures=FAILURES,
     failure=failure,
     first_errors=FIRST_ERRORS,
+    beliefs=(POSITION,),
     axes=(level_axis("dimension", "Cells along each side."), MINIMUM, JUNCTIONS),
     explanatory_variables=VARIABLES,
     isomorph=isomorph,

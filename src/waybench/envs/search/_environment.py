@@ -8,6 +8,7 @@ from typing import Any
 from waybench._package_data import read_text, read_toml
 from waybench.core import (
     Axis,
+    Belief,
     Environment,
     EpisodeRecord,
     ExplanatoryVariables,
@@ -33,6 +34,7 @@ from waybench.core import (
 from waybench.envs.search import _answers, _failures, _game_number, _game_walk, _potential, _reasoning, _texts
 from waybench.envs.search import _metrics as _scores
 from waybench.envs.search._answers import Scores
+from waybench.envs.search._beliefs import RANGE, queue, stack
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
@@ -77,6 +79,7 @@ class _Kind:
     failures: tuple[FailureKind, ...]
     failure: Callable[[EpisodeRecord], FailureKind]
     first_errors: FirstErrors
+    belief: Callable[[_texts.Story], Belief[Any]]
     axis: Axis
     variables: ExplanatoryVariables
     potentials: tuple[Potential[Any], ...]
@@ -173,6 +176,7 @@ _KINDS = {
         failures=_failures.NUMBER_FAILURES,
         failure=_failures.number_failure,
         first_errors=NUMBER_ERRORS,
+        belief=lambda story: RANGE,
         axis=level_axis("bits", "Bisections needed to find any number of the range."),
         variables=NUMBER_VARIABLES,
         isomorph=shifted,
@@ -200,6 +204,7 @@ _KINDS = {
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         first_errors=DEPTH_ERRORS,
+        belief=stack,
         axis=_NODES,
         variables=WALK_VARIABLES,
         isomorph=relabelled,
@@ -229,6 +234,7 @@ _KINDS = {
         failures=_failures.WALK_FAILURES,
         failure=_failures.walk_failure,
         first_errors=BREADTH_ERRORS,
+        belief=queue,
         axis=_NODES,
         variables=WALK_VARIABLES,
         isomorph=relabelled,
@@ -386,6 +392,7 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         failures=kind.failures,
         failure=kind.failure,
         first_errors=kind.first_errors,
+        beliefs=(kind.belief(story),),
         axes=(kind.axis, MINIMUM),
         explanatory_variables=kind.variables,
         potentials=kind.potentials,

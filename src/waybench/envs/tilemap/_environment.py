@@ -20,6 +20,7 @@ from waybench.core import (
     proof_axis,
 )
 from waybench.envs.tilemap import _people as people
+from waybench.envs.tilemap._beliefs import BELIEFS
 from waybench.envs.tilemap._board import Location, MovePlan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
 from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
@@ -199,6 +200,7 @@ def _environment(
         failures=FAILURES,
         failure=failure,
         first_errors=FIRST_ERRORS,
+        beliefs=BELIEFS,
         axes=(
             proof_axis(
                 "minimum", "Shortest tour", "Length of a shortest tour of all objectives in their order, in moves."

@@ -5,6 +5,7 @@ from waybench.reporting.pages._episode import conversation, episode_source
 from waybench.reporting.pages._home import Compared, Section, sections
 from waybench.reporting.pages._ledger import ledger_page
 from waybench.reporting.pages._models import draw_model, model
+from waybench.reporting.pages._probes import probes
 from waybench.reporting.pages._results import Attempt, Item, Results, item_kinds
 from waybench.reporting.pages._verdicts import Verdicts
 
@@ -22,5 +23,6 @@ __all__ = [
     "item_kinds",
     "ledger_page",
     "model",
+    "probes",
     "sections",
 ]

@@ -2,6 +2,7 @@
 
 from waybench.reporting.tables._agent_effects import agent_effect_table
 from waybench.reporting.tables._aggregates import of_model, side_by_side
+from waybench.reporting.tables._belief_table import belief_table
 from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
 from waybench.reporting.tables._comparisons import (
     isomorph_table,
@@ -63,6 +64,7 @@ __all__ = [
     "attempt_spread_table",
     "attempt_table",
     "averages",
+    "belief_table",
     "by_player",
     "clusters",
     "conduct_table",

@@ -25,6 +25,7 @@ from waybench.envs.maze._isomorph import isomorph
 from waybench.envs.maze._potential import gained
 from waybench.envs.maze._source import OPTIONS
 from waybench.envs.maze._variables import JUNCTIONS, VARIABLES
+from waybench.envs.maze.explore._beliefs import BELIEFS
 from waybench.envs.maze.explore._drawing import draw, draw_frames, draw_picture
 from waybench.envs.maze.explore._failures import FAILURES, failure
 from waybench.envs.maze.explore._game import ExploreGame
@@ -145,6 +146,7 @@ EXPLORE: Environment[Maze, Sight, str] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=failure,
+    beliefs=BELIEFS,
     axes=(level_axis("dimension", "Cells along each side."), JUNCTIONS),
     explanatory_variables=ExplanatoryVariables(items=(*VARIABLES.items, ORACLE_STEPS)),
     isomorph=isomorph,

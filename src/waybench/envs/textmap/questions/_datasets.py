@@ -19,6 +19,7 @@ from waybench.core import (
     UsageError,
     read_items,
     resolve,
+    tokenizer,
     unknown,
 )
 from waybench.envs.textmap.map import (
@@ -30,7 +31,6 @@ from waybench.envs.textmap.map import (
     published_cut,
     published_map,
 )
-from waybench.envs.textmap.questions._tokens import tokenizer
 
 PUBLIC_KEY = "textmap-v1"
 _DATA_SET = "mango"

@@ -1,11 +1,12 @@
-"""Tokenizers for prefixes with a limited number of tokens."""
+"""Tokenizers by name, for texts with a limited number of tokens."""
 
+import hashlib
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from waybench.core import UsageError
+from waybench.core._errors import UsageError
 
 ESTIMATE = "characters"
 _CHARACTERS = 4  # of English text in a token
@@ -64,3 +65,15 @@ def tokenizer(name: str) -> Any:
     raise UsageError(
         f"tokenizer={name[:80]!r}: give characters, tiktoken/ENCODING, or the path of a tokenizer.json that is there"
     )
+
+
+def tokenizer_name(name: str) -> str:
+    """Return the name of a tokenizer as items have it: of a file its own name and a part of its SHA-256.
+
+    Args:
+        name: As for `tokenizer`.
+    """
+    path = Path(name)
+    if name == ESTIMATE or name.startswith("tiktoken/") or not path.is_file():
+        return name
+    return f"{path.name[:100]}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"

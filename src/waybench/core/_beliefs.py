@@ -1,0 +1,137 @@
+"""Belief probes: questions for the state that an algorithm needs, such as a stack or a position."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from waybench.core._game import Json, S
+from waybench.core._json import is_array
+from waybench.core._json_reply import last_object, shown
+from waybench.core._wording import Invalid
+
+MOST_NUMBERS = 20_000  # in one answer
+MOST_CHARACTERS = 200_000  # of the rows in one answer
+_INTRODUCTION = (
+    "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer "
+    "will be shown again."
+)
+
+
+def _always(options: Mapping[str, Json], state: Any) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Belief(Generic[S]):
+    """A question for a part of the state that follows from what the player has been shown.
+
+    Attributes:
+        name: Its name, unique in its environment; also the key of the JSON object that answers it.
+        title: Its name for people.
+        doc: What is asked for, in a sentence.
+        question: The question, in the terms of the prompts.
+        form: What the answer's value looks like, for the player, such as "[x, y]".
+        expected: State -> the right value, as JSON values.
+        read: A value of a player's JSON -> the same as `expected` would write it, or why it is no answer; see
+            `read_numbers`, `read_lists` and `read_rows`.
+        is_shown: (resolved options of play, state) -> whether the value follows from what the player has been shown;
+            otherwise it is not asked for. By default it always does.
+        share: (expected, answer) -> the share of the answer that is right, where that is natural; None if an answer is
+            right or wrong as a whole.
+    """
+
+    name: str
+    title: str
+    doc: str
+    question: str
+    form: str
+    expected: Callable[[S], Json]
+    read: Callable[[Json], Json | Invalid]
+    is_shown: Callable[[Mapping[str, Json], S], bool] = _always
+    share: Callable[[Json, Json], float] | None = None
+
+    @property
+    def text(self) -> str:
+        """What the player is asked."""
+        return f'{_INTRODUCTION}\n{self.question}\nAnswer only with JSON of the form {{"{self.name}": {self.form}}}.'
+
+    def parse(self, reply: str) -> Json | Invalid:
+        """Read the last JSON object with the probe's name as a key in a reply (`last_object`).
+
+        Args:
+            reply: The raw reply, whatever it is.
+
+        Returns:
+            The value, or why there is none.
+        """
+        found = last_object(reply, self.name)
+        if isinstance(found, Invalid):
+            return found
+        if found.duplicate is not None:
+            return Invalid(f"The JSON object has the key {shown(found.duplicate)} twice.")
+        return self.read(found[self.name])
+
+    def render(self, value: Json) -> str:
+        """Return a value as a reply in the requested form."""
+        return json.dumps({self.name: value})
+
+
+def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
+    """Read a list of whole numbers.
+
+    Args:
+        value: A value of a player's JSON.
+        count: How many there have to be; None for any number up to `MOST_NUMBERS`.
+    """
+    if not is_array(value):
+        return Invalid(f"The answer must be a list of whole numbers, not {shown(value)}.")
+    if len(value) > MOST_NUMBERS or (count is not None and len(value) != count):
+        wanted = f"{count}" if count is not None else f"at most {MOST_NUMBERS}"
+        return Invalid(f"The list has {len(value)} values in place of {wanted}.")
+    numbers: list[int] = []
+    for each in value:
+        number = int(each) if type(each) is float and each.is_integer() and abs(each) < 1e18 else each
+        if type(number) is not int:
+            return Invalid(f"The list has {shown(each)} in place of a whole number.")
+        numbers.append(number)
+    return numbers
+
+
+def read_lists(value: Json, count: int) -> list[list[int]] | Invalid:
+    """Read some lists of whole numbers.
+
+    Args:
+        value: A value of a player's JSON.
+        count: How many lists there have to be.
+    """
+    if not is_array(value) or len(value) != count:
+        return Invalid(f"The answer must be {count} lists of whole numbers.")
+    lists: list[list[int]] = []
+    for each in value:
+        numbers = read_numbers(each)
+        if isinstance(numbers, Invalid):
+            return numbers
+        lists.append(numbers)
+    return lists
+
+
+def read_rows(value: Json) -> list[str] | Invalid:
+    """Read a drawing as a list of rows, each a text."""
+    if not is_array(value) or not all(isinstance(row, str) for row in value):
+        return Invalid("The answer must be a list of rows, each a text.")
+    if len(value) > MOST_NUMBERS or sum(map(len, value)) > MOST_CHARACTERS:
+        return Invalid(f"The drawing has more than {MOST_CHARACTERS} characters.")
+    return list(value)
+
+
+def share_of_cells(expected: list[str], answer: list[str]) -> float:
+    """Return the share of the cells of a drawing that are right; cells that the answer lacks are wrong.
+
+    Args:
+        expected: The rows of the right drawing.
+        answer: The rows of the answer.
+    """
+    lines = zip(expected, answer, strict=False)
+    right = sum(sign == other for row, drawn in lines for sign, other in zip(row, drawn, strict=False))
+    return right / max(sum(map(len, expected)), 1)

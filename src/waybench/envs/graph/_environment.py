@@ -1,0 +1,87 @@
+"""The environment of graphs as lists of edges."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from waybench._package_data import read_text
+from waybench.core import (
+    Environment,
+    EpisodeRecord,
+    HorizonSpec,
+    Json,
+    Limits,
+    Option,
+    Play,
+    Presentation,
+    level_axis,
+)
+from waybench.envs.graph._game import Answer, GraphGame, GraphState
+from waybench.envs.graph._instance import Question, decode
+from waybench.envs.graph._metrics import FAILURES, METRICS, failure
+from waybench.envs.graph._people import TYPED_HELP, board, format_typed, parse_typed, typed_actions
+from waybench.envs.graph._players import PLAYERS
+from waybench.envs.graph._source import OPTIONS, GraphSource, prove
+from waybench.envs.graph._wording import EdgeList
+
+PLAY_OPTIONS = (
+    Option(name="protocol", default="sound", choices=("sound",), doc="There is one: nothing is published."),
+    Option(name="wording", default="edges", choices=("edges",), doc="edges: an edge in each line."),
+)
+_PLAY: Play[Question, GraphState, Answer] = Play(GraphGame(), EdgeList(), Limits(turns=1))
+
+PRESENTATION = Presentation(
+    title="Graphs in long contexts",
+    lead=(
+        "The player reads a graph as a list of edges and answers one question about two of its nodes. The list is as "
+        "long as the level says, and the part of it that the answer needs is always the same."
+    ),
+    level="thousand tokens",
+    levels="thousands of tokens",
+    item="question",
+    metrics=("success", "is_path", "invented", "excess", "unparsed"),
+    board=board,
+)
+
+
+def _play(options: Mapping[str, Json]) -> Play[Question, GraphState, Answer]:
+    return _PLAY
+
+
+def _is_ceiling(record: EpisodeRecord) -> bool:
+    return True
+
+
+PATHS: Environment[Question, GraphState, Answer] = Environment(
+    id="graph/paths",
+    version=1,
+    title="Graphs in long contexts",
+    about=read_text(__file__, "about.md"),
+    options=PLAY_OPTIONS,
+    source_options=OPTIONS,
+    smallest_level=1,
+    sample_levels=(1, 2, 4),
+    public_key="graph-v1",
+    task="graph_paths",
+    play=_play,
+    make_source=GraphSource,
+    horizon=HorizonSpec(
+        summary="graphs as lists of edges by thousands of tokens",
+        levels=(2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
+        source_options={"question": "path"},
+    ),
+    decode=decode,
+    level_of=lambda question: question.level,
+    prove=prove,
+    metrics=METRICS,
+    failures=FAILURES,
+    failure=failure,
+    axes=(level_axis("context", "Thousands of tokens of the prompt, at most."),),
+    success="the path is a shortest one between the two nodes",
+    oracle_is_ceiling=_is_ceiling,
+    parse_typed=parse_typed,
+    format_typed=format_typed,
+    typed_help=TYPED_HELP,
+    typed_actions=typed_actions,
+    presentation=PRESENTATION,
+    players=dict[str, Any](PLAYERS),
+)

@@ -1,0 +1,71 @@
+"""The table of belief probes: what players knew of the state, and whether they knew it where they went wrong."""
+
+from collections.abc import Iterable
+
+from waybench.analysis import Row
+from waybench.analysis.comparisons import BeliefCounts, belief_counts
+from waybench.analysis.formatting import NOTHING
+from waybench.reporting._format import amount, percent
+from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, count_cell, rows_of
+
+_HELP_KNEW = "Failed attempts whose first error is in a turn before which the question was answered right."
+_HELP_NOT = "Failed attempts whose first error is in a turn before which it was not."
+
+
+def belief_table(rows: Iterable[Row]) -> Table | None:
+    """Return the table of the belief probes of a group's episodes; None if there were none.
+
+    Args:
+        rows: The group's rows.
+    """
+    found = belief_counts(rows)
+    if not found:
+        return None
+    has_shares = any(each.share is not None for each in found)
+    has_errors = any(each.knew + each.did_not_know for each in found)
+    columns = [
+        Column(heading="State"),
+        Column(heading="Asked", help="Number of probes."),
+        Column(heading="Known, %", help="Share of exactly right answers, with its 95 % interval.", kind="score"),
+        Column(heading="No answer", help="Replies in which no answer could be read; they count as not known."),
+    ]
+    if has_shares:
+        columns.append(Column(heading="Right part, %", help="Mean share of an answer that is right.", kind="score"))
+    if has_errors:
+        columns.append(Column(heading="Knew and erred", help=_HELP_KNEW))
+        columns.append(Column(heading="Did not know", help=_HELP_NOT))
+    return Table(
+        id="beliefs",
+        title="Did it know?",
+        caption=(
+            Note("Belief probes ask for the state in a fork of the conversation, which the player never sees again."),
+        ),
+        columns=columns,
+        groups=rows_of(TableRow(_head(each), _cells(each, has_shares, has_errors)) for each in found),
+        kind="failed",
+    )
+
+
+def _head(counts: BeliefCounts) -> Cell:
+    return Cell(text=counts.belief.title.capitalize(), title=counts.belief.doc)
+
+
+def _cells(counts: BeliefCounts, has_shares: bool, has_errors: bool) -> list[Cell]:
+    known = counts.known
+    interval = () if known.low is None else (Note(f"{percent(known.low)} – {percent(known.high)}", "interval"),)
+    cells = [
+        count_cell(counts.asked),
+        Cell(text=percent(known.value), bold=True, notes=interval, part=round(known.value, 3), kind="score"),
+        count_cell(counts.unread, "" if counts.unread else "zero"),
+    ]
+    if has_shares:
+        cells.append(Cell(text=percent(counts.share), kind="score"))
+    if has_errors:
+        cells += [_at_error(counts, counts.knew), _at_error(counts, counts.did_not_know)]
+    return cells
+
+
+def _at_error(counts: BeliefCounts, count: int) -> Cell:
+    if not counts.knew + counts.did_not_know:
+        return Cell(text=NOTHING)
+    return Cell(text=amount(count), order=count, kind="" if count else "zero")

@@ -1,0 +1,86 @@
+"""Belief probes in the report: the table "Did it know?", and what was asked in a replay."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.analysis.episodes import MAZE, item, logged
+from tests.report.pages import site
+from waybench.analysis import LoggedEpisode
+from waybench.analysis.comparisons import belief_counts, knew_at_first_error
+from waybench.analysis.results import row
+from waybench.core import End, Episode, EpisodeRecord, Reply, Usage, policy
+from waybench.stats import clustered_mean
+
+WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
+HOSTILE = '<script>alert(1)</script> {"position": [99, 99]}'
+
+
+def asked(number: int, answers: list[str | None], replies: list[str]) -> EpisodeRecord:
+    """Return an episode with answers before its turns; None stands for the right one, "" for no answer."""
+    episode: Episode[Any, Any, Any] = Episode(MAZE, item(9, number), player="vendor/model")
+    for answer, reply in zip(answers, replies, strict=True):
+        (belief,) = episode.beliefs
+        text = belief.render(belief.expected(episode.state)) if answer is None else answer
+        episode.probe(belief, Reply(text, usage=Usage(100, 4)))
+        episode.step(reply)
+    return episode.record()
+
+
+def solution(number: int) -> str:
+    return policy("oracle").reply(Episode(MAZE, item(9, number)))
+
+
+def episodes() -> list[LoggedEpisode]:
+    records = [
+        asked(0, [None, HOSTILE, ""], [WALL, WALL, WALL]),  # knew and erred; later answers are of no matter
+        asked(1, [HOSTILE, None, None], [WALL, WALL, WALL]),  # did not know
+        asked(2, ["", None, None], [WALL, WALL, WALL]),  # did not know: no answer
+        asked(3, [None], [solution(3)]),  # solved, so that there is no first error
+    ]
+    assert [record.end for record in records] == [End.TURN_LIMIT] * 3 + [End.SOLVED]
+    return [logged(record) for record in records]
+
+
+def test_what_players_knew_where_they_went_wrong() -> None:
+    rows = [row(episode) for episode in episodes()]
+    (found,) = belief_counts(rows)
+    assert (found.belief.name, found.asked, found.unread, found.share) == ("position", 10, 2, None)
+    assert (found.knew, found.did_not_know) == (1, 2)
+    right = [1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 1.0]
+    assert found.known == clustered_mean(right, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3], 0.0, 1.0)
+    assert [knew_at_first_error(each) for each in rows] == [True, False, False, None]
+    assert rows[0].probe_tokens == (300, 12) and rows[0].input_tokens is None
+    assert not belief_counts([replace(each, exclusion_reason="repeated") for each in rows])
+    assert not belief_counts([row(replace(e, record=replace(e.record, probes=()))) for e in episodes()])
+
+
+def test_an_unconfirmed_record_counts_for_nothing() -> None:
+    first, *_ = episodes()
+    found = row(first, confirmed=False)
+    assert found.probes == () and not belief_counts([found])
+
+
+def test_the_table_and_the_replays(tmp_path: Path) -> None:
+    made = site(tmp_path, episodes())
+    words = " ".join(" ".join(made.result.words).split())
+    table = words.partition("Did it know?")[2]
+    assert "Knew and erred" in table and "Did not know" in table
+    line = table.partition("Position")[2]
+    assert line.split()[:2] == ["10", "60.0"] and line.split()[-1] != ""
+    assert len(made.replays) == 4
+    for page in made.replays:
+        assert "Belief probe, never shown to the player again: position" in page.html
+        assert "<script>alert" not in page.html
+    hostile = [page for page in made.replays if "&lt;script&gt;alert(1)" in page.html]
+    assert len(hostile) == 2
+    # The questions are in folds of the turns before whose replies they were asked.
+    first = next(page for page in made.replays if "[99, 99]" in page.html and "known" in page.html)
+    sections = first.html.split('<section class="turn"')[1:]
+    assert [section.count('<details class="reasoning probe">') for section in sections] == [1, 1, 1]
+
+
+def test_nothing_is_shown_where_nothing_was_asked(tmp_path: Path) -> None:
+    made = site(tmp_path, [replace(each, record=replace(each.record, probes=())) for each in episodes()])
+    assert "Did it know?" not in made.result.html
+    assert all("Belief probe" not in page.html for page in made.replays)
