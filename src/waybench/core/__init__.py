@@ -8,7 +8,7 @@ from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_c
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores, wording_name
-from waybench.core._episode import Episode, Reply
+from waybench.core._episode import Episode, Reply, play_out
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
 from waybench.core._examples import with_examples
 from waybench.core._explanatory import ExplanatoryVariables
@@ -56,15 +56,15 @@ from waybench.core._policies import (
     NullPolicy,
     Policy,
     ScriptedPolicy,
-    play_out,
     policy,
 )
 from waybench.core._potential import Potential, shaping_reward
+from waybench.core._prefix import PREFIX, read_prefix
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
 from waybench.core._random import Stream
-from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns
+from waybench.core._record import SCHEMA, EpisodeRecord, TurnRecord, Usage, all_turns, lost_turns, own_turns
 from waybench.core._registry import CatalogueWarning, Entry, Registry
 from waybench.core._replay import replay
 from waybench.core._secrets import (
@@ -114,6 +114,7 @@ __all__ = [
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PREFIX",
     "PROCESSES",
     "PROGRESS_FILE",
     "REFUSED",
@@ -234,6 +235,7 @@ __all__ = [
     "object_schema",
     "outcome_count",
     "outcome_metric",
+    "own_turns",
     "play_out",
     "plural",
     "policy",
@@ -245,6 +247,7 @@ __all__ = [
     "read_commitment",
     "read_items",
     "read_key",
+    "read_prefix",
     "read_prices",
     "reasoning_in",
     "redacted",
