@@ -61,6 +61,12 @@ _POSITIVE = click.IntRange(min=1)
     metavar="NAME[:ARG=VALUE,...]",
     help="Agent or solver of Inspect that works out each reply: react, a registered name, file.py@name or module.name.",
 )
+@click.option(
+    "--prefix",
+    metavar="PLAYER:STEPS[+...]",
+    help="Steps that reference players take before the model, such as oracle:5, oracle:-3 (all but the last three) or "
+    "oracle:4+random:1.",
+)
 @click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
@@ -124,6 +130,7 @@ def run(
     parameters: tuple[str, ...],
     each: tuple[str, ...],
     agent: str | None,
+    prefix: str | None,
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -154,7 +161,7 @@ def run(
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
     given = task_parameters(
-        parameters, agent=agent, limit=limit, attempts=attempts, precision=precision, budget=planned
+        parameters, agent=agent, prefix=prefix, limit=limit, attempts=attempts, precision=precision, budget=planned
     )
     known = read_prices(prices) if prices else {}
     chosen, partly = runs_of(entries, given, combinations(each, given), prices)

@@ -86,12 +86,13 @@ def _difference(sample: Any, model: str) -> str:
         return str(error)
     events: list[Any] = [event for event in sample.events if event.event == "model" and not event.error]
     events = [event for event in events if event.output.choices and not event.output.error]
-    if len(events) < len(record.turns):
-        return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
-    if len(events) > len(record.turns) + 1:  # the last one may have met a limit before its turn was recorded
-        return f"{len(record.turns)} replies in the record, {len(events)} in the transcript"
+    own = record.own_turns
+    if len(events) < len(own):
+        return f"{len(own)} replies in the record, {len(events)} in the transcript"
+    if len(events) > len(own) + 1:  # the last one may have met a limit before its turn was recorded
+        return f"{len(own)} replies in the record, {len(events)} in the transcript"
     by_tools = is_tool_name(record.options.get(WORDING))
-    for number, (turn, event) in enumerate(zip(record.turns, events, strict=False)):
+    for number, (turn, event) in enumerate(zip(own, events, strict=False)):
         if text := _turn_difference(turn, event, model, by_tools):
             return f"turn {number}: {text}"
     return _prompt_difference(record, events) or _score_difference(sample, record)
@@ -146,6 +147,8 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     by_tools = is_tool_name(record.options.get(WORDING))
 
     def compare(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        if turn.prefix:  # nothing was sent for it
+            return
         event = next(sent)
         if found:
             return

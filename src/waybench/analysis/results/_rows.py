@@ -12,6 +12,7 @@ from waybench.analysis.logs import SCALARS, LoggedEpisode, Origin
 from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import (
     IMAGE_OPTIONS,
+    PREFIX,
     TEMPLATE,
     WORDING,
     DataError,
@@ -24,6 +25,7 @@ from waybench.core import (
     Option,
     Price,
     Range,
+    own_turns,
     split_isomorphic_key,
     wording_name,
 )
@@ -72,8 +74,11 @@ class Group:
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Those of its settings, in words, that keep its scores out of others' tables (`Option.separate_tables`)."""
-        own, names = dict(self.options), _apart(self.env)
+        """Those of its settings, in words, that keep its scores out of others' tables.
+
+        These are those options that declare it (`Option.separate_tables`), and a prefix.
+        """
+        own, names = dict(self.options), {**_apart(self.env), PREFIX: None}
         return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
 
     def without(self, option: str) -> "Group":
@@ -146,7 +151,7 @@ class Row:
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
-        outcomes: Number of replies of each outcome that occurred, of those that had to name an action.
+        outcomes: Number of the player's own replies of each outcome that occurred, of those that had to name an action.
         other_replies: Number of the other replies, such as thoughts (`Environment.action_turns`).
         failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
             not fail, is not measured, or had a teacher, whose merit the end is.
@@ -313,8 +318,9 @@ def row(
     guided = _is_guided(record)
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
-        judged = environment.action_turns(record) if confirmed else record.turns
-        published = (environment.published_setting(record) or "") if environment.published_setting else ""
+        judged = own_turns(environment.action_turns(record) if confirmed else record.turns)
+        published_setting = None if PREFIX in record.options else environment.published_setting
+        published = (published_setting(record) or "") if published_setting else ""
         item = dict(record.item)
         options: dict[str, Any] = {
             **_defaults(record.env),
@@ -359,7 +365,7 @@ def row(
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in judged),
-            other_replies=len(record.turns) - len(judged),
+            other_replies=len(record.own_turns) - len(judged),
             failure=failed.name if failed else "",
             first_error=environment.first_error_of(record) if failed and confirmed else None,
             input_tokens=tokens[0],
@@ -369,7 +375,7 @@ def row(
             seconds=record.seconds if used else None,
             cost=price.episode_cost(record) if price else None,
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
-            replies=_digest([turn.reply for turn in record.turns]),
+            replies=_digest([turn.reply for turn in record.own_turns]),
             setting=published,
             anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
             not_simulated=not_simulated,
@@ -383,8 +389,12 @@ def row(
 
 
 def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
-    """Return the floor and the ceiling of a record's item that its environment knows without playing it."""
-    known = environment.reference_scores(record) if environment.reference_scores is not None else None
+    """Return the floor and the ceiling of a record's item that its environment knows without playing it.
+
+    They are those of whole episodes, so that nothing is known of an episode with a prefix.
+    """
+    reference_scores = None if PREFIX in record.options else environment.reference_scores
+    known = None if reference_scores is None else reference_scores(record)
     return None if known is None else Anchors(*known)
 
 

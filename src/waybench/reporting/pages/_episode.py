@@ -114,7 +114,7 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         read_as, note = _read_as(turn, _at(read, number - 1), said.text, inside, name)
         reply = Said(
             "reply",
-            f"{who}, turn {number}",
+            f"{_speaker(turn, who)}, turn {number}",
             said,
             turn.outcome,
             reason,
@@ -140,6 +140,11 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         before = turn.message
         earlier = before if len(before) > SHORT else earlier  # a request for an action alone has no history
     return found
+
+
+def _speaker(turn: TurnRecord, who: str) -> str:
+    """Return who gave a reply: the player, or the one that played before the hand-over."""
+    return f"By the player {turn.prefix}, before the hand-over" if turn.prefix else who
 
 
 def _read_as(turn: TurnRecord, read: str, reply: str, inside: str, executed: str) -> tuple[str, str]:
