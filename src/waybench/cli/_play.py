@@ -110,7 +110,7 @@ def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
     from waybench.analysis.logs import read_records  # which imports the analysis
 
     environment, item = chosen.environment, chosen.item
-    options = environment.resolve_options(chosen.options)
+    options: dict[str, Any] = dict(Episode(environment, item, chosen.options).options)
     return sum(
         (each.model, each.record.env, each.record.instance_hash, each.record.item["id"], dict(each.record.options))
         == (player, environment.id, item.instance.hash, item.id, options)

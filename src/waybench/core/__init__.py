@@ -59,7 +59,8 @@ from waybench.core._policies import (
     policy,
 )
 from waybench.core._potential import Potential, shaping_reward
-from waybench.core._prefix import PREFIX, read_prefix
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORDED, read_prefix
+from waybench.core._prefix_records import named_prefix
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
@@ -115,8 +116,10 @@ __all__ = [
     "NO_ANSWER",
     "OF_THE_ITEM",
     "PREFIX",
+    "PREFIX_REPLIES",
     "PROCESSES",
     "PROGRESS_FILE",
+    "RECORDED",
     "REFUSED",
     "SCHEMA",
     "STRONG_BITS",
@@ -232,6 +235,7 @@ __all__ = [
     "lost_turns",
     "main_cause",
     "may_be_secret",
+    "named_prefix",
     "object_schema",
     "outcome_count",
     "outcome_metric",

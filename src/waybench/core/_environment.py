@@ -19,7 +19,7 @@ from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import IMAGE_WORDINGS, WORDING, Option, resolve
 from waybench.core._potential import Potential
-from waybench.core._prefix import PREFIX, PREFIX_OPTION, take_prefix, without_prefix
+from waybench.core._prefix import PREFIX, PREFIX_OPTION, PREFIX_REPLIES, take_prefix, without_prefix
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
@@ -341,7 +341,7 @@ class Environment(Generic[I, S, A]):
         """
         given = dict(values)
         by_tools = take_interface(given)
-        prefix = take_prefix(self, given)
+        prefix, replies = take_prefix(self, given), given.pop(PREFIX_REPLIES, None)
         stored = given.pop(TEMPLATE, None)
         resolved = resolve(self.options, given)
         template = resolve_template(self.options, resolved, stored)
@@ -353,7 +353,9 @@ class Environment(Generic[I, S, A]):
             if has_images(resolved):
                 raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
             resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
-        return resolved if prefix is None else {**resolved, PREFIX: prefix}
+        if prefix is None:
+            return resolved
+        return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
 
     def play_with(self, options: Mapping[str, Json]) -> Play[I, S, A]:
         """Return how an episode is played with resolved options, with the words of a template if they have one.

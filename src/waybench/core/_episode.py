@@ -14,6 +14,7 @@ from waybench.core._options import WORDING
 from waybench.core._picture import Picture
 from waybench.core._policies import Policy
 from waybench.core._prefix import PREFIX, prefix_replies, without_prefix
+from waybench.core._prefix_records import with_recorded_prefix
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, Usage
 from waybench.core._wording import Invalid, Message, Wording
@@ -105,7 +106,8 @@ class Episode(Generic[I, S, A]):
     ) -> None:
         self.environment = environment
         self.item = item
-        self.options = environment.resolve_options(options or {})
+        resolved = environment.resolve_options(options or {})
+        self.options = with_recorded_prefix(environment, item, resolved, attempt)
         self.play = play = environment.play_with(self.options)
         self.limits = replace(play.limits, turns=play.most_turns(item.instance))
         self.attempt = attempt

@@ -20,8 +20,12 @@ PREFIX_OPTION = Option(
     default=None,
     kind=str,
     doc='Steps that reference players take before the episode is handed over, such as "oracle:5", "oracle:-3" (all but '
-    'the last three of the oracle\'s steps) or "oracle:4+random:1"; by default none.',
+    'the last three of the oracle\'s steps) or "oracle:4+random:1"; or record:PATH:TURNS, the replies of a stored '
+    "record of the item. By default none.",
 )
+PREFIX_REPLIES = "prefix_replies"  # in records, the replies of a prefix that comes from a file of records
+RECORD = "record:"  # what the value begins with that names a file of records
+RECORDED = "record"  # the mark of the turns that come from it
 _EXAMPLES = "oracle:5, oracle:-3 or oracle:4+random:1"
 _MOST_STEPS = 100_000
 _MOST_PARTS = 20
@@ -77,6 +81,9 @@ def take_prefix(environment: "Environment[Any, Any, Any]", values: dict[str, Any
     text = PREFIX_OPTION.check(values.pop(PREFIX, None))
     if text is None:
         return None
+    if text.startswith(RECORD):
+        split_record(text)
+        return text
     parts = read_prefix(text)
     for player, _ in parts:
         if player.startswith("noisy-"):
@@ -86,9 +93,23 @@ def take_prefix(environment: "Environment[Any, Any, Any]", values: dict[str, Any
     return "+".join(f"{player}:{steps}" for player, steps in parts)
 
 
+def split_record(text: str) -> tuple[str, int | None]:
+    """Return the path of a file of records, and the number of turns that are taken from a record; None for all.
+
+    Raises:
+        UsageError: If there is no path, or the number is not fit.
+    """
+    path, separator, turns = text.removeprefix(RECORD).rpartition(":")
+    if not separator or not re.fullmatch(r"-?[0-9]{1,7}", turns):
+        path, turns = text.removeprefix(RECORD), ""
+    if not path:
+        raise UsageError("prefix=record: give record:PATH or record:PATH:TURNS, with a file of records")
+    return path, int(turns) if turns else None
+
+
 def without_prefix(options: "Mapping[str, Any]") -> dict[str, Any]:
     """Return options of play without a prefix."""
-    return {name: value for name, value in options.items() if name != PREFIX}
+    return {name: value for name, value in options.items() if name not in (PREFIX, PREFIX_REPLIES)}
 
 
 def prefix_replies(episode: "Episode[Any, Any, Any]", text: str) -> list[tuple[str, str]]:
@@ -103,6 +124,8 @@ def prefix_replies(episode: "Episode[Any, Any, Any]", text: str) -> list[tuple[s
     """
     own = episode.without_prefix()
     replies: list[tuple[str, str]] = []
+    if PREFIX_REPLIES in episode.options:
+        return _recorded_replies(own, episode.options[PREFIX_REPLIES])
     whole = 0  # number of replies up to the last one that is no thought
     for player, steps in read_prefix(text):
         chosen = policy(player)
@@ -115,6 +138,19 @@ def prefix_replies(episode: "Episode[Any, Any, Any]", text: str) -> list[tuple[s
             replies.append((player, reply))
             whole = len(replies) if taken else whole
             left -= taken
+    return replies
+
+
+def _recorded_replies(own: "Episode[Any, Any, Any]", recorded: Any) -> list[tuple[str, str]]:
+    """Return those replies of a record that do not end the episode."""
+    if not isinstance(recorded, list | tuple) or not all(isinstance(reply, str) for reply in recorded):  # pyright: ignore[reportUnknownVariableType]
+        raise UsageError("prefix_replies: give a list of texts")
+    replies: list[tuple[str, str]] = []
+    for reply in recorded:  # pyright: ignore[reportUnknownVariableType]
+        own.step(reply)  # pyright: ignore[reportUnknownArgumentType]
+        if own.done:
+            break
+        replies.append((RECORDED, reply))  # pyright: ignore[reportUnknownArgumentType]
     return replies
 
 

@@ -11,6 +11,7 @@ from waybench.core import (
     Episode,
     EpisodeRecord,
     ReplayError,
+    Stream,
     UsageError,
     own_turns,
     play_out,
@@ -19,8 +20,9 @@ from waybench.core import (
 )
 from waybench.testing._records import require_within
 from waybench.testing._require import AnyEnvironment, ContractError, Message, require
-from waybench.testing._walks import AnyEpisode, StumblingPolicy, items, play_name
+from waybench.testing._walks import AnyEpisode, StumblingPolicy, actions, items, play_name
 
+_LONG = 100_000  # steps
 _PREFIXES = ("oracle:1", "oracle:-1", "random:1+oracle:1", "oracle:2+noisy-0.5:2")
 
 
@@ -36,6 +38,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
         if whole.limits.turns < 2:
             _check_refused(environment, item, options)
             continue
+        _check_cut(environment, item, options)
         for prefix in _PREFIXES:
             what = Message("item {}, prefix {}", item.id, prefix)
             given = {**options, PREFIX: prefix}
@@ -47,6 +50,20 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
                 if prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle":
                     _check_continued(whole, episode, what)
         _check_tampering(environment, play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}))
+
+
+def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:
+    """Require that a game cuts an action to no more steps than it is asked for, and leaves a short one as it is."""
+    episode: AnyEpisode = Episode(environment, item, options)
+    game = episode.play.game
+    for action in (
+        environment.players["oracle"](episode.state, Stream("contract", "cut")),
+        *actions(game, episode.state),
+    ):
+        whole, steps = game.cut(action, _LONG)
+        require(whole == action and steps >= 1, "the action {} is cut to {}", action, whole)
+        for most in (1, steps - 1 or 1):
+            require(1 <= game.cut(action, most)[1] <= most, "{} is cut to more than {}", action, most)
 
 
 def _check_refused(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:

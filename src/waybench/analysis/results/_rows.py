@@ -13,6 +13,7 @@ from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import (
     IMAGE_OPTIONS,
     PREFIX,
+    PREFIX_REPLIES,
     TEMPLATE,
     WORDING,
     DataError,
@@ -34,6 +35,7 @@ from waybench.envs import registry
 UNCONFIRMED = "does not replay"
 UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
+_NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -324,7 +326,7 @@ def row(
         item = dict(record.item)
         options: dict[str, Any] = {
             **_defaults(record.env),
-            **{name: value for name, value in record.options.items() if name not in (TEMPLATE, *IMAGE_OPTIONS)},
+            **{name: value for name, value in record.options.items() if name not in _NOT_IN_GROUPS},
             **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
             **episode.settings,
             **examples,

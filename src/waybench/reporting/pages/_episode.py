@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from waybench.analysis.logs import is_human
-from waybench.core import End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
+from waybench.core import RECORDED, End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
 from waybench.reporting._commands import play_command, view_command
 from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
@@ -144,7 +144,9 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
 
 def _speaker(turn: TurnRecord, who: str) -> str:
     """Return who gave a reply: the player, or the one that played before the hand-over."""
-    return f"By the player {turn.prefix}, before the hand-over" if turn.prefix else who
+    if not turn.prefix:
+        return who
+    return f"{'From a record' if turn.prefix == RECORDED else f'By the player {turn.prefix}'}, before the hand-over"
 
 
 def _read_as(turn: TurnRecord, read: str, reply: str, inside: str, executed: str) -> tuple[str, str]:
