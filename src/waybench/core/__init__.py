@@ -30,6 +30,7 @@ from waybench.core._failures import (
 from waybench.core._first_errors import FirstError, FirstErrors, Step, unread
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
+from waybench.core._handover_axes import HANDOVER_AXES
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
@@ -59,7 +60,7 @@ from waybench.core._policies import (
     policy,
 )
 from waybench.core._potential import Potential, shaping_reward
-from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORDED, read_prefix
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORDED, oracle_steps, read_prefix
 from waybench.core._prefix_records import named_prefix
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
@@ -99,6 +100,7 @@ __all__ = [
     "EMBEDDED",
     "GENERAL_FAILURES",
     "GENERATED",
+    "HANDOVER_AXES",
     "HIDDEN",
     "ILLEGAL",
     "IMAGE",
@@ -237,6 +239,7 @@ __all__ = [
     "may_be_secret",
     "named_prefix",
     "object_schema",
+    "oracle_steps",
     "outcome_count",
     "outcome_metric",
     "own_turns",

@@ -129,7 +129,7 @@ def prefix_replies(episode: "Episode[Any, Any, Any]", text: str) -> list[tuple[s
     whole = 0  # number of replies up to the last one that is no thought
     for player, steps in read_prefix(text):
         chosen = policy(player)
-        left = steps if steps >= 0 else _oracle_steps(episode) + steps
+        left = steps if steps >= 0 else oracle_steps(episode) + steps
         while left > 0:
             reply, taken = _next_reply(own, chosen, left)
             own.step(reply)
@@ -166,7 +166,7 @@ def _next_reply(episode: "Episode[Any, Any, Any]", player: Policy, most_steps: i
     return (reply if first == action else wording.render(first, state)), taken
 
 
-def _oracle_steps(episode: "Episode[Any, Any, Any]") -> int:
+def oracle_steps(episode: "Episode[Any, Any, Any]") -> int:
     """Return the number of steps in the oracle's own episode on the item."""
     own, oracle, steps = episode.without_prefix(), policy("oracle"), 0
     while not own.done:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from waybench.core import AGENT, MOST_ISOMORPHS, Environment, HorizonSpec, Option
+from waybench.tasks._handover import AXIS, FIRST_STEPS, LEVEL
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
 ISOMORPH = Option(
@@ -91,6 +92,9 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
     return (
         *horizon_options(environment, spec),
         AGENT_OPTION,
+        AXIS,
+        LEVEL,
+        FIRST_STEPS,
         Option(
             name="precision",
             default=0.1,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from waybench.analysis.logs import SCALARS, LoggedEpisode, Origin
 from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import (
+    HANDOVER_AXES,
     IMAGE_OPTIONS,
     PREFIX,
     PREFIX_REPLIES,
@@ -35,6 +36,8 @@ from waybench.envs import registry
 UNCONFIRMED = "does not replay"
 UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
+# The prefix of a search along a hand-over, whose episodes belong together.
+_SEARCHED = {"steps_left": "oracle:-N", "random_steps": "oracle:K+random:N"}
 _NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
 
 T = TypeVar("T")
@@ -318,6 +321,9 @@ def row(
     tokens = record.tokens if any(record.tokens) else (None, None)
     examples = {EXAMPLES: len(record.examples)} if record.examples else {}
     guided = _is_guided(record)
+    searched = episode.search.get("axis")
+    handed_over = searched if isinstance(searched, str) and searched in HANDOVER_AXES else ""
+    axes = (HANDOVER_AXES[handed_over],) if handed_over else environment.axes
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
         judged = own_turns(environment.action_turns(record) if confirmed else record.turns)
@@ -331,6 +337,7 @@ def row(
             **episode.settings,
             **examples,
             # A task that fixes the setting has no parameter that says so.
+            **({PREFIX: _SEARCHED[handed_over]} if handed_over else {}),
             **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
         }
         implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
@@ -357,7 +364,7 @@ def row(
             error=error,
             succeeded=not unmeasured and environment.succeeded(record),
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
-            axes={} if unmeasured else {axis.name: axis.of(record) for axis in environment.axes},
+            axes={} if unmeasured else {axis.name: axis.of(record) for axis in axes},
             variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},
             sizes={}
             if unmeasured
