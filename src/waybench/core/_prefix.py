@@ -87,10 +87,17 @@ def take_prefix(environment: "Environment[Any, Any, Any]", values: dict[str, Any
     parts = read_prefix(text)
     for player, _ in parts:
         if player.startswith("noisy-"):
-            policy(player)
+            _check_noisy(player)
         elif player not in (known := {"null", "random", *environment.players}):
             raise UsageError(f"prefix: {unknown(f'player of {environment.id}', player, {*known, 'noisy-0.1'})}")
     return "+".join(f"{player}:{steps}" for player, steps in parts)
+
+
+def _check_noisy(player: str) -> None:
+    try:
+        policy(player)
+    except UsageError as error:
+        raise UsageError(f"prefix: {error}") from None
 
 
 def split_record(text: str) -> tuple[str, int | None]:
