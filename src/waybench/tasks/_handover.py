@@ -4,13 +4,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from waybench.core import (
-    HANDOVER_AXES,
     PREFIX,
     Environment,
     Episode,
     Item,
     Json,
-    Option,
     Source,
     UsageError,
     oracle_steps,
@@ -18,26 +16,8 @@ from waybench.core import (
     policy,
 )
 from waybench.eval import PrefixedItems, Stratum, prefix_strata
+from waybench.tasks._parameters import AXIS, FIRST_STEPS, LEVEL
 
-DIFFICULTY = "difficulty"
-AXIS = Option(
-    name="axis",
-    default=DIFFICULTY,
-    choices=(DIFFICULTY, *HANDOVER_AXES),
-    doc="What the search varies: difficulty, the level of the items; steps_left, how many of the oracle's last steps "
-    "are left to the model (prefix=oracle:-N); or random_steps, after how many random steps it has to recover "
-    "(prefix=oracle:K+random:N). The latter two play items of one level.",
-)
-LEVEL = Option(
-    name="level", default=None, kind=int, low=1, doc="Level of all items, for the other axes than difficulty."
-)
-FIRST_STEPS = Option(
-    name="first_steps",
-    default=2,
-    low=0,
-    high=1000,
-    doc="For axis=random_steps: the oracle's steps before the random ones.",
-)
 _POOL = 40  # items, each of which can be played once with each number of steps
 _NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 

@@ -21,8 +21,8 @@ from waybench.envs import registry
 from waybench.eval import HorizonSearch, Stratum, strata
 from waybench.stats import Candidate, StoppingRule, forecast
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._handover import AXIS, LEVEL, handover_strata
-from waybench.tasks._parameters import horizon_options
+from waybench.tasks._handover import handover_strata
+from waybench.tasks._parameters import AXIS, LEVEL, horizon_options
 
 
 class HorizonConfig(NamedTuple):

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from waybench.core import AGENT, MOST_ISOMORPHS, Environment, HorizonSpec, Option
-from waybench.tasks._handover import AXIS, FIRST_STEPS, LEVEL
+from waybench.core import AGENT, HANDOVER_AXES, MOST_ISOMORPHS, Environment, HorizonSpec, Option
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
 ISOMORPH = Option(
@@ -24,6 +23,26 @@ AGENT_OPTION = Option(
     kind=str,
     doc="The agent or solver of Inspect that works out each reply, as NAME[:arg=value,...], such as react; by default "
     "the model itself.",
+)
+
+_DIFFICULTY = "difficulty"
+AXIS = Option(
+    name="axis",
+    default=_DIFFICULTY,
+    choices=(_DIFFICULTY, *HANDOVER_AXES),
+    doc="What the search varies: difficulty, the level of the items; steps_left, how many of the oracle's last steps "
+    "are left to the model (prefix=oracle:-N); or random_steps, after how many random steps it has to recover "
+    "(prefix=oracle:K+random:N). The latter two play items of one level.",
+)
+LEVEL = Option(
+    name="level", default=None, kind=int, low=1, doc="Level of all items, for the other axes than difficulty."
+)
+FIRST_STEPS = Option(
+    name="first_steps",
+    default=2,
+    low=0,
+    high=1000,
+    doc="For axis=random_steps: the oracle's steps before the random ones.",
 )
 
 
