@@ -52,7 +52,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "leaderboard": PLAYED | {"analysis", "reporting", "submission"},
     "exports": PLAYED | {"analysis", "papers", "stats", "tasks"},
     "view": BOTTOM,
-    "scale": {"core"},
+    "scale": {"core", "_version"},
     "shards": BOTTOM | {"scale"},
     "people": PLAYED | {"view"},
     "cli": PLAYED

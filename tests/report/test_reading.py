@@ -11,9 +11,13 @@ import pytest
 
 from tests.conftest import PATIENCE
 from waybench import reporting
+from waybench.analysis.logs import EpisodeBatches
+from waybench.analysis.results import Verifier
 from waybench.cli._report import build
 from waybench.eval import evaluate
-from waybench.reporting import Report, _cache, write_report
+from waybench.reporting import Report, ReportCache, _cache, write_report
+from waybench.reporting._reading import _Unknown  # pyright: ignore[reportPrivateUsage]
+from waybench.scale import Ordered, executor
 from waybench.tasks import TASKS, load_task
 
 _PROGRAM = """
@@ -59,6 +63,24 @@ def test_batches_are_verified_in_other_processes_and_once(logs: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.stderr == ""
     assert done.stdout.split() == ["4", "3", "0"]  # batches, with that of files of records; simulated at first, then
+
+
+@pytest.mark.slow
+def test_workers_elsewhere_simulate_what_the_cache_does_not_have(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = Ordered(executor("processes:2"))
+    write_report(EpisodeBatches(logs), tmp_path / "here")
+    monkeypatch.setattr(Verifier, "verify", lambda *_: pytest.fail("an episode was simulated in this process"))
+    kept = ReportCache(tmp_path / "kept")
+    write_report(EpisodeBatches(logs), tmp_path / "there", kept=kept, workers=workers)
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+    asked = [len(_Unknown(EpisodeBatches(logs), {}, cache)[0]) for cache in (ReportCache(None), kept)]
+    assert asked[0] > 10 * asked[1], "a second report sends no episodes"
+
+
+def contents(site: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
 @pytest.mark.slow

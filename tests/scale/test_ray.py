@@ -176,6 +176,22 @@ def test_a_job_that_needs_a_gpu_runs_where_one_is_and_errors_are_one_line(cluste
 
 
 @pytest.mark.usefixtures("watchdog")
+def test_records_are_simulated_again_on_the_cluster(cluster: TestCluster, tmp_path: Path) -> None:
+    ran = waybench_("run", "hanoi_3", "--model", "waybench/noisy-0.2", "--limit", "8", "--out", str(tmp_path / "logs"))
+    assert ran.returncode == 0, ran.stderr
+    submitted = waybench_("submit", str(tmp_path / "logs"), "--out", str(tmp_path / "x.zip"))
+    assert submitted.returncode == 0, submitted.stderr
+    for place in (tmp_path / "x.zip", tmp_path / "logs"):
+        here = waybench_("verify", str(place), "--json")
+        with run_on(cluster, ["verify", str(place), "--json"], tmp_path / "printed.json") as process:
+            assert process.wait(PATIENCE) == 0, (tmp_path / "printed.json").read_text()[-4000:]
+        assert json.loads((tmp_path / "printed.json").read_text()) == json.loads(here.stdout)
+    with run_on(cluster, ["report", str(tmp_path / "logs")], tmp_path / "printed.txt") as process:
+        assert process.wait(PATIENCE) == 0, (tmp_path / "printed.txt").read_text()[-4000:]
+    assert (tmp_path / "logs" / "site" / "index.html").is_file()
+
+
+@pytest.mark.usefixtures("watchdog")
 def test_a_lost_worker_and_a_lost_node_cost_what_was_in_flight(cluster: TestCluster, tmp_path: Path) -> None:
     out, printed = tmp_path / "out", tmp_path / "printed.txt"
     with model_server(answer) as server:

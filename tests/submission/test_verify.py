@@ -18,6 +18,7 @@ from tests.submission.conftest import MODEL, TASKS
 from tests.submission.tampering import read, write
 from waybench.cli._app import main
 from waybench.core import _workers
+from waybench.scale import Ordered, executor
 from waybench.submission import NotASubmission, pack, verify, verify_logs
 from waybench.submission._archive import MANIFEST, Archive
 
@@ -55,7 +56,7 @@ def test_a_verdict_follows_its_schema(submission: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_verdict_does_not_depend_on_the_number_of_processes(
+def test_the_verdict_does_not_depend_on_who_simulates_the_records(
     submission: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Findings of copies of this process come in the order of the records, and their rows are measured alike."""
@@ -68,14 +69,14 @@ def test_the_verdict_does_not_depend_on_the_number_of_processes(
         line["record"]["player"] = "waybench/oracle"
     write(tmp_path / "x.zip", manifest, records)
     steps: list[tuple[int, int]] = []
-    alone, spread = (
-        verify(tmp_path / "x.zip", processes=count, progress=lambda *step: steps.append(step)).to_json()
-        for count in (1, 2)
+    alone, spread, elsewhere = (
+        verify(tmp_path / "x.zip", progress=lambda *step: steps.append(step), **by).to_json()
+        for by in ({"processes": 1}, {"processes": 2}, {"workers": Ordered(executor("processes:2"))})
     )
-    assert alone == spread
+    assert alone == spread == elsewhere
     assert {finding["kind"] for run in alone["runs"] for finding in run["problems"]} >= {"missing", "player"}
     total = sum(map(len, records.values()))
-    assert steps == [(number, total) for number in range(1, total + 1)] * 2
+    assert steps == [(number, total) for number in range(1, total + 1)] * 3
 
 
 @pytest.mark.slow

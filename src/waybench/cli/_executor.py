@@ -4,13 +4,19 @@ import sys
 
 import click
 
-from waybench.scale import EXECUTORS, Executor, executor
+from waybench.scale import EXECUTORS, Executor, Ordered, executor
 
 EXECUTOR = click.option(
     "--executor",
     "executor_name",
     metavar="NAME",
     help=f"Where the jobs run: {', '.join(EXECUTORS)}. `print` shows the jobs of a scheduler, and starts none.",
+)
+WORKERS = click.option(
+    "--executor",
+    "executor_name",
+    metavar="NAME",
+    help="Where records are simulated again: processes, processes:N or ray.  [default: copies of this process]",
 )
 ADDRESS = click.option("--address", default="", help="Address of a Ray cluster, or `auto`.")
 
@@ -24,3 +30,13 @@ def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor
     if name is None and not address and not gpus:
         return None
     return executor(name or "processes", address=address, gpus=gpus, argv=sys.argv[1:])
+
+
+def chosen_workers(name: str | None, address: str) -> Ordered | None:
+    """Return what simulates records, as a command's options say; None if the user gave none.
+
+    Raises:
+        UsageError: If there is no such executor, or it does not run all jobs while the command waits.
+    """
+    engine = chosen_executor(name, address)
+    return None if engine is None else Ordered(engine)

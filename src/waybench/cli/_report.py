@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
 from waybench.cli._log_place import LogPlace, refuse_copy
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
-from waybench.core import PROCESSES
+from waybench.core import PROCESSES, Workers
 
 if TYPE_CHECKING:
     from waybench.reporting import Progress, Report
@@ -59,6 +60,8 @@ def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None)
     help="Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
     "and 1 to 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
 )
+@WORKERS
+@ADDRESS
 def report(
     folders: tuple[Path, ...],
     out: Path | None,
@@ -68,6 +71,8 @@ def report(
     published: bool,
     png: bool,
     replays: int | None,
+    executor_name: str | None,
+    address: str,
 ) -> None:
     """Write a static report site for the runs in some folders, and for people's records.
 
@@ -86,6 +91,7 @@ def report(
             png=png,
             progress=progress,
             most_replays=replays,
+            workers=chosen_workers(executor_name, address),
         ).index
     click.echo(f"report: {site}")
 
@@ -114,6 +120,7 @@ def build(
     progress: "Progress | None" = None,
     most_replays: int | None = None,
     also_replays: frozenset[str] = frozenset(),
+    workers: Workers | None = None,
 ) -> "Report":
     """Read the logs of some folders and write the site.
 
@@ -131,6 +138,7 @@ def build(
         most_replays: How many replays of each model at a task have a page, `ALL_REPLAYS` for all; by default all in a
             report that is not large.
         also_replays: File names of pages of replays that are written besides.
+        workers: Simulate the episodes; by default these processes.
     """
     from waybench.analysis.formatting import one_line
     from waybench.analysis.logs import EpisodeBatches, Skipped
@@ -158,6 +166,7 @@ def build(
         made = unchanged_report(out, kept, key) or write_report(
             EpisodeBatches(*folders, on_problem=passed_over.append, kept=kept),
             out,
+            workers=workers,
             title=title,
             prices=known,
             models=facts,

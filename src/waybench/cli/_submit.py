@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
 from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
 from waybench.cli._log_place import LogPlace
 from waybench.cli._output import tell_skipped
@@ -80,6 +81,8 @@ def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitt
 @click.option("--sign", type=_PLACE, metavar="KEY", help="Sign verdict.json in --out with this SSH key.")
 @click.option("--signature", type=_PLACE, metavar="SIG", help="Check a signature (verdict.json.sig) instead.")
 @click.option("--signers", type=_PLACE, help="File of allowed signers, for --signature.")
+@WORKERS
+@ADDRESS
 @click.pass_context
 def verify(
     context: click.Context,
@@ -94,6 +97,8 @@ def verify(
     sign: Path | None,
     signature: Path | None,
     signers: Path | None,
+    executor_name: str | None,
+    address: str,
 ) -> None:
     """Verify a submission, or logs, without a model and without a network.
 
@@ -120,14 +125,15 @@ def verify(
     from waybench.submission import verify, verify_logs, with_commitments
 
     skipped: list[Skipped] = []
+    workers = chosen_workers(executor_name, address)
     with _bar("verifying") as step:
+        options: dict[str, Any] = {"keys": secrets, "data_dir": data_dir, "progress": step, "workers": workers}
         if archives:
             if models:
                 raise UsageError("--model: for logs only; a submission is verified whole")
-            verdict = verify(archives[0], keys=secrets, data_dir=data_dir, progress=step)
+            verdict = verify(archives[0], **options)
         else:
-            options: dict[str, Any] = {"models": models, "keys": secrets, "data_dir": data_dir}
-            verdict = verify_logs(places, **options, on_problem=skipped.append, progress=step)
+            verdict = verify_logs(places, models=models, on_problem=skipped.append, **options)
     if committed:
         verdict = with_commitments(verdict, secrets, committed)
     tell_skipped(skipped)

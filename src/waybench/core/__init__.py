@@ -92,7 +92,7 @@ from waybench.core._tool_wording import (
     write_calls,
 )
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
-from waybench.core._workers import PROCESSES, dumped, forbid_copies, spread
+from waybench.core._workers import PROCESSES, Copies, Workers, dumped, forbid_copies, spread
 
 __all__ = [
     "AGENT",
@@ -140,6 +140,7 @@ __all__ = [
     "Bounded",
     "CallReply",
     "CatalogueWarning",
+    "Copies",
     "DataError",
     "DataFile",
     "DataFiles",
@@ -210,6 +211,7 @@ __all__ = [
     "View",
     "WaybenchError",
     "Wording",
+    "Workers",
     "all_turns",
     "base_wording",
     "check_json",

@@ -1,4 +1,4 @@
-"""Spreads work over forked processes, which share this process's memory."""
+"""Spreads work over other processes, by default over forked ones, which share this process's memory."""
 
 import io
 import os
@@ -7,19 +7,52 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
+P = TypeVar("P")
 T = TypeVar("T")
 PROCESSES = min(8, os.cpu_count() or 1)  # that take part by default
 _AHEAD = 4  # results of each process that may wait to be taken: they are in memory
 _FORBIDDEN: list[bool] = []
 _WORK: list[Callable[[int], Any]] = []  # what a forked process finds here needs no pickling
+
+
+class Workers(Protocol):
+    """Do the parts of a work, here or on other machines."""
+
+    def each(self, function: Callable[[P], T], parts: Sequence[P]) -> AbstractContextManager[Iterator[T]]:
+        """Do a work for each of some parts.
+
+        Args:
+            function: The work, a function that can be imported.
+            parts: Its parts. One is taken when its turn comes, so they need not all be in memory.
+
+        Returns:
+            What a `with` statement enters for the results, in the order of the parts.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Copies of this process.
+
+    Attributes:
+        processes: Their number; 1 for none but this one.
+    """
+
+    processes: int = PROCESSES
+
+    def each(self, function: Callable[[P], T], parts: Sequence[P]) -> AbstractContextManager[Iterator[T]]:
+        """Do a work for each of some parts; see `Workers`. The copies take the parts by themselves."""
+        return spread(lambda number: function(parts[number]), len(parts), self.processes)
 
 
 @contextmanager

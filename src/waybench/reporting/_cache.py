@@ -65,10 +65,11 @@ class ReportCache:
         self._entries = _read(path) if path else {}
         self.new: dict[bytes, bytes] = {}
         self.used: set[bytes] = set()
+        self._before: list[dict[bytes, bytes]] = []  # what was added before a block of `recorded`
 
     def get(self, key: bytes) -> bytes | None:
         """Return the content of a key; None if there is none."""
-        found = self.new.get(key) or self._entries.get(key)
+        found = next((each[key] for each in (self.new, *self._before, self._entries) if key in each), None)
         if found is not None:
             self.used.add(key)
         return found
@@ -84,9 +85,11 @@ class ReportCache:
         new, used = self.new, self.used
         own = Changes({}, set())
         self.new, self.used = own
+        self._before.append(new)
         try:
             yield own
         finally:
+            self._before.pop()
             self.new, self.used = new | own.new, used | own.used
 
     def merge(self, changes: Changes) -> None:

@@ -2,13 +2,13 @@
 
 import pickle
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from waybench.analysis import LoggedEpisode
 from waybench.analysis.logs import EpisodeBatches, Skipped, skipped
 from waybench.analysis.results import Verified, Verifier, with_outcomes
-from waybench.core import Price, dumped, spread
+from waybench.core import Price, Workers, dumped, spread
 from waybench.reporting._cache import (
     Changes,
     KeptEpisode,
@@ -88,6 +88,53 @@ def read(
             yield batch
     if empty:
         raise episodes.none_found()
+
+
+def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], kept: ReportCache, workers: Workers) -> None:
+    """Have episodes simulated that the cache does not have, and add what is confirmed; `read` then finds it there.
+
+    A worker whose waybench differs from this one adds nothing that is found: its keys are others.
+
+    Args:
+        episodes: The episodes.
+        prices: What the models' tokens cost, as far as that is known.
+        kept: What an earlier report has worked out.
+        workers: Simulate the episodes.
+    """
+    with workers.each(_simulated, _Unknown(episodes, prices, kept)) as results:
+        for new in results:
+            for key, content in new.items():
+                kept.put(key, content)
+
+
+class _Unknown(Sequence[bytes]):
+    """The episodes of each batch that the cache does not have, with the prices; pickled."""
+
+    def __init__(self, episodes: EpisodeBatches, prices: Mapping[str, Price], kept: ReportCache) -> None:
+        self._episodes, self._prices, self._kept = episodes, prices, kept
+
+    def __len__(self) -> int:
+        return len(self._episodes)
+
+    def __getitem__(self, number: Any, /) -> Any:
+        batch = self._episodes.read(number, _ignore)
+        return dumped(([each for each in batch if not self._is_kept(each)], dict(self._prices)))
+
+    def _is_kept(self, episode: LoggedEpisode) -> bool:
+        try:
+            return bool(self._kept.get(episode_key(episode, self._prices.get(episode.model))))
+        except Exception:  # a record is data from outside; `read` says what is wrong with it
+            return True
+
+
+def _simulated(part: bytes) -> dict[bytes, bytes]:
+    """Return what a worker adds to the cache."""
+    episodes, prices = pickle.loads(part)  # by this command
+    return _Reader(prices, ReportCache(None)).batch(episodes, []).changes.new
+
+
+def _ignore(problem: Skipped) -> None:
+    """Do nothing: `read` reports it."""
 
 
 class _Reader:

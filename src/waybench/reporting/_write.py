@@ -8,7 +8,7 @@ from typing import Any, cast
 from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.logs import EpisodeBatches, Skipped, is_embedded, is_human
 from waybench.analysis.results import UNFINISHED
-from waybench.core import Price, UsageError
+from waybench.core import Price, UsageError, Workers
 from waybench.papers import Paper
 from waybench.reporting._cache import ReportCache, is_cacheable
 from waybench.reporting._chosen_replays import BY_DEFAULT, Replays
@@ -16,6 +16,7 @@ from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._progress import Progress, no_progress
+from waybench.reporting._reading import simulate
 from waybench.reporting._site import Site
 from waybench.reporting._summary import skip_reasons
 from waybench.reporting._templates import templates
@@ -65,6 +66,7 @@ def write_report(
     kept: ReportCache | None = None,
     key: bytes = b"",
     replays: Replays = BY_DEFAULT,
+    workers: Workers | None = None,
 ) -> Report:
     """Write a static site of some episodes: a first page, pages of models, of results and of episodes, a summary.
 
@@ -88,6 +90,7 @@ def write_report(
         kept: What an earlier report of the folder worked out (`open_cache`); nothing by default.
         key: The report's key (`inputs_key`), by which `unchanged_report` finds it; none by default.
         replays: Which replays have a page of their own.
+        workers: Simulate the episodes of batches; these processes by default.
 
     Returns:
         What was written: index.html; beside it are models/*.html, results/*.html, replays/*.html, assets/*,
@@ -97,6 +100,8 @@ def write_report(
         UsageError: If there are no episodes, or the folder cannot be written.
     """
     kept = kept or ReportCache(None)
+    if workers is not None and isinstance(episodes, EpisodeBatches):
+        simulate(episodes, prices or {}, kept, workers)
     found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0), processes)
     try:
         found.passed_over[:0] = [*passed_over, *found.unread]

@@ -7,11 +7,13 @@ run it again after a lost machine, and the same command resumes. Results go to a
 
 from waybench.scale._executors import EXECUTORS, Executor, executor, is_on_this_machine
 from waybench.scale._folders import Folder, digest, is_url, local_copy, mirrored
+from waybench.scale._ordered import Ordered
 
 __all__ = [
     "EXECUTORS",
     "Executor",
     "Folder",
+    "Ordered",
     "digest",
     "executor",
     "is_on_this_machine",

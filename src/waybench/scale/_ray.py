@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -13,7 +14,9 @@ J = TypeVar("J")
 R = TypeVar("R")
 _CONNECT = 30.0  # seconds
 _RETRIES = 10  # of a job whose worker or node was lost; Ray does it
-_MOST_PENDING = 2000  # jobs that Ray has been given and that have not ended
+# Jobs that Ray has been given and that have not ended: their parts are in memory, and a cluster that grows by demand
+# has to see some.
+_LEAST_PENDING, _PENDING_EACH = 100, 4
 
 
 class RayCluster:
@@ -47,12 +50,19 @@ class RayCluster:
         if is_mine := not ray.is_initialized():
             self._connect()
         try:
-            remote = ray.remote(function).options(num_cpus=1, num_gpus=self._gpus or None, max_retries=_RETRIES)
+
+            def job(one: J) -> R:  # Ray takes plain functions alone
+                return function(one)
+
+            named = function.func if isinstance(function, partial) else function
+            job.__name__ = job.__qualname__ = named.__name__  # by which Ray names its processes
+            remote = ray.remote(job).options(num_cpus=1, num_gpus=self._gpus or None, max_retries=_RETRIES)
             waiting: dict[Any, int] = {}
             following = iter(range(len(jobs)))
             try:
                 while True:
-                    while len(waiting) < _MOST_PENDING and (index := next(following, None)) is not None:
+                    most = max(_LEAST_PENDING, _PENDING_EACH * int(ray.cluster_resources().get("CPU", 0)))
+                    while len(waiting) < most and (index := next(following, None)) is not None:
                         waiting[remote.remote(jobs[index])] = index
                     if not waiting:
                         return

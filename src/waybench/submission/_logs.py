@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from waybench.analysis.logs import Skipped, run_infos
+from waybench.core import Workers
 from waybench.submission._pack import pack
 from waybench.submission._transcripts import LogFinding, log_findings
 from waybench.submission._verdict import Findings, RunVerdict, Verdict
@@ -21,6 +22,7 @@ def verify_logs(
     data_dir: str | None = None,
     on_problem: Callable[[Skipped], None],
     progress: Callable[[int, int], None] | None = None,
+    workers: Workers | None = None,
 ) -> Verdict:
     """Verify the runs in logs, as `verify` does the submission that `pack` writes of them.
 
@@ -34,6 +36,7 @@ def verify_logs(
         data_dir: The folder of published data sets; None for the usual places.
         on_problem: Receives each file and sample that cannot be read.
         progress: Receives the number of records verified so far, and of all.
+        workers: Simulate the records; copies of this process by default.
 
     Raises:
         UsageError: If there is no run of a model, or a file that a run's parameters name cannot be read.
@@ -47,7 +50,7 @@ def verify_logs(
     with tempfile.TemporaryDirectory(prefix="waybench-verify-") as folder:
         path = Path(folder) / "submission.zip"
         pack(places, path, models=models, on_problem=skip)
-        verdict = verify(path, keys=keys, data_dir=data_dir, progress=progress)
+        verdict = verify(path, keys=keys, data_dir=data_dir, progress=progress, workers=workers)
     infos = [info for info in run_infos(*places, on_problem=_ignore) if not models or info.model in models]
     by_run: dict[str, list[LogFinding]] = defaultdict(list)
     for finding in log_findings(infos, _ignore):

@@ -4,11 +4,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
+from uuid import uuid4
 
 from waybench.analysis.results import Group, Row
-from waybench.core import PROCESSES, Json, spread
+from waybench.core import PROCESSES, Copies, Json, Workers, spread
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission
 from waybench.submission._coverage import Coverage, coverage
 from waybench.submission._manifest import manifest_of
@@ -29,6 +31,7 @@ def verify(
     data_dir: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     processes: int = PROCESSES,
+    workers: Workers | None = None,
 ) -> Verdict:
     """Verify a submission.
 
@@ -41,6 +44,7 @@ def verify(
         data_dir: The folder of published data sets; None for the usual places.
         progress: Receives the number of records verified so far, and of all.
         processes: In how many processes; the verdict does not depend on it.
+        workers: Simulate the records; copies of this process by default.
 
     Raises:
         NotASubmission: If it is no submission, or exceeds the limits.
@@ -50,7 +54,8 @@ def verify(
         sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         with Spool[Place]() as spool:
             archive = Archive(file)
-            verification = _Verification(archive, spool, key_labels(keys), data_dir, progress, processes)
+            labels, by = key_labels(keys), workers or Copies(processes)
+            verification = _Verification(archive, spool, labels, data_dir, progress, processes, by)
             verdict = verification.verdict(path.name, sha256)
         file.seek(0)
         if hashlib.file_digest(file, "sha256").hexdigest() != sha256:
@@ -71,6 +76,51 @@ class _Job(NamedTuple):
 
     place: Place
     against_oracle: bool
+
+
+class _Line(NamedTuple):
+    """A line to check, with everything that it takes.
+
+    Attributes:
+        number: Its number in its file, from 1.
+        content: The line.
+        run: Its run, as the manifest has it.
+        against_oracle: Whether its replies are compared with the oracle's.
+    """
+
+    number: int
+    content: bytes
+    run: dict[str, Any]
+    against_oracle: bool
+
+
+class _Lines(Sequence[tuple[str, list[_Line]]]):
+    """The lines to check, some at a time with the verification's name; they are read when they are taken."""
+
+    def __init__(self, jobs: Sequence[_Job], spool: Spool[Place], runs: Sequence[dict[str, Any]]) -> None:
+        self._jobs, self._spool, self._runs = jobs, spool, runs
+        self._name = uuid4().hex
+
+    def __len__(self) -> int:
+        return -(-len(self._jobs) // _TOGETHER)
+
+    def __getitem__(self, number: Any, /) -> Any:
+        return self._name, [
+            _Line(line, self._spool.get((run, line)), self._runs[run], against_oracle)
+            for (run, line), against_oracle in self._jobs[number * _TOGETHER : (number + 1) * _TOGETHER]
+        ]
+
+
+def _checked(part: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
+    verification, lines = part
+    checker = _checker(verification)
+    return [checker.check(*line[:3], against_oracle=line.against_oracle) for line in lines]
+
+
+@lru_cache(maxsize=1)
+def _checker(verification: str) -> RecordChecker:
+    """Return this process's checker in a verification: what it works out of an item serves all parts."""
+    return RecordChecker()
 
 
 class _RunState:
@@ -103,9 +153,10 @@ class _Verification:
         data_dir: str | None,
         progress: Callable[[int, int], None] | None,
         processes: int,
+        workers: Workers,
     ) -> None:
         self._archive, self._spool, self._keys, self._data_dir = archive, spool, keys, data_dir
-        self._progress, self._processes = progress, processes
+        self._progress, self._processes, self._workers = progress, processes, workers
         content, self._manifest_file = archive.json(MANIFEST)
         try:
             self._manifest = manifest_of(content)
@@ -185,21 +236,8 @@ class _Verification:
 
     def _check(self, jobs: Sequence[_Job]) -> None:
         """Simulate all records again, and sort what is found."""
-        checker = RecordChecker()
-
-        def work(number: int) -> list[CheckedRecord]:
-            return [
-                checker.check(
-                    job.place[1],
-                    self._spool.get(job.place),
-                    self._runs[job.place[0]],
-                    against_oracle=job.against_oracle,
-                )
-                for job in jobs[number * _TOGETHER : (number + 1) * _TOGETHER]
-            ]
-
         done = 0
-        with spread(work, -(-len(jobs) // _TOGETHER), self._processes) as batches:
+        with self._workers.each(_checked, _Lines(jobs, self._spool, self._runs)) as batches:
             for batch in batches:
                 for checked in batch:
                     run, line = jobs[done].place
