@@ -143,6 +143,11 @@ class EndlessReward(DialGame):
         return super().apply(state, action, rng)._replace(reward=float("inf"))
 
 
+class Cutting(DialGame):
+    def cut(self, action: int, steps: int) -> tuple[int, int]:
+        return -action, 1
+
+
 class Forgetful(DialGame):
     def decode(self, action: Json) -> int:
         super().decode(action)
@@ -529,6 +534,7 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "a call that is read as another action": ("tools", with_wording(Mishearing()), "is read as 1, not -1"),
     "an argument without a description": ("tools", with_wording(Undescribed()), "has no description"),
     "an argument of an unknown type": ("tools", with_wording(Untyped()), "the type 'number' is not known"),
+    "a cut to another action": ("prefix", with_game(Cutting()), "is cut to"),
     "an isomorph that is not new": ("isomorphs", isomorphic(lambda dial: dial), "nothing is new"),
     "an isomorph of another level": ("isomorphs", isomorphic(lambda dial: replace(dial, size=900)), "another level"),
     "an isomorph that is easier": (

@@ -56,6 +56,22 @@ def test_all_that_was_said_in_its_order(tmp_path: Path) -> None:
     assert places == sorted(places)
 
 
+def test_turns_before_a_hand_over_say_who_played_them(tmp_path: Path) -> None:
+    env = waybench.load("search/dfs")
+    options = {"prefix": "oracle:2+random:1"}
+    record = play_out(env, env.source(level=8).item(0), policy("heuristic"), options).record()
+    page = replay(tmp_path, record)
+    heads = [" ".join(text.splitlines()[:1]) for text in texts(page, "reply")]
+    assert [head.partition(", turn")[0] for head in heads[:4]] == [
+        "By the player oracle, before the hand-over",
+        "By the player oracle, before the hand-over",
+        "By the player random, before the hand-over",
+        "Model",
+    ]
+    (results,) = site(tmp_path / "again", [logged(record)]).results
+    assert "oracle:2+random:1" in results.text
+
+
 def test_an_attempt_with_a_prompt_of_its_own_shows_it(tmp_path: Path) -> None:
     first, second = detour(item(), 2), detour(item(), 4, 2)
     own = (Message("system", "Only the second attempt was told this."), *second.opening)

@@ -18,6 +18,7 @@ from waybench.core import (
     TurnRecord,
     WaybenchError,
     check_json,
+    own_turns,
     replay,
     shortened,
 )
@@ -135,7 +136,7 @@ def _scored(data: dict[str, Json], episode: Episode[Any, Any, Any]) -> dict[str,
     result = _result(episode)
     if _is_record(data):
         return {"id": episode.item.id, **result, "replayed": True}
-    if unused := len(data["replies"]) - len(episode.turns):
+    if unused := len(data["replies"]) - len(own_turns(episode.turns)):
         result["unused_replies"] = unused
     return result
 

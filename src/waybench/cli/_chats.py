@@ -73,6 +73,7 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
         "hash": item.instance.hash,
         "split": split_of(item.instance),
     }
+    before_hand_over = len(episode.turns)
     thoughts: list[str] = []
     while not episode.done:
         prompt = _chat(episode)
@@ -84,11 +85,11 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
             yield dumps({"messages": [*prompt, _with_thought(said, thoughts[-1], reasoning)], **about})
     if whole and episode.turns:
         chat = _chat(episode)[:-1]  # the last message is feedback that needs no reply
-        own = iter(zip(episode.turns, thoughts, strict=True))
-        opening = len(episode.messages) - 2 * len(episode.turns)
+        own = iter(thoughts)
+        opening = len(episode.messages) - 2 * (len(episode.turns) - before_hand_over)
         for number, message in enumerate(chat[opening:], start=opening):
             if message["role"] == "assistant":
-                chat[number] = _with_thought(message, next(own)[1], reasoning)
+                chat[number] = _with_thought(message, next(own), reasoning)
         yield dumps({"messages": chat, **about})
 
 

@@ -25,6 +25,9 @@ from waybench.people import PlayedEpisode, play_lines, player_name, show_result
 @item_parameters
 @play_parameters
 @click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the item.")
+@click.option(
+    "--prefix", metavar="PLAYER:STEPS[+...]", help="Steps that reference players take before you, such as oracle:5."
+)
 @click.option("--hints", is_flag=True, help="Type `hint` to see the next move of a shortest solution.")
 @click.option("--record", type=OUTPUT, help="Append the record to this file, as a JSON line.")
 @click.option("--plain", is_flag=True, help="Play line by line, also where the terminal could show more.")
@@ -38,6 +41,7 @@ def play(
     index: int,
     options: tuple[str, ...],
     parameters: tuple[str, ...],
+    prefix: str | None,
     hints: bool,
     record: str | None,
     player: str,
@@ -57,6 +61,7 @@ def play(
     With --web several people play in their browsers, each with a name or code, --items of each ENV in order: see
     docs/people.md. ENV can then be a file of JSON lines from `waybench generate`, too.
     """
+    options = options if prefix is None else (*options, f"prefix={prefix}")
     choose = partial(ItemChoices, key=key, level=level, source_options=settings, options=options, parameters=parameters)
     if study["web"]:
         serve_study(envs, choose, index, record, **study)
@@ -105,7 +110,7 @@ def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
     from waybench.analysis.logs import read_records  # which imports the analysis
 
     environment, item = chosen.environment, chosen.item
-    options = environment.resolve_options(chosen.options)
+    options: dict[str, Any] = dict(Episode(environment, item, chosen.options).options)
     return sum(
         (each.model, each.record.env, each.record.instance_hash, each.record.item["id"], dict(each.record.options))
         == (player, environment.id, item.instance.hash, item.id, options)

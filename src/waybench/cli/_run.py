@@ -66,6 +66,12 @@ _POSITIVE = click.IntRange(min=1)
     metavar="every:N|TURN,...",
     help="Turns before which a belief probe asks the model what it knows of the state, as every:5 or 1,5,10.",
 )
+@click.option(
+    "--prefix",
+    metavar="PLAYER:STEPS[+...]",
+    help="Steps that reference players take before the model, such as oracle:5, oracle:-3 (all but the last three) or "
+    "oracle:4+random:1.",
+)
 @click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
@@ -130,6 +136,7 @@ def run(
     each: tuple[str, ...],
     agent: str | None,
     probe: str | None,
+    prefix: str | None,
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -166,7 +173,14 @@ def run(
     searches = any(entry.horizon is not None for entry in entries)
     planned = budget if searches and budget != NO_BUDGET else None
     given = task_parameters(
-        parameters, agent=agent, probe=probe, limit=limit, attempts=attempts, precision=precision, budget=planned
+        parameters,
+        agent=agent,
+        probe=probe,
+        prefix=prefix,
+        limit=limit,
+        attempts=attempts,
+        precision=precision,
+        budget=planned,
     )
     known = read_prices(prices) if prices else {}
     chosen, partly = runs_of(entries, given, combinations(each, given), prices)

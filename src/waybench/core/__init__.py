@@ -9,7 +9,7 @@ from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_c
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Play, Player, ReferenceScores, wording_name
-from waybench.core._episode import Episode, Reply
+from waybench.core._episode import Episode, Reply, play_out
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
 from waybench.core._examples import with_examples
 from waybench.core._explanatory import ExplanatoryVariables
@@ -31,6 +31,7 @@ from waybench.core._failures import (
 from waybench.core._first_errors import FirstError, FirstErrors, Step, unread
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
+from waybench.core._handover_axes import HANDOVER_AXES
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
@@ -57,15 +58,25 @@ from waybench.core._policies import (
     NullPolicy,
     Policy,
     ScriptedPolicy,
-    play_out,
     policy,
 )
 from waybench.core._potential import Potential, shaping_reward
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORDED, oracle_steps, read_prefix
+from waybench.core._prefix_records import named_prefix
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
 from waybench.core._random import Stream
-from waybench.core._record import SCHEMA, EpisodeRecord, ProbeRecord, TurnRecord, Usage, all_turns, lost_turns
+from waybench.core._record import (
+    SCHEMA,
+    EpisodeRecord,
+    ProbeRecord,
+    TurnRecord,
+    Usage,
+    all_turns,
+    lost_turns,
+    own_turns,
+)
 from waybench.core._registry import CatalogueWarning, Entry, Registry
 from waybench.core._replay import replay
 from waybench.core._secrets import (
@@ -101,6 +112,7 @@ __all__ = [
     "ESTIMATE",
     "GENERAL_FAILURES",
     "GENERATED",
+    "HANDOVER_AXES",
     "HIDDEN",
     "ILLEGAL",
     "IMAGE",
@@ -117,9 +129,12 @@ __all__ = [
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "PREFIX",
+    "PREFIX_REPLIES",
     "PROBE",
     "PROCESSES",
     "PROGRESS_FILE",
+    "RECORDED",
     "REFUSED",
     "SCHEMA",
     "STRONG_BITS",
@@ -240,9 +255,12 @@ __all__ = [
     "lost_turns",
     "main_cause",
     "may_be_secret",
+    "named_prefix",
     "object_schema",
+    "oracle_steps",
     "outcome_count",
     "outcome_metric",
+    "own_turns",
     "play_out",
     "plural",
     "policy",
@@ -256,6 +274,7 @@ __all__ = [
     "read_key",
     "read_lists",
     "read_numbers",
+    "read_prefix",
     "read_prices",
     "read_rows",
     "reasoning_in",

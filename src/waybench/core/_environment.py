@@ -20,6 +20,7 @@ from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import IMAGE_WORDINGS, WORDING, Option, resolve
 from waybench.core._potential import Potential
+from waybench.core._prefix import PREFIX, PREFIX_OPTION, PREFIX_REPLIES, take_prefix, without_prefix
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
@@ -264,11 +265,12 @@ class Environment(Generic[I, S, A]):
 
         Returns:
             The error; None for an episode that was solved, is not over or ended in an infrastructure error, for one
-            without an error, and where errors are not defined.
+            without an error, where errors are not defined, and where the first one is in the prefix.
         """
         if self.first_errors is None or record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
             return None
-        return self.first_errors.find(record)
+        found = self.first_errors.find(record)
+        return None if found is not None and record.turns[found.turn].prefix else found
 
     def source(
         self, key: str | None = None, level: int | None = None, *, protocol: str = "paper", **options: Json
@@ -323,8 +325,8 @@ class Environment(Generic[I, S, A]):
 
     @property
     def play_options(self) -> tuple[Option, ...]:
-        """Its options of play, and `interface`, which every environment has."""
-        return (*self.options, INTERFACE_OPTION)
+        """Its options of play, and `interface` and `prefix`, which every environment has."""
+        return (*self.options, INTERFACE_OPTION, PREFIX_OPTION)
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
@@ -335,11 +337,14 @@ class Environment(Generic[I, S, A]):
         If `wording` names a file, the options that are returned have the name of its template in its place, and the
         template's texts as a further option, `template`: they need the file no more.
 
+        There is an option `prefix` only if a prefix is given.
+
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
         """
         given = dict(values)
         by_tools = take_interface(given)
+        prefix, replies = take_prefix(self, given), given.pop(PREFIX_REPLIES, None)
         stored = given.pop(TEMPLATE, None)
         resolved = resolve(self.options, given)
         template = resolve_template(self.options, resolved, stored)
@@ -351,7 +356,9 @@ class Environment(Generic[I, S, A]):
             if has_images(resolved):
                 raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
             resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
-        return resolved
+        if prefix is None:
+            return resolved
+        return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
 
     def play_with(self, options: Mapping[str, Json]) -> Play[I, S, A]:
         """Return how an episode is played with resolved options, with the words of a template if they have one.
@@ -359,6 +366,8 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
         """
+        if PREFIX in options:
+            return self.play_with(without_prefix(options))
         if is_tool_name(options[WORDING]):
             played = self.play_with(without_tools(options))
             return replace(played, wording=with_tools(played.wording))

@@ -1,9 +1,9 @@
 """The one stateful thing: an episode of one player on one instance."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Generic
+from typing import Any, Generic
 
 from waybench.core._beliefs import Belief
 from waybench.core._environment import Environment, I
@@ -13,6 +13,9 @@ from waybench.core._game import A, End, Json, Outcome, S, Transition
 from waybench.core._instance import Item
 from waybench.core._options import WORDING
 from waybench.core._picture import Picture
+from waybench.core._policies import Policy
+from waybench.core._prefix import PREFIX, prefix_replies, without_prefix
+from waybench.core._prefix_records import with_recorded_prefix
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage
 from waybench.core._template import TEMPLATE
@@ -60,10 +63,12 @@ class Episode(Generic[I, S, A]):
         options: Options of play; missing ones get their defaults.
         attempt: Number of this attempt at the item, from 1; stochastic games differ between attempts.
         player: Name for the record.
+        plays_prefix: Whether the turns of the options' prefix, if they have one, are played at once; otherwise
+            `prefix_step` plays them.
 
     Raises:
-        UsageError: For a wrong option, for examples of more than 4 million characters, and for examples in a wording
-            with pictures.
+        UsageError: For a wrong option, for examples of more than 4 million characters, for examples in a wording with
+            pictures, and for a prefix where a teacher plays or where there is only one turn.
     """
 
     __slots__ = (
@@ -74,6 +79,7 @@ class Episode(Generic[I, S, A]):
         "_invalid_in_a_row",
         "_opening",
         "_pictures",
+        "_prefix",
         "_probes",
         "_remembered",
         "_spent",
@@ -99,10 +105,12 @@ class Episode(Generic[I, S, A]):
         *,
         attempt: int = 1,
         player: str = "",
+        plays_prefix: bool = True,
     ) -> None:
         self.environment = environment
         self.item = item
-        self.options = environment.resolve_options(options or {})
+        resolved = environment.resolve_options(options or {})
+        self.options = with_recorded_prefix(environment, item, resolved, attempt)
         self.play = play = environment.play_with(self.options)
         self.limits = replace(play.limits, turns=play.most_turns(item.instance))
         self.attempt = attempt
@@ -126,6 +134,36 @@ class Episode(Generic[I, S, A]):
                 "wording"
             )
         self._opening = self._open(play.wording.observe(self.state, None, 0), self._pictures[0])
+        self._prefix = self._prefix_turns()
+        while plays_prefix and self.prefix_step() is not None:
+            pass
+
+    def _prefix_turns(self) -> Iterator[tuple[str, str]]:
+        prefix = self.options.get(PREFIX)
+        if prefix is None:
+            return iter(())
+        if self.play.guide is not None:
+            raise UsageError(f"prefix={prefix}: a teacher plays this episode; leave one of them out")
+        if self.limits.turns < 2:
+            raise UsageError(
+                f"prefix={prefix}: episodes of {self.environment.id} have only one turn with these options, so there "
+                "are no steps to hand over; leave prefix out"
+            )
+        return iter(prefix_replies(self, prefix))
+
+    def prefix_step(self) -> TurnRecord | None:
+        """Play the next turn of the prefix; return None, and change nothing, if there is none left."""
+        following = next(self._prefix, None)
+        if following is None:
+            return None
+        player, reply = following
+        self._turns[-1] = turn = self.step(reply)._replace(prefix=player)
+        return turn
+
+    def without_prefix(self) -> "Episode[I, S, A]":
+        """Return a new episode of the same attempt at the item without a prefix."""
+        options = without_prefix(self.options)
+        return Episode(self.environment, self.item, options, attempt=self.attempt, player=self.player)
 
     def _open(self, observation: str, picture: Picture | None) -> tuple[Message, ...]:
         """Return rules, examples and an observation, with its picture, as chat turns."""
@@ -381,3 +419,13 @@ class Episode(Generic[I, S, A]):
             end=self.end_reason,
             error=self.error,
         )
+
+
+def play_out(
+    environment: Any, item: Item[Any], player: Policy, options: dict[str, Json] | None = None, *, attempt: int = 1
+) -> Episode[Any, Any, Any]:
+    """Let a player play an item to the end and return the finished episode."""
+    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt, player=player.name)
+    while not episode.done:
+        episode.step(player.reply(episode))
+    return episode

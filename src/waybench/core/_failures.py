@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from waybench.core._game import End, Outcome
-from waybench.core._record import EpisodeRecord, TurnRecord
+from waybench.core._record import EpisodeRecord, TurnRecord, own_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,9 @@ def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = 
     Args:
         record: The record of a finished episode.
         turns: The turns that are counted, where others are no attempts at anything, such as thoughts; all if None.
+            Those of a prefix are never counted.
     """
-    counts = Counter(turn.outcome for turn in (record.turns if turns is None else turns))
+    counts = Counter(turn.outcome for turn in own_turns(record.turns if turns is None else turns))
     replies = counts.total()
     nothing = sum(counts[outcome] for outcome in _NOTHING)
     if nothing and (record.end is End.INVALID_LIMIT or 2 * nothing >= replies):

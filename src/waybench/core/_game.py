@@ -129,6 +129,18 @@ class Game(ABC, Generic[I, S, A]):
         """Return the state after a reply that was not carried out; by default nothing happens."""
         return state
 
+    def cut(self, action: A, steps: int) -> tuple[A, int]:
+        """Return the first steps of an action, and their number, for a prefix that ends within a plan.
+
+        By default an action is one step. A game whose actions are plans cuts them where a part of a plan, and the rest
+        as a further plan, come to the same as the whole plan.
+
+        Args:
+            action: The action.
+            steps: Most steps, at least 1.
+        """
+        return action, 1
+
     def perturb(self, state: S, action: A, rate: float, rng: Stream) -> A:
         """Spoil an action with a given rate of error, for a `NoisyPolicy`.
 

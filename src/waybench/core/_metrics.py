@@ -182,8 +182,8 @@ class Aggregate:
 
 
 def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:
-    """Return a metric function that counts the turns of one outcome."""
-    return lambda record: float(sum(turn.outcome == outcome for turn in record.turns))
+    """Return a metric function that counts the turns of one outcome, without those of a prefix."""
+    return lambda record: float(sum(turn.outcome == outcome for turn in record.own_turns))
 
 
 def outcome_metric(

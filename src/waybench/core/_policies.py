@@ -1,14 +1,14 @@
 """Players that are no models: null, random, an environment's heuristic and oracle, and noisy ones."""
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from waybench.core._beliefs import Belief
-from waybench.core._environment import Player
-from waybench.core._episode import Episode
 from waybench.core._errors import UsageError, unknown
-from waybench.core._game import Json
-from waybench.core._instance import Item
+
+if TYPE_CHECKING:
+    from waybench.core._beliefs import Belief
+    from waybench.core._environment import Player
+    from waybench.core._episode import Episode
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
 LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours
@@ -20,10 +20,10 @@ class Policy(ABC):
     name: str
 
     @abstractmethod
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
         """Return the reply to the episode's present messages."""
 
-    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+    def believe(self, episode: "Episode[Any, Any, Any]", belief: "Belief[Any]") -> str:
         """Return the reply to a belief probe; by default it is right, for the player knows the true state."""
         return belief.render(belief.expected(episode.state))
 
@@ -33,11 +33,11 @@ class NullPolicy(Policy):
 
     name = "null"
 
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
         """Return the empty reply."""
         return ""
 
-    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+    def believe(self, episode: "Episode[Any, Any, Any]", belief: "Belief[Any]") -> str:
         """Return the empty reply."""
         return ""
 
@@ -53,7 +53,7 @@ class ScriptedPolicy(Policy):
         self.name = name
         self._purpose = f"player {name}"
 
-    def action(self, episode: Episode[Any, Any, Any]) -> Any:
+    def action(self, episode: "Episode[Any, Any, Any]") -> Any:
         """Return the action this player takes now."""
         player: Player[Any, Any] | None = episode.environment.players.get(self.name)
         stream = episode.stream(self._purpose)
@@ -63,7 +63,7 @@ class ScriptedPolicy(Policy):
             return stream.choice(episode.play.game.legal(episode.state))
         raise UsageError(unknown(f"player of {episode.environment.id}", self.name, episode.environment.players))
 
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
         """Return the action as the wording renders it."""
         return episode.play.wording.render(self.action(episode), episode.state)
 
@@ -86,14 +86,14 @@ class NoisyPolicy(Policy):
         self.rate = rate
         self.name = f"noisy-{rate:g}"
 
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
         """Return the base player's action with errors in it, as the wording renders it."""
         action = episode.play.game.perturb(
             episode.state, self.base.action(episode), self.rate, episode.stream(f"player {self.name}")
         )
         return episode.play.wording.render(action, episode.state)
 
-    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+    def believe(self, episode: "Episode[Any, Any, Any]", belief: "Belief[Any]") -> str:
         """Return the right answer, or at the player's rate of error that it knows none."""
         errs = episode.stream(f"belief {belief.name} of {self.name}").random() < self.rate
         return belief.render(None) if errs else super().believe(episode, belief)
@@ -118,13 +118,3 @@ def policy(name: str) -> Policy:
             raise UsageError(f"player {name[:40]!r}: give the error rate from 0 to 1, as in noisy-0.1") from None
         return NoisyPolicy(ScriptedPolicy("oracle"), rate)
     return ScriptedPolicy(name)
-
-
-def play_out(
-    environment: Any, item: Item[Any], player: Policy, options: dict[str, Json] | None = None, *, attempt: int = 1
-) -> Episode[Any, Any, Any]:
-    """Let a player play an item to the end and return the finished episode."""
-    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt, player=player.name)
-    while not episode.done:
-        episode.step(player.reply(episode))
-    return episode

@@ -75,6 +75,8 @@ class TurnRecord(NamedTuple):
         events: What happened.
         message: The feedback to the player, also where the episode ended before it was sent.
         usage: Tokens and time, if known.
+        prefix: The reference player that gave the reply before the episode was handed over (the option `prefix`); ""
+            for the episode's own player.
     """
 
     reply: str
@@ -86,12 +88,15 @@ class TurnRecord(NamedTuple):
     events: Mapping[str, Json] = NOTHING
     message: str = ""
     usage: Usage | None = None
+    prefix: str = ""
 
     def to_json(self) -> dict[str, Json]:
         """Return the turn as JSON values."""
         out: dict[str, Json] = self._asdict()
         out["outcome"], out["events"] = str(self.outcome), dict(self.events)
         out["usage"] = asdict(self.usage) if self.usage else None
+        if not self.prefix:
+            del out["prefix"]
         return out
 
     def dumps(self) -> str:
@@ -162,6 +167,11 @@ def _possible(spent: float) -> bool:
     return 0 <= spent <= _MOST_SPENT
 
 
+def own_turns(turns: Iterable[TurnRecord]) -> tuple[TurnRecord, ...]:
+    """Return turns without those of a prefix."""
+    return tuple(turn for turn in turns if not turn.prefix)
+
+
 def lost_turns(turns: Iterable[TurnRecord]) -> str:
     """Return the number of replies without effect by outcome, as "2 illegal, 1 unparsed"; "" if none did."""
     counts = Counter(str(turn.outcome) for turn in turns if turn.outcome not in (Outcome.OK, Outcome.UNPRODUCTIVE))
@@ -210,6 +220,11 @@ class EpisodeRecord:
     probes: tuple[ProbeRecord, ...] = ()
     package: str = field(default=__version__)
     schema: int = SCHEMA
+
+    @property
+    def own_turns(self) -> tuple[TurnRecord, ...]:
+        """The turns of the episode's own player: all turns but those of a prefix."""
+        return own_turns(self.turns)
 
     @property
     def seconds(self) -> float:
@@ -291,8 +306,8 @@ class EpisodeRecord:
 
 
 def all_turns(record: EpisodeRecord) -> Sequence[TurnRecord]:
-    """Return all turns of a record, for environments in which every reply has to name an action."""
-    return record.turns
+    """Return all turns of a record's own player, for environments in which every reply has to name an action."""
+    return record.own_turns
 
 
 _TEXT, _NUMBER = (str,), (int, float)
@@ -313,6 +328,7 @@ _TURN: dict[str, tuple[type, ...]] = {
     "reward": _NUMBER,
     "events": (dict,),
     "message": _TEXT,
+    "prefix": _TEXT,
 }
 _PROBE: dict[str, tuple[type, ...]] = {
     "turn": (int,),

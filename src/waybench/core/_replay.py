@@ -53,7 +53,9 @@ def replay(
     place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
     examples = tuple(environment.decode(example) for example in record.examples)
     item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
-    episode = Episode(environment, item, record.options, attempt=record.attempt, player=record.player)
+    episode = Episode(
+        environment, item, record.options, attempt=record.attempt, player=record.player, plays_prefix=False
+    )
     if record.attempt < 1 or item.index < 0:
         raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
     _require_same("options", dict(record.options), episode.options)
@@ -75,13 +77,17 @@ def replay(
         _probe_again(episode, probes)
         if watch is not None:
             watch(episode, turn)
-        simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
+        simulated = episode.prefix_step()
+        if simulated is None:
+            simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
         recorded = _as_of_schema_2(turn, simulated) if record.schema < 2 else turn
         for name in compared:
             _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name))
     _probe_again(episode, probes)
     if probes:
         raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
+    if record.turns and episode.prefix_step() is not None:
+        raise ReplayError(f"the record ends after turn {len(record.turns)}, before its prefix does")
     # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
     end = record.end
     if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:

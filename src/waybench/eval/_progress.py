@@ -312,7 +312,7 @@ class EpisodeProgress:
     ) -> None:
         self._task, self._name, self._episode = task, sample_name(sample, epoch), episode
         if task is not None:
-            task.begin(self._name, episode.item.level, episode.limits.turns, _http_retries())
+            task.begin(self._name, episode.item.level, episode.turns_left, _http_retries())
 
     def turn(self, turn: TurnRecord, *, repeated: bool) -> None:
         """Report a turn, and whether its reply came from a journal."""

@@ -103,7 +103,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         for number in self._seeker.next(search.trials, candidates, budget).candidates:
             item, at = self._strata[number].item(search.used.get(number, 0))
             search.used[number] = search.used.get(number, 0) + 1
-            sample = to_sample(self._environment, item, self._options, 1)
+            sample = to_sample(self._environment, item, {**self._options, **self._strata[number].options}, 1)
             sample.metadata = {**(sample.metadata or {}), PLAN: self._plan}
             search.waiting[str(sample.id)] = _Waiting(number, at)
             samples.append(sample)

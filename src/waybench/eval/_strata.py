@@ -1,12 +1,12 @@
 """Items by difficulty, with the least cost of their episodes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import floor, log2
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from waybench.core import Axis, Environment, Episode, Item, Json, Price, Source, policy
+from waybench.core import NOTHING, PREFIX, Axis, Environment, Episode, Item, Json, Price, Source, policy
 from waybench.eval._images import picture_tokens
 
 _BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
@@ -40,12 +40,14 @@ class Stratum:
         item: Number, from 0 -> the item with its own difficulty.
         left: How many items there are; None for as many as one likes.
         takes: Tokens of an episode without a word too much.
+        options: Options of play that it has in addition to those of all strata.
     """
 
     at: float
     item: Callable[[int], tuple[Item[Any], float]]
     left: int | None
     takes: Tokens
+    options: Mapping[str, Json] = field(default_factory=lambda: NOTHING)
 
 
 def strata(
@@ -73,6 +75,40 @@ def strata(
         if at is not None and at > 0:
             bins.setdefault(floor(_BINS * log2(at)), []).append((item, at))
     return [_of_pool(environment, options, own) for _, own in sorted(bins.items())]
+
+
+class PrefixedItems(NamedTuple):
+    """Items that are handed over after the same prefix.
+
+    Attributes:
+        at: How difficult that is.
+        prefix: The prefix.
+        items: The items.
+    """
+
+    at: float
+    prefix: str
+    items: Sequence[Item[Any]]
+
+
+def prefix_strata(
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json], found: Sequence[PrefixedItems]
+) -> list[Stratum]:
+    """Return a stratum for each prefix; the id of an item has the prefix, since several strata have the item.
+
+    Args:
+        environment: What is played.
+        options: Options of play without a prefix.
+        found: The items by prefix, easiest first.
+    """
+    return [_of_prefix(environment, options, each) for each in found]
+
+
+def _of_prefix(environment: Environment[Any, Any, Any], options: Mapping[str, Json], own: PrefixedItems) -> Stratum:
+    given = {PREFIX: own.prefix}
+    items = [replace(item, id=f"{item.id}-{own.prefix.replace(':', '')}") for item in own.items]
+    takes = episode_tokens(environment, {**options, **given}, items[:_SAMPLE])
+    return Stratum(own.at, lambda number: (items[number], own.at), len(items), takes, given)
 
 
 def _in_turn(columns: Sequence[Sequence[Item[Any]]]) -> Iterable[Item[Any]]:

@@ -191,7 +191,7 @@ def _instance(one: Results, episode: LoggedEpisode, row: Row, evaluation_id: str
         "evaluation": {
             "score": 0.0 if score is None else score,
             "is_correct": row.end == End.SOLVED,
-            "num_turns": len(record.turns),
+            "num_turns": len(record.own_turns),
         },
         **usage,
         **({"performance": {"latency_ms": 1000 * row.seconds}} if row.seconds is not None else {}),

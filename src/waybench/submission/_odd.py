@@ -43,11 +43,11 @@ def conduct_of(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
     """
     record = episode.record
     item = (record.instance_hash, str(sorted(record.options.items(), key=str)), record.attempt)
-    replies = [turn.reply for turn in record.turns]
+    replies = [turn.reply for turn in record.own_turns]
     if is_embedded(episode.model) or not replies:
         return Conduct(episode.model, item)
     digest = hashlib.sha256("\0".join(replies).encode("utf-8", "surrogatepass")).hexdigest()
-    times = tuple(text for turn in record.turns if (text := _strange_time(turn)))
+    times = tuple(text for turn in record.own_turns if (text := _strange_time(turn)))
     return Conduct(episode.model, item, digest, _is_oracles(episode) if against_oracle else None, times)
 
 
@@ -114,7 +114,7 @@ def _is_oracles(episode: LoggedEpisode) -> bool:
         oracle = policy("oracle")
         item = Item(environment.decode(record.instance), id="", level=0)
         again = Episode(environment, item, record.options, attempt=record.attempt)
-        for turn in record.turns:
+        for turn in record.own_turns:
             if again.done or oracle.reply(again) != turn.reply:
                 return False
             again.step(turn.reply)

@@ -9,6 +9,7 @@ from typing import Any
 
 from waybench.core import (
     LABEL,
+    PREFIX,
     TEMPLATE,
     WORDING,
     EpisodeRecord,
@@ -54,6 +55,10 @@ def portable(
     if found.get("prices") is not None:
         text = _read(Path(str(found["prices"])).expanduser(), "prices").decode("utf-8", "replace")
         found["prices"] = f"prices:{text}"
+    if str(found.get(PREFIX)).startswith("record:"):
+        raise UsageError(
+            "prefix=record: a submission has no records of other runs; submit a run with a prefix of reference players"
+        )
     if is_template_name(found.get(WORDING)) and records:
         found[TEMPLATE] = records[0].options.get(TEMPLATE)
     return found

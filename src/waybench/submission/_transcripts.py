@@ -100,9 +100,9 @@ def _difference(sample: Any, model: str) -> str:
 
 
 def _in_order(record: EpisodeRecord) -> list[tuple[int, TurnRecord | ProbeRecord]]:
-    """Return the replies of a record with the numbers of their turns, each turn's after the probes before it."""
+    """Return the player's replies with the numbers of their turns, each turn's after the probes before it."""
     probes = [((probe.turn, 0), probe) for probe in record.probes]
-    turns = [((number, 1), turn) for number, turn in enumerate(record.turns)]
+    turns = [((number, 1), turn) for number, turn in enumerate(record.turns) if not turn.prefix]
     return [(number, reply) for (number, _), reply in sorted([*probes, *turns], key=lambda each: each[0])]
 
 
@@ -155,6 +155,8 @@ def _prompt_difference(record: EpisodeRecord, events: Sequence[Any]) -> str:
     by_tools = is_tool_name(record.options.get(WORDING))
 
     def compare(again: Episode[Any, Any, Any], turn: TurnRecord) -> None:
+        if turn.prefix:  # nothing was sent for it
+            return
         number, messages = len(again.turns), chat.messages(again)
         for probe in again.probes:
             if probe.turn == number:

@@ -10,7 +10,19 @@ from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log s
 from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
-from waybench.core import AGENT, INTERFACE, PROBE, TOOLS, WORDING, Option, UsageError, is_template_name, resolve
+from waybench.core import (
+    AGENT,
+    INTERFACE,
+    PREFIX,
+    PROBE,
+    TOOLS,
+    WORDING,
+    Option,
+    UsageError,
+    is_template_name,
+    named_prefix,
+    resolve,
+)
 from waybench.envs import registry
 from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
 from waybench.tasks._entry import TaskEntry
@@ -50,6 +62,8 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
         for parameters in (registry_params(created), getattr(created, TASK_ALL_PARAMS_ATTR)):
             hide_key(parameters, entry)
             _name_template(parameters, entry)
+            if PREFIX in parameters:
+                parameters[PREFIX] = named_prefix(parameters[PREFIX])
         return created
 
     # `inspect eval` finds it by its name.

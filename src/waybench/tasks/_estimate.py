@@ -41,7 +41,7 @@ class Estimate(NamedTuple):
         requests: Number of requests at most.
         least: Tokens of an optimal player without reasoning; None where the environment cannot be played here.
         most: Tokens of a player that moves at random, which plays all attempts and most of their turns; likewise.
-        turns: Most turns of an episode.
+        turns: Most turns of an episode, without those of a prefix.
     """
 
     episodes: int
@@ -192,7 +192,7 @@ def _interpolated(levels: Sequence[int], sums: Mapping[int, Tokens]) -> Tokens |
 
 def _turns(environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json]) -> int:
     episode: Episode[Any, Any, Any] = Episode(environment, item, options)
-    return episode.limits.turns
+    return episode.turns_left
 
 
 def _tokens(

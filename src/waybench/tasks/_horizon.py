@@ -5,12 +5,24 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.core import Axis, Environment, Json, Price, UsageError, plural, read_budget, read_prices
+from waybench.core import (
+    HANDOVER_AXES,
+    Axis,
+    Environment,
+    Json,
+    Price,
+    Source,
+    UsageError,
+    plural,
+    read_budget,
+    read_prices,
+)
 from waybench.envs import registry
 from waybench.eval import HorizonSearch, Stratum, strata
 from waybench.stats import Candidate, StoppingRule, forecast
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._parameters import horizon_options
+from waybench.tasks._handover import handover_strata
+from waybench.tasks._parameters import AXIS, LEVEL, horizon_options
 
 
 class HorizonConfig(NamedTuple):
@@ -76,13 +88,15 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
     options = environment.resolve_options({option.name: given[option.name] for option in played})
     style = {option.name: given.get(option.name, option.default) for option in environment.source_options}
     style |= spec.source_options
+    handed_over = HANDOVER_AXES.get(given[AXIS.name])
+    if handed_over is None and given[LEVEL.name] is not None:
+        raise UsageError(f"level={given[LEVEL.name]}: this search chooses levels; give easiest and hardest, or an axis")
     levels = [level for level in spec.levels if given["easiest"] <= level <= given["hardest"]]
     if len(levels) < 2:
         raise UsageError(
             f"easiest={given['easiest']}, hardest={given['hardest']}: give at least two of the levels "
             f"{', '.join(map(str, spec.levels))}"
         )
-    sources = {level: environment.source(given["key"], level, **style) for level in levels}
     budget, in_dollars = read_budget(given["budget"])
     prices = read_prices(Path(given["prices"])) if given["prices"] is not None else None
     if in_dollars and prices is None:
@@ -94,8 +108,15 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
         budget=budget,
         batch=given["batch"],
     )
-    axis = environment.axes[0]
-    found = strata(environment, options, axis, sources, spec.pool)
+
+    def open_level(level: int) -> Source[Any]:
+        return environment.source(given["key"], level, **style)
+
+    if handed_over is not None:
+        axis, found = handed_over, handover_strata(environment, options, given, open_level)
+    else:
+        axis, sources = environment.axes[0], {level: open_level(level) for level in levels}
+        found = strata(environment, options, axis, sources, spec.pool)
     return HorizonConfig(environment, options, axis, found, rule, prices if in_dollars or budget is None else None)
 
 

@@ -4,7 +4,15 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from waybench.core import AGENT, MOST_ISOMORPHS, PROBE, Environment, HorizonSpec, Option
+from waybench.core import (
+    AGENT,
+    HANDOVER_AXES,
+    MOST_ISOMORPHS,
+    PROBE,
+    Environment,
+    HorizonSpec,
+    Option,
+)
 
 GENERATED_ITEMS = 20  # of a default task, where the user does not say how many
 ISOMORPH = Option(
@@ -31,6 +39,25 @@ PROBE_OPTION = Option(
     kind=str,
     doc="Before which turns belief probes ask the model what it knows of the state: every:N, or numbers of turns as "
     "in 1,5,10; by default never. They change nothing in the episode.",
+)
+_DIFFICULTY = "difficulty"
+AXIS = Option(
+    name="axis",
+    default=_DIFFICULTY,
+    choices=(_DIFFICULTY, *HANDOVER_AXES),
+    doc="What the search varies: difficulty, the level of the items; steps_left, how many of the oracle's last steps "
+    "are left to the model (prefix=oracle:-N); or random_steps, after how many random steps it has to recover "
+    "(prefix=oracle:K+random:N). The latter two play items of one level.",
+)
+LEVEL = Option(
+    name="level", default=None, kind=int, low=1, doc="Level of all items, for the other axes than difficulty."
+)
+FIRST_STEPS = Option(
+    name="first_steps",
+    default=2,
+    low=0,
+    high=1000,
+    doc="For axis=random_steps: the oracle's steps before the random ones.",
 )
 
 
@@ -104,6 +131,9 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
     return (
         *horizon_options(environment, spec),
         AGENT_OPTION,
+        AXIS,
+        LEVEL,
+        FIRST_STEPS,
         Option(
             name="precision",
             default=0.1,

@@ -177,7 +177,7 @@ def _smartplay() -> TaskEntry:
         name="smartplay",
         summary=f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}",
         options=(
-            *_options("bandit/arms", "protocol wording interface agent"),
+            *_options("bandit/arms", "protocol wording interface prefix agent"),
             Option(
                 name="crafter_steps",
                 default=None,

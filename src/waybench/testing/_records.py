@@ -188,7 +188,7 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
                 for series in environment.series:
                     what = Message("series {} of {} on item {}", series.name, episode.player, item.id)
                     for value in series.of(record):
-                        _require_within(series, record, float(value), what)
+                        require_within(series, record, float(value), what)
                 for metric in environment.metrics:
                     what = Message("metric {} of {} on item {}", metric.name, episode.player, item.id)
                     try:
@@ -199,10 +199,11 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
                     if value is None:
                         continue
                     require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
-                    _require_within(metric, record, value, what)
+                    require_within(metric, record, value, what)
 
 
-def _require_within(one: Bounded, record: EpisodeRecord, value: float, what: Message) -> None:
+def require_within(one: Bounded, record: EpisodeRecord, value: float, what: Message) -> None:
+    """Require that a value is within its range for a record."""
     low, high = one.range_of(record)
     require(one.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", what)
     for declared, own, lower in ((one.low, low, True), (one.high, high, False)):

@@ -9,6 +9,7 @@ from waybench.testing._horizons import check_horizon
 from waybench.testing._isomorphs import check_isomorphs
 from waybench.testing._pictures import check_pictures
 from waybench.testing._players import check_players, check_same_episode
+from waybench.testing._prefix import check_prefix
 from waybench.testing._presentation import check_presentation, check_presentation_declared
 from waybench.testing._records import check_action_turns, check_failures, check_metrics, check_replay, check_tampering
 from waybench.testing._require import AnyEnvironment, ContractError
@@ -50,6 +51,7 @@ LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxy
         "same episode": check_same_episode,
         "replay": check_replay,
         "tampering": check_tampering,
+        "prefix": check_prefix,
         "action turns": check_action_turns,
         "metrics": check_metrics,
         "failures": check_failures,

@@ -84,7 +84,7 @@ def unreadable_replies(
         replies, count = outcomes.total(), sum(outcomes[outcome] for outcome in UNREADABLE)
         if not replies or count / replies <= above:
             continue
-        turns = [turn for episode, _ in own for turn in episode.record.turns if turn.outcome in UNREADABLE]
+        turns = [turn for episode, _ in own for turn in episode.record.own_turns if turn.outcome in UNREADABLE]
         reasons = Counter(map(_reason, turns))
         if not reasons:
             continue

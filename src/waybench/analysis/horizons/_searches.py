@@ -9,7 +9,7 @@ from waybench.analysis.horizons._horizon_text import difficulty_text, reference_
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons, reference_mark
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
-from waybench.core import plural
+from waybench.core import HANDOVER_AXES, plural
 from waybench.envs import registry
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
@@ -62,7 +62,7 @@ class Searched:
     @property
     def text(self) -> str:
         """The horizon in words, with its interval."""
-        title = next(each.title for each in registry.load(self.group.env).axes if each.name == self.axis).lower()
+        title = _axis_title(self.group.env, self.axis).lower()
         horizon = f"{100 * self.goal.share:.0f} % horizon"
         # Where no trial failed, what is said of harder ones is a guess from what is taken for granted of curves.
         passed = self.hardest if self.stop == "beyond" or self.without_failure is None else self.without_failure
@@ -80,6 +80,11 @@ class Searched:
             )
         value, low, high = map(difficulty_text, (self.value, self.low, self.high))
         return f"{horizon} at {title} {value} (90 % interval {low} to {high})"
+
+
+def _axis_title(env: str, name: str) -> str:
+    axes = (*registry.load(env).axes, *HANDOVER_AXES.values())
+    return next(axis.title for axis in axes if axis.name == name)
 
 
 def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False) -> list[Searched]:

@@ -19,6 +19,7 @@ from waybench.core import (
     Range,
     WaybenchError,
     evenly_chosen,
+    own_turns,
     play_out,
     policy,
 )
@@ -115,7 +116,7 @@ def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
     tried: dict[str, None] = {}
     player = policy("oracle")
     while not oracle.done:
-        if len(oracle.turns) < _STATES:
+        if len(own_turns(oracle.turns)) < _STATES:
             tried |= dict.fromkeys(_replies(oracle))
         oracle.step(player.reply(oracle))
     chosen = evenly_chosen(list(tried), MOST_CONSTANTS)

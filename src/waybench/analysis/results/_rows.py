@@ -11,7 +11,10 @@ from typing import Any, NamedTuple, TypeVar
 from waybench.analysis.logs import SCALARS, LoggedEpisode, Origin
 from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import (
+    HANDOVER_AXES,
     IMAGE_OPTIONS,
+    PREFIX,
+    PREFIX_REPLIES,
     TEMPLATE,
     WORDING,
     DataError,
@@ -25,6 +28,7 @@ from waybench.core import (
     Price,
     ProbeRecord,
     Range,
+    own_turns,
     split_isomorphic_key,
     wording_name,
 )
@@ -33,6 +37,9 @@ from waybench.envs import registry
 UNCONFIRMED = "does not replay"
 UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
+# The prefix of a search along a hand-over, whose episodes belong together.
+_SEARCHED = {"steps_left": "oracle:-N", "random_steps": "oracle:K+random:N"}
+_NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -73,8 +80,11 @@ class Group:
 
     @property
     def apart(self) -> tuple[str, ...]:
-        """Those of its settings, in words, that keep its scores out of others' tables (`Option.separate_tables`)."""
-        own, names = dict(self.options), _apart(self.env)
+        """Those of its settings, in words, that keep its scores out of others' tables.
+
+        These are those options that declare it (`Option.separate_tables`), and a prefix.
+        """
+        own, names = dict(self.options), {**_apart(self.env), PREFIX: None}
         return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
 
     def without(self, option: str) -> "Group":
@@ -167,7 +177,7 @@ class Row:
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
             the teacher's merit.
-        outcomes: Number of replies of each outcome that occurred, of those that had to name an action.
+        outcomes: Number of the player's own replies of each outcome that occurred, of those that had to name an action.
         other_replies: Number of the other replies, such as thoughts (`Environment.action_turns`).
         failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
             not fail, is not measured, or had a teacher, whose merit the end is.
@@ -334,18 +344,23 @@ def row(
     tokens = record.tokens if any(record.tokens) else (None, None)
     examples = {EXAMPLES: len(record.examples)} if record.examples else {}
     guided = _is_guided(record)
+    searched = episode.search.get("axis")
+    handed_over = searched if isinstance(searched, str) and searched in HANDOVER_AXES else ""
+    axes = (HANDOVER_AXES[handed_over],) if handed_over else environment.axes
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
-        judged = environment.action_turns(record) if confirmed else record.turns
-        published = (environment.published_setting(record) or "") if environment.published_setting else ""
+        judged = own_turns(environment.action_turns(record) if confirmed else record.turns)
+        published_setting = None if PREFIX in record.options else environment.published_setting
+        published = (published_setting(record) or "") if published_setting else ""
         item = dict(record.item)
         options: dict[str, Any] = {
             **_defaults(record.env),
-            **{name: value for name, value in record.options.items() if name not in (TEMPLATE, *IMAGE_OPTIONS)},
+            **{name: value for name, value in record.options.items() if name not in _NOT_IN_GROUPS},
             **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
             **episode.settings,
             **examples,
             # A task that fixes the setting has no parameter that says so.
+            **({PREFIX: _SEARCHED[handed_over]} if handed_over else {}),
             **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
         }
         implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
@@ -372,7 +387,7 @@ def row(
             error=error,
             succeeded=not unmeasured and environment.succeeded(record),
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
-            axes={} if unmeasured else {axis.name: axis.of(record) for axis in environment.axes},
+            axes={} if unmeasured else {axis.name: axis.of(record) for axis in axes},
             variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},
             sizes={}
             if unmeasured
@@ -382,7 +397,7 @@ def row(
             series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
             guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in judged),
-            other_replies=len(record.turns) - len(judged),
+            other_replies=len(record.own_turns) - len(judged),
             failure=failed.name if failed else "",
             first_error=environment.first_error_of(record) if failed and confirmed else None,
             probes=tuple(map(_probed, record.probes)) if not unmeasured else (),
@@ -394,7 +409,7 @@ def row(
             seconds=record.seconds if used else None,
             cost=price.episode_cost(record) if price else None,
             answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
-            replies=_digest([turn.reply for turn in record.turns]),
+            replies=_digest([turn.reply for turn in record.own_turns]),
             setting=published,
             anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
             not_simulated=not_simulated,
@@ -418,8 +433,12 @@ def _probe_tokens(record: EpisodeRecord) -> tuple[int, int] | None:
 
 
 def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
-    """Return the floor and the ceiling of a record's item that its environment knows without playing it."""
-    known = environment.reference_scores(record) if environment.reference_scores is not None else None
+    """Return the floor and the ceiling of a record's item that its environment knows without playing it.
+
+    They are those of whole episodes, so that nothing is known of an episode with a prefix.
+    """
+    reference_scores = None if PREFIX in record.options else environment.reference_scores
+    known = None if reference_scores is None else reference_scores(record)
     return None if known is None else Anchors(*known)
 
 

@@ -23,6 +23,8 @@ def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
 def _mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
     moves = [turn for turn in record.turns if "score" in turn.events]
     for turn, move in zip(moves, moves_of(record), strict=True):
+        if turn.prefix:
+            continue
         if is_forbidden(turn):
             yield ILLEGAL
         elif not move.optimal:

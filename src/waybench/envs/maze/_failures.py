@@ -18,7 +18,7 @@ def failure(record: EpisodeRecord) -> FailureKind:
 
 
 def _causes(record: EpisodeRecord) -> Iterator[FailureKind]:
-    for turn in record.turns:
+    for turn in record.own_turns:
         if turn.action is not None:
             illegal = turn.events.get("illegal")
             yield STOPPED if illegal is None else OUTSIDE if illegal["obstacle"] == "outside" else WALL

@@ -112,6 +112,16 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
                     raise DataError('action: give [["down", 3], ["left", 2], ...], with whole numbers of at least 1')
         return tuple(plan)
 
+    def cut(self, action: MovePlan, steps: int) -> tuple[MovePlan, int]:
+        """Return the plan's first cells, each of which is a step."""
+        kept: list[Movement] = []
+        left = steps
+        for direction, cells in action:
+            if left:
+                kept.append(Movement(direction, min(cells, left)))
+                left -= kept[-1].cells
+        return tuple(kept), steps - left
+
     def perturb(self, state: MazeState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.
 

@@ -70,7 +70,7 @@ METRICS = (
     ),
     Metric(
         name="requests",
-        of=lambda record: float(len(record.turns)),
+        of=lambda record: float(len(record.own_turns)),
         title="Requests",
         range=lambda record: (0, _requests(record)),
         better="lower",

@@ -38,7 +38,7 @@ def walk_failure(record: EpisodeRecord) -> FailureKind:
 
 
 def _judged(record: EpisodeRecord) -> list[TurnRecord]:
-    return [turn for turn in record.turns if turn.executed is None and "coached" not in turn.events]
+    return [turn for turn in record.own_turns if turn.executed is None and "coached" not in turn.events]
 
 
 def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:

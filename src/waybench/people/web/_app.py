@@ -17,6 +17,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from waybench.core import own_turns
 from waybench.people import PlayedEpisode, board_svg
 from waybench.people._typed import LONGEST
 from waybench.people.web._study import Participant, Study
@@ -209,7 +210,7 @@ def _place(person: Participant) -> str:
 def _game_values(game: PlayedEpisode, *, text_only: bool) -> dict[str, Any]:
     episode = game.episode
     board = None if text_only else game.board
-    started = any(turn.reply for turn in episode.turns)
+    started = any(turn.reply for turn in own_turns(episode.turns))
     return {
         "game": game,
         "title": episode.environment.title,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from waybench.analysis.logs import is_human
-from waybench.core import End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
+from waybench.core import RECORDED, End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
 from waybench.reporting._commands import play_command, view_command
 from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
@@ -114,7 +114,7 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         read_as, note = _read_as(turn, _at(read, number - 1), said.text, inside, name)
         reply = Said(
             "reply",
-            f"{who}, turn {number}",
+            f"{_speaker(turn, who)}, turn {number}",
             said,
             turn.outcome,
             reason,
@@ -140,6 +140,13 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         before = turn.message
         earlier = before if len(before) > SHORT else earlier  # a request for an action alone has no history
     return found
+
+
+def _speaker(turn: TurnRecord, who: str) -> str:
+    """Return who gave a reply: the player, or the one that played before the hand-over."""
+    if not turn.prefix:
+        return who
+    return f"{'From a record' if turn.prefix == RECORDED else f'By the player {turn.prefix}'}, before the hand-over"
 
 
 def _read_as(turn: TurnRecord, read: str, reply: str, inside: str, executed: str) -> tuple[str, str]:

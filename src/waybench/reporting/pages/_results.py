@@ -12,7 +12,7 @@ from waybench.analysis.comparisons import failure, failure_kinds
 from waybench.analysis.estimates import Measure, measure
 from waybench.analysis.frames import group_id
 from waybench.analysis.results import Cluster, grouped
-from waybench.core import End, Environment, Metric, Outcome, Presentation
+from waybench.core import End, Environment, Metric, Outcome, Presentation, own_turns
 from waybench.reporting._chosen_replays import ChosenReplays
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._format import (
@@ -296,7 +296,7 @@ class Results:
     def _attempt(self, measured: Measure, played: Played) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
-        judged = record.turns if played.again.mismatch else self._env.action_turns(record)
+        judged = own_turns(record.turns if played.again.mismatch else self._env.action_turns(record))
         return Attempt(
             number=row.attempt,
             score=value_text(measured.value(row), measured.metric),
