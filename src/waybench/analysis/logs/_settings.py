@@ -127,6 +127,8 @@ def _plain(found: Mapping[str, Any]) -> dict[str, Json]:
 def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
     """Return a run's settings without the item options of other environments."""
     own = {option.name for option in registry.load(record.env).source_options}
+    if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
+        own.update(SHOWN)
     return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
 
 
