@@ -32,11 +32,11 @@ _PLAY: Play[Question, GraphState, Answer] = Play(GraphGame(), EdgeList(), Limits
 PRESENTATION = Presentation(
     title="Graphs in long contexts",
     lead=(
-        "The player reads a graph as a list of edges and answers one question about two of its nodes. The list is as "
-        "long as the level says, and the part of it that the answer needs is always the same."
+        "The player reads a graph as a list of edges and answers one question about two of its nodes. The "
+        "context length is that of the prompt in thousands of tokens; the part of the list that the answer needs is the "
+        "same at each length."
     ),
-    level="thousand tokens",
-    levels="thousands of tokens",
+    level="context length",
     item="question",
     metrics=("success", "is_path", "invented", "excess", "unparsed"),
     board=board,
