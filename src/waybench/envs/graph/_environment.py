@@ -33,8 +33,8 @@ PRESENTATION = Presentation(
     title="Graphs in long contexts",
     lead=(
         "The player reads a graph as a list of edges and answers one question about two of its nodes. The "
-        "context length is that of the prompt in thousands of tokens; the part of the list that the answer needs is the "
-        "same at each length."
+        "context length is that of the prompt in thousands of tokens; the part of the list that the answer needs is "
+        "the same at each length."
     ),
     level="context length",
     item="question",
