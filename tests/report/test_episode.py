@@ -68,6 +68,7 @@ def test_turns_before_a_hand_over_say_who_played_them(tmp_path: Path) -> None:
         "By the player random, before the hand-over",
         "Model",
     ]
+    assert "waybench play search/dfs --level 8 --index 0 -T prefix=oracle:2+random:1" in page.text
     (results,) = site(tmp_path / "again", [logged(record)]).results
     assert "oracle:2+random:1" in results.text
 

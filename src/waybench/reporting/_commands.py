@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from waybench.analysis import Row
 from waybench.analysis.results import Group, declared
-from waybench.core import Json
+from waybench.core import PREFIX, RECORDED, Json
 from waybench.envs import registry
 
 
@@ -18,6 +18,9 @@ def play_command(row: Row) -> str:
         parts += ["--key", _text(value)]
     for name, value in _changed(group).items():
         parts += ["-T", f"{name}={_text(value)}"]
+    prefix = dict(group.options).get(PREFIX)
+    if isinstance(prefix, str) and not prefix.startswith(RECORDED):  # of a file nothing but its digest is known here
+        parts += ["-T", f"{PREFIX}={prefix}"]
     return shlex.join(parts)
 
 
