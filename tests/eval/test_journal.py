@@ -13,7 +13,8 @@ from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
 import waybench
 from waybench.core import SCHEMA, Episode, Outcome, TurnRecord, Usage
 from waybench.eval import _journal
-from waybench.eval._journal import Journal, JournalError, SampleTurns, Syncer
+from waybench.eval._journal import Journal, JournalError, Syncer
+from waybench.eval._sample_turns import SampleTurns
 
 SETTINGS = {"task": "alicia", "temperature": 0.5}
 HEAD = '{"env": "maze/alicia"}'

@@ -132,8 +132,8 @@ class Game(ABC, Generic[I, S, A]):
     def cut(self, action: A, steps: int) -> tuple[A, int]:
         """Return the first steps of an action, and their number, for a prefix that ends within a plan.
 
-        By default an action is one step. A game whose actions are plans cuts them where a part of a plan, and the rest
-        as a further plan, come to the same as the whole plan.
+        By default an action is one step. A game whose actions are plans cuts them where the first part of a plan and
+        then the rest, each as a plan, have the same effect as the whole.
 
         Args:
             action: The action.

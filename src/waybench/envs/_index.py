@@ -5,7 +5,7 @@ from waybench.core import Entry
 INDEX = (
     Entry("bandit/arms", 1, "waybench.envs.bandit:ARMS", "slot machines with unknown win rates"),
     Entry("crafter/survival", 1, "waybench.envs.crafter:SURVIVAL", "survive and unlock achievements in an open world"),
-    Entry("graph/paths", 1, "waybench.envs.graph:PATHS", "find paths in a graph told as a list of edges"),
+    Entry("graph/paths", 1, "waybench.envs.graph:PATHS", "find paths in a graph given as a list of edges"),
     Entry("hanoi/rods", 1, "waybench.envs.hanoi:RODS", "Tower of Hanoi, from any position to any other"),
     Entry("maze/alicia", 1, "waybench.envs.maze:ALICIA", "mazes as text; the answer is a list of moves"),
     Entry("maze/explore", 1, "waybench.envs.maze.explore:EXPLORE", "find the exit of a maze seen through a window"),

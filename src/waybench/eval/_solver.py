@@ -16,11 +16,11 @@ from waybench.envs import registry
 from waybench.eval._agents import agent_output, agent_solver
 from waybench.eval._current import current_belief, current_episode
 from waybench.eval._guard import answered_by, escape_surrogates
-from waybench.eval._journal import SampleTurns
 from waybench.eval._probes import forked, read_plan
 from waybench.eval._progress import EpisodeProgress
 from waybench.eval._run_journals import task_journals
 from waybench.eval._sample import KEY, Chat, open_episode, store_episode, store_reasoning, stored_record
+from waybench.eval._sample_turns import SampleTurns
 from waybench.eval._tools import executed, request, said, text_request
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.

@@ -3,6 +3,7 @@
 from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled, why_not_rescaled
 from waybench.analysis.results._ceilings import beaten_items, without_ceilings
 from waybench.analysis.results._exclusion import exclude, measurable, rows
+from waybench.analysis.results._groups import EXAMPLES, Cluster, Group, declared
 from waybench.analysis.results._items import (
     ItemKey,
     Measured,
@@ -32,15 +33,11 @@ from waybench.analysis.results._labels import (
 )
 from waybench.analysis.results._ranges import Ranges, joint_ranges, over
 from waybench.analysis.results._rows import (
-    EXAMPLES,
     UNCONFIRMED,
     UNFINISHED,
     Anchors,
-    Cluster,
-    Group,
     Probed,
     Row,
-    declared,
     fixed,
     grouped,
     is_perfect,

@@ -7,8 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from waybench.analysis.results._groups import Cluster
 from waybench.analysis.results._items import ItemKey, Measured
-from waybench.analysis.results._rows import Anchors, Cluster, Row, known_anchors
+from waybench.analysis.results._rows import Anchors, Row, known_anchors
 from waybench.core import (
     Environment,
     Episode,

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum
 from typing import NamedTuple, TypeVar
 
-from waybench.analysis.results._rows import Cluster, Row, grouped, is_perfect
+from waybench.analysis.results._groups import Cluster
+from waybench.analysis.results._rows import Row, grouped, is_perfect
 from waybench.core import Metric
 from waybench.envs import registry
 

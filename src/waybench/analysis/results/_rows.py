@@ -4,18 +4,23 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from waybench.analysis.logs import SCALARS, LoggedEpisode, Origin
+from waybench.analysis.logs import LoggedEpisode, Origin
+from waybench.analysis.results._groups import (
+    EXAMPLES,
+    NOT_IN_GROUPS,
+    SEARCHED,
+    Cluster,
+    Group,
+    option_defaults,
+    option_setting,
+)
 from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import (
     HANDOVER_AXES,
-    IMAGE_OPTIONS,
     PREFIX,
-    PREFIX_REPLIES,
-    TEMPLATE,
     WORDING,
     DataError,
     End,
@@ -24,7 +29,6 @@ from waybench.core import (
     FirstError,
     Json,
     Metric,
-    Option,
     Price,
     ProbeRecord,
     Range,
@@ -36,82 +40,8 @@ from waybench.envs import registry
 
 UNCONFIRMED = "does not replay"
 UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
-EXAMPLES = "examples"  # the setting that says how many in-context examples there were
-# The prefix of a search along a hand-over, whose episodes belong together.
-_SEARCHED = {"steps_left": "oracle:-N", "random_steps": "oracle:K+random:N"}
-_NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
-
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """The unit of estimates: one model at one task with the same settings. Different settings are never pooled.
-
-    Attributes:
-        model: The model as the user named it.
-        task: The task's name.
-        env: The environment's id.
-        version: The environment's version; scores of different versions are not comparable.
-        options: All options of play, how the items were drawn and the model's settings, as (name, value); and the
-            number of in-context examples as "examples", where there were any.
-        key: The key of the set of items.
-        embedded: Whether the player is one of waybench's own.
-    """
-
-    model: str
-    task: str
-    env: str
-    version: int
-    options: tuple[tuple[str, Json], ...]
-    key: str
-    embedded: bool = False
-
-    @property
-    def settings(self) -> dict[str, Json]:
-        """Everything but the model, by name."""
-        return {"task": self.task, "version": self.version, **dict(self.options), "key": self.key}
-
-    @property
-    def examples(self) -> int:
-        """Number of in-context examples."""
-        return dict(self.options).get(EXAMPLES, 0)
-
-    @property
-    def apart(self) -> tuple[str, ...]:
-        """Those of its settings, in words, that keep its scores out of others' tables.
-
-        These are those options that declare it (`Option.separate_tables`), and a prefix.
-        """
-        own, names = dict(self.options), {**_apart(self.env), PREFIX: None}
-        return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
-
-    def without(self, option: str) -> "Group":
-        """Return the group with one option left out."""
-        return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
-
-    def without_key(self) -> "Group":
-        """Return the group of any set of items."""
-        return replace(self, key="")
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the group as JSON values."""
-        return {**asdict(self), "options": dict(self.options)}
-
-
-class Cluster(NamedTuple):
-    """The independent sampling unit: an instance, or what several instances share, such as a map with its questions.
-
-    Attributes:
-        name: Its name within its set and level; of an instance its SHA-256.
-        key: The set's key; "" of an instance, which is the same wherever it is met.
-        level: The level; 0 of an instance.
-    """
-
-    name: str
-    key: str = ""
-    level: int = 0
 
 
 class Anchors(NamedTuple):
@@ -280,37 +210,11 @@ def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     return dict(found)
 
 
-@cache  # every row asks for them
-def _defaults(env: str) -> Mapping[str, Json]:
-    """Return the defaults of an environment's options, but for those that only say how many items there are."""
-    return {option.name: option.default for option in declared(env) if not option.is_count}
-
-
-@cache
-def _apart(env: str) -> Mapping[str, Json]:
-    """Return the defaults of the options that make something else of an environment."""
-    return {option.name: option.default for option in declared(env) if option.separate_tables}
-
-
-def _setting(value: Json, default: Json) -> Json:
-    """Return an option's value as groups have it: a plain one, and not the number 1 where another group has True."""
-    if type(default) is bool and type(value) is int:
-        return str(value)
-    return value if isinstance(value, SCALARS) else json.dumps(value, default=str)
-
-
 def _is_guided(record: EpisodeRecord) -> bool:
     """Return whether a teacher has played; where its number of steps is given, scores are of the free ones after it."""
     steps = record.options.get("teacher_guided")
     helped = record.turns[steps:] if type(steps) is int else record.turns
     return steps is True or any(turn.executed is not None for turn in helped)
-
-
-def declared(env: str) -> tuple[Option, ...]:
-    """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
-    environment = registry.load(env)
-    played = (option for option in environment.options if option.name not in IMAGE_OPTIONS)
-    return (*played, *environment.source_options)
 
 
 def row(
@@ -354,14 +258,14 @@ def row(
         published = (published_setting(record) or "") if published_setting else ""
         item = dict(record.item)
         options: dict[str, Any] = {
-            **_defaults(record.env),
-            **{name: value for name, value in record.options.items() if name not in _NOT_IN_GROUPS},
+            **option_defaults(record.env),
+            **{name: value for name, value in record.options.items() if name not in NOT_IN_GROUPS},
             **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
             **episode.settings,
             **examples,
             # A task that fixes the setting has no parameter that says so.
-            **({PREFIX: _SEARCHED[handed_over]} if handed_over else {}),
-            **({"setting": published} if published and "setting" in _defaults(record.env) else {}),
+            **({PREFIX: SEARCHED[handed_over]} if handed_over else {}),
+            **({"setting": published} if published and "setting" in option_defaults(record.env) else {}),
         }
         implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
         options |= {name: value for name, value in implied.items() if options.get(name) is None}
@@ -371,7 +275,9 @@ def row(
             env=record.env,
             version=record.env_version,
             # An option that came after the record was written had its default then.
-            options=tuple((name, _setting(value, _defaults(record.env).get(name))) for name, value in options.items()),
+            options=tuple(
+                (name, option_setting(value, option_defaults(record.env).get(name))) for name, value in options.items()
+            ),
             key=str(item["key"]),
             embedded=episode.embedded,
         )

@@ -1,4 +1,4 @@
-"""Questions about a graph that is told as a list of edges, of any length."""
+"""Questions about a graph that is given as a list of edges, of any length."""
 
 from waybench.envs.graph._component import Component, component
 from waybench.envs.graph._environment import PATHS
