@@ -234,6 +234,29 @@ def test_items_and_wordings_of_files_are_a_part_of_it(tmp_path: Path) -> None:
     assert str(tmp_path) not in json.dumps(verdict.to_json())
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("watchdog")
+def test_no_file_of_this_machine_is_read_for_a_submission(submission: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)  # whoever opens it waits for ever
+    named = {"wording": f"file:{pipe}", "prefix": f"record:{pipe}", "key": f"file:{pipe}", "tokenizer": str(pipe)}
+    for name, value in named.items():
+        manifest, records = read(submission)
+        run = next(run for run in manifest["runs"] if run["task"] == "mango_route")
+        run["parameters"][name] = value
+        write(tmp_path / "x.zip", manifest, records)
+        found = next(run for run in verify(tmp_path / "x.zip").runs if run.task == "mango_route")
+        assert f"{name}: a submission cannot name files of this machine" in str(found.problems)
+    for name in ("wording", "prefix"):
+        manifest, records = read(submission)
+        run = next(run for run in manifest["runs"] if run["task"] == "dfs")
+        line = records[run["file"]][0]
+        line["record"]["options"][name] = named[name]
+        write(tmp_path / "x.zip", manifest, records)
+        found = next(run for run in verify(tmp_path / "x.zip").runs if run.task == "dfs")
+        assert f"{name} names a file, and the record does not have its content" in str(found.problems)
+
+
 def archive_of(path: Path, files: dict[str, bytes]) -> Path:
     with ZipFile(path, "w", ZIP_DEFLATED) as archive:
         for name, content in files.items():

@@ -61,7 +61,7 @@ from waybench.core._policies import (
     policy,
 )
 from waybench.core._potential import Potential, shaping_reward
-from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORDED, oracle_steps, read_prefix
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD, RECORDED, oracle_steps, read_prefix
 from waybench.core._prefix_records import named_prefix
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
@@ -78,7 +78,7 @@ from waybench.core._record import (
     own_turns,
 )
 from waybench.core._registry import CatalogueWarning, Entry, Registry
-from waybench.core._replay import replay
+from waybench.core._replay import replay, require_self_contained
 from waybench.core._secrets import (
     HIDDEN,
     LABEL,
@@ -95,6 +95,7 @@ from waybench.core._tokenizers import ESTIMATE, CharacterTokens, tokenizer, toke
 from waybench.core._tool_wording import (
     INTERFACE,
     TOOLS,
+    TOOLS_PREFIX,
     CallReply,
     ToolWording,
     is_tool_name,
@@ -134,12 +135,14 @@ __all__ = [
     "PROBE",
     "PROCESSES",
     "PROGRESS_FILE",
+    "RECORD",
     "RECORDED",
     "REFUSED",
     "SCHEMA",
     "STRONG_BITS",
     "TEMPLATE",
     "TOOLS",
+    "TOOLS_PREFIX",
     "TRUNCATED",
     "TURN_LIMIT",
     "UNPARSED",
@@ -280,6 +283,7 @@ __all__ = [
     "reasoning_in",
     "redacted",
     "replay",
+    "require_self_contained",
     "resolve",
     "secrets_in",
     "set_hash",

@@ -35,6 +35,7 @@ class Option:
         separate_tables: Whether scores with different values of it are not comparable, so that no table mixes them.
         or_number: Whether an option that is true or false takes a whole number from `low` to `high` too, such as for
             how many steps it holds.
+        local: Whether a value can be the path of a file of this machine, so that nobody else may choose it.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Option:
     separate_tables: bool = False
     or_number: bool = False
     image_choices: tuple[str, ...] = ()
+    local: bool = False
 
     @property
     def type(self) -> type:

@@ -1,14 +1,18 @@
 """Simulating a record again, without a model."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from waybench.core._environment import Environment, I
 from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
 from waybench.core._errors import LiveError, ReplayError
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._instance import Item
+from waybench.core._options import WORDING
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord
+from waybench.core._template import TEMPLATE, is_template_name
+from waybench.core._tool_wording import TOOLS_PREFIX
 
 
 def replay(
@@ -47,6 +51,7 @@ def replay(
         # The instance can be read without the world, and one that is none is no better for a missing engine.
         _require_same("instance_hash", record.instance_hash, environment.decode(record.instance).hash)
         raise LiveError(reason)
+    require_self_contained(record.options)
     computed = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
@@ -109,6 +114,25 @@ def _probe_again(episode: Episode[I, S, A], left: list[ProbeRecord]) -> None:
         simulated = episode.probe(belief, Reply(recorded.reply, usage=recorded.usage))
         for name in ProbeRecord._fields:
             _require_same(f"{what}: {name}", getattr(recorded, name), getattr(simulated, name))
+
+
+def require_self_contained(options: Mapping[str, Json]) -> None:
+    """Raise an error if a record's options name files of this machine; they have to have what is in a file.
+
+    Raises:
+        ReplayError: If they do.
+    """
+    wording = str(options.get(WORDING)).removeprefix(TOOLS_PREFIX)
+    named = [
+        name
+        for name, is_file, content in (
+            (WORDING, is_template_name(wording), TEMPLATE),
+            (PREFIX, str(options.get(PREFIX)).startswith(RECORD), PREFIX_REPLIES),
+        )
+        if is_file and content not in options
+    ]
+    if named:
+        raise ReplayError(f"options: {named[0]} names a file, and the record does not have its content")
 
 
 def _as_of_schema_2(turn: TurnRecord, simulated: TurnRecord) -> TurnRecord:

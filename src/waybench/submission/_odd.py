@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from typing import NamedTuple
 
 from waybench.analysis.logs import LoggedEpisode, is_embedded
-from waybench.core import Episode, Item, TurnRecord, plural, policy
+from waybench.core import Episode, Item, TurnRecord, plural, policy, require_self_contained
 from waybench.envs import registry
 from waybench.submission._verdict import Finding
 
@@ -111,6 +111,7 @@ def _is_oracles(episode: LoggedEpisode) -> bool:
     if "oracle" not in environment.players:
         return False
     try:
+        require_self_contained(record.options)
         oracle = policy("oracle")
         item = Item(environment.decode(record.instance), id="", level=0)
         again = Episode(environment, item, record.options, attempt=record.attempt)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,10 +11,13 @@ from typing import Any
 from waybench.core import (
     LABEL,
     PREFIX,
+    RECORD,
     TEMPLATE,
+    TOOLS_PREFIX,
     WORDING,
     EpisodeRecord,
     Json,
+    Option,
     UsageError,
     is_public_key,
     is_template_name,
@@ -55,10 +59,13 @@ def portable(
     if found.get("prices") is not None:
         text = _read(Path(str(found["prices"])).expanduser(), "prices").decode("utf-8", "replace")
         found["prices"] = f"prices:{text}"
-    if str(found.get(PREFIX)).startswith("record:"):
+    if str(found.get(PREFIX)).startswith(RECORD):
         raise UsageError(
             "prefix=record: a submission has no records of other runs; submit a run with a prefix of reference players"
         )
+    for option in entry.options:
+        if option.local and os.path.lexists(str(found.get(option.name))):
+            raise UsageError(f"{option.name}: a submission does not have this file; submit a run without one")
     if is_template_name(found.get(WORDING)) and records:
         found[TEMPLATE] = records[0].options.get(TEMPLATE)
     return found
@@ -89,6 +96,9 @@ def usable(
     """
     given = dict(parameters)
     template = given.pop(TEMPLATE, None)
+    for option in entry.options:
+        if _names_file(option, given.get(option.name), template):
+            raise UsageError(f"{option.name}: a submission cannot name files of this machine")
     key = given.get("key")
     if key is not None and LABEL.fullmatch(str(key)):
         if str(key) not in keys:
@@ -113,6 +123,17 @@ def usable(
     if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
         given["data_dir"] = data_dir
     return resolve(entry.options, given, f"parameter of {entry.name}")
+
+
+def _names_file(option: Option, value: Json, template: Json) -> bool:
+    """Return whether a parameter of a submission names a file or a variable of the machine that verifies it."""
+    text = str(value)
+    return (
+        (option.name == "key" and text.startswith(("env:", "file:")))
+        or (option.name == WORDING and is_template_name(text.removeprefix(TOOLS_PREFIX)) and template is None)
+        or (option.name == PREFIX and text.startswith(RECORD))
+        or (option.local and value is not None and os.path.lexists(text))
+    )
 
 
 def draws_too_much(given: Mapping[str, Any], records: int) -> bool:

@@ -107,6 +107,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"key": "file:/etc/passwd"}, "cannot name files"),
     ({"options": {"wording": "file:/etc/passwd"}}, "cannot name files"),
     ({"options": {"wording": "tools:file:/etc/passwd"}}, "cannot name files"),
+    ({"options": {"prefix": "record:/etc/passwd"}}, "cannot name files"),
+    ({"environment": "graph/paths", "options": {"tokenizer": "/etc/passwd"}}, "cannot name files"),
     ({"options": {"__class__": 1}}, "unknown option"),
     ({"options": {"level": 5}}, "unknown option"),
     ({"options": {"protocol": ["sound"]}}, "protocol"),
@@ -116,7 +118,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 def test_hostile_arguments_are_errors_and_nothing_is_read_or_run() -> None:
     async def errors() -> None:
-        async with Client(server(AgentEpisodes(["maze/alicia"]))) as client:
+        async with Client(server(AgentEpisodes(["maze/alicia", "graph/paths"]))) as client:
             for given, expected in WRONG:
                 text = await error_of(client, "start", **{**MAZE, **given})
                 assert expected in text and "root:" not in text and "Traceback" not in text, (given, text)

@@ -32,7 +32,7 @@ OPTIONS = (
     Option(
         name="tokenizer",
         default=ESTIMATE,
-        kind=str,
+        local=True,
         doc="What counts tokens: characters (an estimate, four per token), tiktoken/ENCODING, or the path of a "
         "tokenizer.json.",
     ),

@@ -24,7 +24,7 @@ from waybench.rl._limits import IDLE, LARGEST_BODY
 from waybench.rl._session import Session, Turn, play_and_source_options
 
 _NAME = 80  # characters of a client's name in records
-_REFERENCES = ("env:", "file:")  # by which values name variables and files of this machine
+_REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
 
 
 @dataclass(slots=True)
@@ -148,7 +148,7 @@ class AgentEpisodes:
                 are too many episodes.
         """
         chosen = self._chosen(environment)
-        play, of_source = play_and_source_options(chosen, {**self._allowed(options or {}), **self._options})
+        play, of_source = play_and_source_options(chosen, {**self._allowed(chosen, options or {}), **self._options})
         self.free_idle()
         if len(self._open) >= self._most:
             raise UsageError(f"{len(self._open)} episodes are open, the maximum: finish one of yours, or wait")
@@ -215,11 +215,12 @@ class AgentEpisodes:
             raise UsageError(unknown("environment", name, self._environments))
         return self._environments[name]
 
-    def _allowed(self, options: Mapping[str, Json]) -> Mapping[str, Json]:
+    def _allowed(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> Mapping[str, Json]:
+        local = {option.name for option in environment.source_options if option.local}
         for name, value in options.items():
             if name in self._options:
                 raise UsageError(f"the server has fixed the option {name[:60]}: leave it out")
-            if isinstance(value, str) and any(reference in value for reference in _REFERENCES):
+            if name in local or (isinstance(value, str) and any(reference in value for reference in _REFERENCES)):
                 raise UsageError(f"option {name[:60]}: a client cannot name files of the server")
         return options
 

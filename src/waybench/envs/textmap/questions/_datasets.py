@@ -70,6 +70,7 @@ _TOKENS = (
     Option(
         name="tokenizer",
         default="characters",
+        local=True,
         doc="Tokenizer: characters (an estimate, four per token), tiktoken/ENCODING, or the path of a tokenizer.json.",
     ),
 )
