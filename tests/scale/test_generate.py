@@ -6,14 +6,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-import fsspec
 import pytest
 
 from tests.conftest import PATIENCE
 from tests.eval.forked import Command
 from tests.eval.play import environment
+from tests.scale.bucket import content, names
 from tests.scale.test_ray import TestCluster, _environ, _processes, cluster, run_on
 from tests.scale.test_s3 import machine, storage
 
@@ -69,18 +68,8 @@ def bucket() -> Iterator[int]:
         yield port
 
 
-def names(port: int) -> list[str]:
-    return [*_bucket(port).find("bucket/set")]
-
-
 def stored(port: int) -> dict[str, bytes]:
-    found = _bucket(port)
-    return {name.removeprefix("bucket/set/"): found.cat_file(name) for name in found.find("bucket/set")}
-
-
-def _bucket(port: int) -> Any:
-    address = f"http://127.0.0.1:{port}"
-    return fsspec.filesystem("s3", key="testing", secret="testing", endpoint_url=address, use_listings_cache=False)
+    return {name.removeprefix("bucket/set/"): content(port, name) for name in names(port, "bucket/set")}
 
 
 @pytest.mark.usefixtures("watchdog")
@@ -88,7 +77,7 @@ def test_a_bucket_holds_the_same_bytes_after_a_kill(bucket: int, tmp_path: Path)
     place = ("--out", "s3://bucket/set", "--executor", "processes:1")
     first = machine(bucket, tmp_path, *SMALL, *place)
     until = time.monotonic() + PATIENCE / 3
-    while sum("/items/" in name for name in names(bucket)) < 2:
+    while sum("/items/" in name for name in names(bucket, "bucket/set")) < 2:
         assert first.poll() is None and time.monotonic() < until
         time.sleep(0.01)
     first.kill()

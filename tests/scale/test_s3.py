@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
 
 from tests.conftest import PATIENCE, ROOT, missing
 from tests.eval.forked import Command
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MODEL, comparable, environment, records
+from tests.scale.bucket import content, names
 
 pytestmark = pytest.mark.slow
 
@@ -92,14 +92,11 @@ def asked(server: ModelServer) -> int:
 
 def saved(port: int) -> int:
     """Return the number of turns in the journals of the bucket."""
-    files: Any = fsspec.filesystem(
-        "s3", key="testing", secret="testing", endpoint_url=f"http://127.0.0.1:{port}", use_listings_cache=False
-    )
     found = 0
-    for name in files.find("bucket/runs"):
+    for name in names(port, "bucket/runs"):
         if name.endswith(".journal"):
             try:
-                found += files.cat_file(name).count(b'"turn":')
+                found += content(port, name).count(b'"turn":')
             except FileNotFoundError:  # its part is complete
                 continue
     return found
