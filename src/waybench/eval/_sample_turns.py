@@ -79,7 +79,7 @@ class SampleTurns:
 
         Args:
             output: What the model answered.
-            turn: What the turn came to.
+            turn: The turn as recorded.
 
         Raises:
             JournalError: If that cannot be done.

@@ -51,7 +51,7 @@ def _in_order(ended: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
 
 
 def _done(function: Callable[[P], T], version: str, part: P) -> bytes:
-    """Do a part in a worker; a worker with another version might come to another result."""
+    """Do a part in a worker; a worker with another version might compute another result."""
     if version != __version__:
         raise WaybenchError(f"a worker has waybench {__version__}, and this machine {version}: install the same")
     return dumped(function(part))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from waybench.core import Board, TurnRecord, TypedAction
 from waybench.envs.graph._game import LONGEST, Answer, GraphState
-from waybench.envs.graph._wording import asked
+from waybench.envs.graph._wording import question_text
 
 TYPED_HELP = "Type the nodes of the path with spaces between them, or yes or no."
 _WORDS = {"yes": True, "no": False}
@@ -13,7 +13,7 @@ _DIGITS = 18
 
 def board(state: GraphState, turns: Sequence[TurnRecord]) -> Board:
     """Return the question; the edges are in the prompt."""
-    return Board(notes=[asked(state.question)])
+    return Board(notes=[question_text(state.question)])
 
 
 def typed_actions(state: GraphState) -> Sequence[TypedAction]:

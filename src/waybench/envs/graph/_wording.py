@@ -39,7 +39,7 @@ _TOOLS = {
 }
 
 
-def asked(question: Question) -> str:
+def question_text(question: Question) -> str:
     """Return the question's text."""
     return _ASKED[question.question].format(*question.ends)
 
@@ -47,7 +47,7 @@ def asked(question: Question) -> str:
 def prompt(question: Question) -> str:
     """Return the whole prompt."""
     lines = edge_lines(question.seed, question.distance, question.components)
-    return f"{_INTRODUCTION}\n\n{lines}\n\n{asked(question)}"
+    return f"{_INTRODUCTION}\n\n{lines}\n\n{question_text(question)}"
 
 
 class EdgeList(Wording[Question, GraphState, Answer]):
@@ -61,7 +61,7 @@ class EdgeList(Wording[Question, GraphState, Answer]):
             "The edges, a line each.",
             lambda question: edge_lines(question.seed, question.distance, question.components),
         ),
-        Field("question", "The question, and the form of the reply.", asked),
+        Field("question", "The question, and the form of the reply.", question_text),
         Field("start", "The first of the two nodes.", lambda question: str(question.ends[0])),
         Field("goal", "The second of the two nodes.", lambda question: str(question.ends[1])),
     )
