@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
+from waybench.core._derived_wording import DerivedWording
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._options import IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, WORDING, Option
 from waybench.core._picture import DrawPicture, Picture
-from waybench.core._wording import Field, Invalid, Message, View, Wording
+from waybench.core._wording import Field, Invalid, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
 
@@ -103,7 +104,7 @@ def _with_choices(option: Option) -> Option:
     return replace(option, image_choices=IMAGE_WORDINGS) if option.name == WORDING else option
 
 
-class ImageWording(Wording[I, S, A], Generic[I, S, A]):
+class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
     """A wording of an environment with pictures in place of descriptions, or beside them.
 
     Args:
@@ -115,11 +116,8 @@ class ImageWording(Wording[I, S, A], Generic[I, S, A]):
     """
 
     def __init__(self, images: Images, base: Wording[I, S, A], name: str, size: int, *, grid: bool) -> None:
-        self.name = name
-        self.memory, self.rules_role = base.memory, base.rules_role
-        self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
-        self.rewrites = base.rewrites
-        self._images, self._base, self._size, self._grid = images, base, size, grid
+        super().__init__(base, name)
+        self._images, self._size, self._grid = images, size, grid
         self._replaced = {field.name: field for field in base.fields if field.name in images.replaces}
         replaced = {*images.replaces} - {images.legend_field}
         self._replaced_rules = {field.name: field for field in base.rule_fields if field.name in replaced}
@@ -168,38 +166,6 @@ class ImageWording(Wording[I, S, A], Generic[I, S, A]):
     def _pieces(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> dict[str, str]:
         view = View(state, last, turn)
         return {name: field.of(view) for name, field in self._replaced.items()}
-
-    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages as the base wording divides them."""
-        return self._base.prompt(rules, examples, observation)
-
-    def recall(self, state: S) -> int:
-        """Return what the base wording returns."""
-        return self._base.recall(state)
-
-    def thought_question(self, state: S) -> str:
-        """Return what the base wording returns."""
-        return self._base.thought_question(state)
-
-    def takes_truncated(self, state: S) -> bool:
-        """Return what the base wording returns."""
-        return self._base.takes_truncated(state)
-
-    def parse(self, reply: str, state: S) -> A | Invalid:
-        """Read a reply as the base wording does."""
-        return self._base.parse(reply, state)
-
-    def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return what the base wording returns."""
-        return self._base.remember(reply, parsed)
-
-    def render(self, action: A, state: S) -> str:
-        """Return a reply as the base wording does."""
-        return self._base.render(action, state)
-
-    def action_name(self, action: A, state: S) -> str:
-        """Return what the base wording returns."""
-        return self._base.action_name(action, state)
 
 
 def _without(text: str, pieces: Iterable[str]) -> str:

@@ -4,21 +4,20 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from waybench.core._calls import ActionTool, ToolCall
+from waybench.core._derived_wording import DerivedWording
 from waybench.core._errors import UsageError, shortened
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._images import without_images
 from waybench.core._json import is_object
 from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
-from waybench.core._picture import Picture
 from waybench.core._tool_wording import without_tools
-from waybench.core._wording import Field, Invalid, Message, View, Wording
+from waybench.core._wording import Field, Invalid, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
 
@@ -224,7 +223,7 @@ class _Text:
         return text.strip("\n") if has_empty else text
 
 
-class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
+class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
     """A wording of an environment with some of its texts from a template.
 
     Args:
@@ -236,12 +235,8 @@ class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
     """
 
     def __init__(self, template: Template, base: Wording[I, S, A]) -> None:
-        self.name = template.name
-        self.memory, self.rules_role = base.memory, base.rules_role
-        self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
-        self.rewrites, self.call_rules = base.rewrites, base.call_rules
+        super().__init__(base, template.name)
         self.rule_fields, self.fields = template_fields(base).values()
-        self._base = base
         self._rules = self._text("rules", template.rules, self.rule_fields, bool(base.rule_fields))
         self._later = self._text("observation", template.observation, self.fields, bool(base.fields))
         self._first = self._text("first", template.first, self.fields, needs_field=False)
@@ -279,50 +274,6 @@ class TemplateWording(Wording[I, S, A], Generic[I, S, A]):
         of = {field.name: field.of for field in self.fields}
         filled = chosen.fill({name: own if name == "observation" else of[name](view) for name in chosen.names})
         return filled if filled.strip() else own
-
-    def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
-        """Return what the base wording returns."""
-        return self._base.picture(state, last, turn)
-
-    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages in the roles that the base wording gives them."""
-        return self._base.prompt(rules, examples, observation)
-
-    def recall(self, state: S) -> int:
-        """Return what the base wording returns."""
-        return self._base.recall(state)
-
-    def takes_truncated(self, state: S) -> bool:
-        """Return what the base wording returns."""
-        return self._base.takes_truncated(state)
-
-    def parse(self, reply: str, state: S) -> A | Invalid:
-        """Read a reply as the base wording does."""
-        return self._base.parse(reply, state)
-
-    def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return what the base wording returns."""
-        return self._base.remember(reply, parsed)
-
-    def render(self, action: A, state: S) -> str:
-        """Return a reply as the base wording does."""
-        return self._base.render(action, state)
-
-    def thought_question(self, state: S) -> str:
-        """Return what the base wording returns."""
-        return self._base.thought_question(state)
-
-    def tools(self, state: S) -> Sequence[ActionTool]:
-        """Return the tools that the base wording declares."""
-        return self._base.tools(state)
-
-    def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
-        """Read a call as the base wording does."""
-        return self._base.parse_call(call, state)
-
-    def render_call(self, action: A, state: S) -> ToolCall:
-        """Return a call as the base wording does."""
-        return self._base.render_call(action, state)
 
 
 @lru_cache(maxsize=64)  # examples that are solved once for all episodes are known by their wording

@@ -6,12 +6,13 @@ from functools import lru_cache
 from typing import Any, Generic, NamedTuple
 
 from waybench.core._calls import ActionTool, ToolCall
+from waybench.core._derived_wording import DerivedWording
 from waybench.core._errors import UsageError
-from waybench.core._game import A, I, Json, S, Transition
+from waybench.core._game import A, I, Json, S
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import MAX_CHARACTERS, JsonObject, Oversized, shown
 from waybench.core._options import WORDING, Option
-from waybench.core._wording import Invalid, Message, Wording
+from waybench.core._wording import Invalid, Wording
 
 INTERFACE = "interface"  # the option of play that every environment has besides its own
 TOOLS, _TEXT = "tools", "text"
@@ -182,7 +183,7 @@ def _checked_object(value: Json, schema: Mapping[str, Json], path: str, depth: i
     }
 
 
-class ToolWording(Wording[I, S, A], Generic[I, S, A]):
+class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
     """A wording whose player acts by calling the tools that it declares, in place of writing replies.
 
     Rules, observations and memory are those of the base wording, and the rules say how to act. A reply that is no call
@@ -193,49 +194,11 @@ class ToolWording(Wording[I, S, A], Generic[I, S, A]):
     """
 
     def __init__(self, base: Wording[I, S, A]) -> None:
-        self.name = f"{TOOLS_PREFIX}{base.name}"
-        self.memory, self.rules_role = base.memory, base.rules_role
-        self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
-        self.rewrites = base.rewrites
-        self.rule_fields, self.fields = base.rule_fields, base.fields
-        self.call_rules = base.call_rules
-        self._base = base
+        super().__init__(base, f"{TOOLS_PREFIX}{base.name}")
 
     def rules(self, instance: I) -> str:
         """Return the base wording's rules, and how to act."""
         return f"{self._base.rules(instance)}\n\n{self.call_rules}"
-
-    def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
-        """Return what the base wording returns: the result of the call."""
-        return self._base.observe(state, last, turn)
-
-    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages in the roles that the base wording gives them."""
-        return self._base.prompt(rules, examples, observation)
-
-    def recall(self, state: S) -> int:
-        """Return what the base wording returns."""
-        return self._base.recall(state)
-
-    def thought_question(self, state: S) -> str:
-        """Return what the base wording returns."""
-        return self._base.thought_question(state)
-
-    def takes_truncated(self, state: S) -> bool:
-        """Return what the base wording returns."""
-        return self._base.takes_truncated(state)
-
-    def tools(self, state: S) -> Sequence[ActionTool]:
-        """Return the tools that the base wording declares."""
-        return self._base.tools(state)
-
-    def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
-        """Read a call as the base wording does."""
-        return self._base.parse_call(call, state)
-
-    def render_call(self, action: A, state: S) -> ToolCall:
-        """Return a call as the base wording does."""
-        return self._base.render_call(action, state)
 
     def parse(self, reply: str, state: S) -> A | Invalid:
         """Read the one call of a reply, as `write_calls` writes it."""
@@ -263,10 +226,6 @@ class ToolWording(Wording[I, S, A], Generic[I, S, A]):
         if self._base.thought_question(state):
             return self._base.render(action, state)
         return write_calls("", [self.render_call(action, state)])
-
-    def action_name(self, action: A, state: S) -> str:
-        """Return what the base wording returns."""
-        return self._base.action_name(action, state)
 
 
 @lru_cache(maxsize=256)  # examples that are solved once for all episodes are known by their wording
