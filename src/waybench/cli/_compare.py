@@ -10,6 +10,7 @@ import click
 
 from waybench.cli._log_place import LogPlace
 from waybench.cli._output import lines
+from waybench.cli._params import FiniteRange
 from waybench.cli._run import DEFAULT_OUT
 from waybench.core import UsageError, unknown
 from waybench.data import cache_dir
@@ -63,7 +64,7 @@ class Side(NamedTuple):
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=FiniteRange(0, 1, min_open=True),
     default=0.05,
     show_default=True,
     help="Differences below this share of the metric's range count as a tie.",
