@@ -336,7 +336,10 @@ def test_a_long_line_of_many_chunks_is_one_line(tmp_path: Path) -> None:
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"no archive")
-    assert run("verify", tmp_path / "x.zip")[0] == 2
+    status, message = run("verify", tmp_path / "x.zip")
+    assert status == 2
+    assert message.startswith(f"Error: {tmp_path / 'x.zip'}: it is no ZIP file (")
+    assert message.endswith("; give a file that `waybench submit` wrote, or a folder of logs\n")
     assert run("verify", tmp_path / "nowhere.zip")[0] == 2
 
 
