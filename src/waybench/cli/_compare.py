@@ -266,7 +266,8 @@ def _side(text: str, folders: tuple[Path, ...]) -> Side:
     for folder in folders:
         if not os.path.isdir(folder) and not os.path.isfile(folder):
             raise UsageError(
-                f"{text!r} is not a folder, and {str(folder)!r} does not exist to look up a model: use --in"
+                f"{text!r} is not a folder, and there is no folder {str(folder)!r} in which to look it up as a model: "
+                "give a folder of logs with --in"
             )
     return Side(tuple(folder.resolve() for folder in folders), text)
 
