@@ -1,5 +1,6 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
+from waybench.analysis.horizons._axes import axis_named
 from waybench.analysis.horizons._comparison import (
     HorizonComparison,
     RatioOverFamilies,
@@ -42,6 +43,7 @@ __all__ = [
     "ReferenceHorizon",
     "Searched",
     "SuccessCurve",
+    "axis_named",
     "compare_horizons",
     "difficulty_text",
     "horizon_context",

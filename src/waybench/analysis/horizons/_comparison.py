@@ -5,12 +5,12 @@ from dataclasses import asdict, dataclass
 from math import exp, log
 from statistics import fmean
 
+from waybench.analysis.horizons._axes import axis_named
 from waybench.analysis.horizons._horizon import SHARES, Tried, tried_axes
 from waybench.analysis.horizons._horizon_text import reference_text
 from waybench.analysis.horizons._references import ReferenceHorizon
 from waybench.analysis.results import Group, Row, grouped
-from waybench.core import Json
-from waybench.envs import registry
+from waybench.core import OPTION_AXES, Json
 from waybench.stats import HORIZON_CONFIDENCE, HorizonRatio, horizon_ratio, t_interval
 
 FEWEST_FAMILIES = 3  # for a ratio over families
@@ -49,7 +49,7 @@ class HorizonComparison:
     @property
     def text(self) -> str:
         """The ratio and the verdict in a line: "A reaches 1.4 times as far as B (90 %: 1.1 to 1.8): ..."."""
-        title = next(axis.title for axis in registry.load(self.first.env).axes if axis.name == self.axis).lower()
+        title = axis_named(self.first.env, self.axis).title.lower()
         value, low, high = self.ratio.value, self.ratio.low, self.ratio.high
         ends = (
             f"90 %: {low:.2g} to {high:.2g}"
@@ -117,12 +117,12 @@ class RatioOverFamilies:
 
 
 def ratio_over_families(found: Sequence[HorizonComparison]) -> RatioOverFamilies | None:
-    """Return the ratio over families; None for less than three families in which it is known.
+    """Return the ratio over families, of horizons of difficulty; None for less than three in which it is known.
 
     Args:
         found: The comparisons of two models.
     """
-    known = [each for each in found if each.ratio.value]
+    known = [each for each in found if each.ratio.value and each.axis not in OPTION_AXES]
     by_family = grouped(known, lambda each: each.first.env.partition("/")[0])
     logs = [fmean(log(each.ratio.value or 1.0) for each in own) for own in by_family.values()]
     if len(logs) < FEWEST_FAMILIES:
@@ -132,7 +132,7 @@ def ratio_over_families(found: Sequence[HorizonComparison]) -> RatioOverFamilies
 
 
 def compare_horizons(first: Iterable[Row], second: Iterable[Row]) -> list[HorizonComparison]:
-    """Compare the 50 % horizons of two sides at all tasks that both were given, on each environment's first axis.
+    """Compare the 50 % horizons of two sides at all tasks that both were given, on the first axis of their items.
 
     Horizons need no common items. Where a side has several groups at a task, those with equal settings are compared,
     or the only one of either side.
@@ -158,9 +158,9 @@ def _comparison(first: Tried, second: Tried) -> HorizonComparison:
     )
 
 
-def _by_task(rows: Iterable[Row]) -> dict[tuple[str, str, int], list[Tried]]:
-    first_axes = [one for one in tried_axes(rows) if one.axis == registry.load(one.group.env).axes[0]]
-    return grouped(first_axes, lambda one: (one.group.task, one.group.env, one.group.version))
+def _by_task(rows: Iterable[Row]) -> dict[tuple[str, str, int, str], list[Tried]]:
+    first_axes = [one for one in tried_axes(rows) if one.leads]
+    return grouped(first_axes, lambda one: (one.group.task, one.group.env, one.group.version, one.axis.name))
 
 
 def _matched(mine: Sequence[Tried], theirs: Sequence[Tried]) -> list[tuple[Tried, Tried]]:

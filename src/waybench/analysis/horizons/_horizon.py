@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from waybench.analysis.horizons._axes import axes_of
 from waybench.analysis.horizons._references import ReferenceHorizon, is_above, reference_horizons, reference_mark
 from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
 from waybench.core import Axis, Json
@@ -151,7 +152,7 @@ class SuccessCurve:
         bins: The success rate observed at each difficulty, rising.
         line: The fitted curve from the least difficulty that was tried to the greatest.
         leader: The group that reaches furthest at the same task, among models if there are any; None on other axes
-            than the environment's first one, and for that group itself.
+            than the first one, and for that group itself.
         ratio: The 50 % horizon divided by the leader's; None without a leader.
     """
 
@@ -165,7 +166,7 @@ class SuccessCurve:
 
 
 def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
-    """Return the horizons of every model, task and settings on every axis of its environment, for `SHARES`.
+    """Return the horizons of every model, task and settings on every axis of its items, for `SHARES`.
 
     A horizon is of single attempts, and each item is a trial: whether it was a success as the environment declares it
     (`Environment.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
@@ -201,11 +202,11 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
 def _leaders(all_tried: Sequence["Tried"], found: Mapping[int, SuccessCurve]) -> dict[int, int]:
     """Return the number of the leader of each that has one."""
     leaders: dict[int, int] = {}
-    first_axes = [number for number, one in enumerate(all_tried) if one.axis == registry.load(one.group.env).axes[0]]
+    first_axes = [number for number, one in enumerate(all_tried) if one.leads]
 
-    def task(number: int) -> tuple[str, str, int]:
+    def task(number: int) -> tuple[str, str, int, str]:
         group = all_tried[number].group
-        return group.task, group.env, group.version
+        return group.task, group.env, group.version, all_tried[number].axis.name
 
     for numbers in grouped(first_axes, task).values():
         models = [number for number in numbers if not all_tried[number].group.embedded] or numbers
@@ -249,12 +250,13 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Tried:
-    """The items of a group on an axis."""
+    """The items of a group on an axis, and whether it is the first one, that of its horizon."""
 
     group: Group
     axis: Axis
     items: Sequence[_Item]
     alternatives: Mapping[str, Shape]
+    leads: bool
 
     @cached_property
     def at(self) -> Array:
@@ -341,9 +343,9 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
     """Return the items of every group on each axis of which enough difficulties were tried."""
     free = [row for row in all_rows if row.is_included and not row.guided]
     for group, own in grouped(free, lambda row: row.group).items():
-        env = registry.load(group.env)
-        tried = at_items(own) if env.axes else {}
-        for number, axis in enumerate(env.axes):
+        env, axes = registry.load(group.env), axes_of(own)
+        tried = at_items(own) if axes else {}
+        for number, axis in enumerate(axes):
             items: list[_Item] = []
             for key, some in tried.items():
                 at = some[0].axes.get(axis.name)
@@ -352,4 +354,4 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
                     solved = sum(row.succeeded for row in counted) / len(counted)
                     items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
-                yield Tried(group, axis, items, {} if number else ALTERNATIVES)
+                yield Tried(group, axis, items, {} if number else ALTERNATIVES, leads=not number)

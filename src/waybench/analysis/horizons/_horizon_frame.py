@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from waybench.analysis.frames import Fact, Frame, Meaning, columns, group_columns
 from waybench.analysis.horizons._horizon import ALTERNATIVES, HORIZON_CONFIDENCE, Horizon
+from waybench.core import OPTION_AXES
 from waybench.envs import registry
 
 _ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
@@ -58,9 +59,16 @@ def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
     return Frame("horizons", doc, (*who, *columns([axis, *_FACTS, *_others()], listed), *options))
 
 
-def _axes(horizons: Iterable[Horizon]) -> tuple[Meaning, ...]:
+def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
+    along = {each.axis for each in horizons} & OPTION_AXES.keys()
     return tuple(
-        Meaning(env=env, doc=" ".join(f"{axis.name}: {axis.doc}" for axis in registry.load(env).axes))
+        Meaning(
+            env=env,
+            doc=" ".join(
+                f"{axis.name}: {axis.doc}"
+                for axis in (*registry.load(env).axes, *(OPTION_AXES[name] for name in sorted(along)))
+            ),
+        )
         for env in dict.fromkeys(each.group.env for each in horizons)
     )
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis.estimates import whole
+from waybench.analysis.horizons._axes import axis_named
 from waybench.analysis.horizons._horizon_text import difficulty_text, reference_text
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons, reference_mark
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
-from waybench.core import OPTION_AXES, plural
-from waybench.envs import registry
+from waybench.core import plural
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
 _ENDS = ("lowest", "highest")
@@ -62,7 +62,7 @@ class Searched:
     @property
     def text(self) -> str:
         """The horizon in words, with its interval."""
-        title = _axis_title(self.group.env, self.axis).lower()
+        title = axis_named(self.group.env, self.axis).title.lower()
         horizon = f"{100 * self.goal.share:.0f} % horizon"
         # Where no trial failed, what is said of harder ones is a guess from what is taken for granted of curves.
         passed = self.hardest if self.stop == "beyond" or self.without_failure is None else self.without_failure
@@ -80,11 +80,6 @@ class Searched:
             )
         value, low, high = map(difficulty_text, (self.value, self.low, self.high))
         return f"{horizon} at {title} {value} (90 % interval {low} to {high})"
-
-
-def _axis_title(env: str, name: str) -> str:
-    axes = (*registry.load(env).axes, *OPTION_AXES.values())
-    return next(axis.title for axis in axes if axis.name == name)
 
 
 def searches(episodes: Sequence[LoggedEpisode], rows: Sequence[Row], unfinished: bool = False) -> list[Searched]:

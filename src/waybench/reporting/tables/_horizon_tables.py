@@ -9,6 +9,7 @@ from waybench.analysis.horizons import (
     SHARES,
     Horizon,
     SuccessCurve,
+    axis_named,
     horizon_context,
     horizon_parts,
     leading,
@@ -16,7 +17,7 @@ from waybench.analysis.horizons import (
     success_text,
 )
 from waybench.analysis.results import Group, differing, grouped
-from waybench.core import Axis, Environment, Presentation
+from waybench.core import OPTION_AXES, Axis, Environment, Presentation
 from waybench.envs import registry
 from waybench.reporting.charts import (
     MOST_POINTS,
@@ -95,7 +96,7 @@ def horizon_tables(
         pages: File names of the groups' pages.
     """
     by_axis = grouped(curves, lambda each: each.axis)
-    axes = [axis for axis in env.axes if axis.name in by_axis]
+    axes = [axis for axis in (*env.axes, *OPTION_AXES.values()) if axis.name in by_axis]
     return [
         _horizon_tables(f"task-horizon-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
         for number, axis in enumerate(axes, start=1)
@@ -263,13 +264,16 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
     rows: list[TableRow] = []
     for env_id, some in grouped(curves, lambda each: each.group.env).items():
         env = registry.load(env_id)
-        titles = {axis.name: axis.title for axis in env.axes}
         groups = list(dict.fromkeys(each.group for each in some))
         for each in some:
             if each.group.model == name:
                 half, link = each.horizons[0], f"results/{pages[each.group]}"
                 head = Cell(text=env.title, link=link, notes=parts(differing(each.group, groups)))
-                axis = Cell(text=titles[each.axis], notes=notes([horizon_context(half)], "success"), kind="name")
+                axis = Cell(
+                    text=axis_named(env_id, each.axis).title,
+                    notes=notes([horizon_context(half)], "success"),
+                    kind="name",
+                )
                 counts = count_cell(half.items), count_cell(half.trials)
                 rows.append(TableRow(head, [axis, *map(horizon_cell, each.horizons), *counts]))
     if not rows:
