@@ -69,4 +69,4 @@ def write_front(
 
 def _first_chart(sections: Sequence[Section]) -> Any:
     """Return a family's chart for the first page; None if it has none."""
-    return next((chart for section in sections for chart in (*section.by_level, *section.other_charts)), None)
+    return next((chart for section in sections for chart in section.charts), None)

@@ -9,7 +9,7 @@ from waybench.analysis.comparisons import AgentEffect, ExamplesEffect, IsomorphE
 from waybench.analysis.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, named_settings, setting
-from waybench.core import Environment, Metric, Presentation, plural
+from waybench.core import OPTION_AXES, Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._files import task_page
 from waybench.reporting._model_facts import ModelFacts
@@ -230,10 +230,12 @@ def _section(
         score_table(f"task-scores-{number}", env, presentation, by_guide[guided], pages)
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
-    charts = level_charts(env, presentation, estimates)
+    # Where a search goes along an option, all items are of one level, and what it has chosen to play says little.
+    along_option = any(curve.axis in OPTION_AXES for curve in compared.curves)
+    charts = [] if along_option else level_charts(env, presentation, estimates)
     ordered, every = list(groups), [total_of[group] for group in groups]
     own_tables = (
-        *(scored if not presentation.metrics or len(levels) > 1 else []),
+        *(scored if not along_option and (not presentation.metrics or len(levels) > 1) else []),
         *metrics,
         *side_by_side(env, presentation, every if env.pooled else estimates, pages),
         averages(env, presentation, ordered, total_of, pages),
@@ -264,7 +266,7 @@ def _section(
             *twin_charts(env, presentation, compared.twins),
             *step_charts(env, presentation, estimates),
         ],
-        undrawn=undrawn(env, presentation, estimates, charts),
+        undrawn=[] if along_option else undrawn(env, presentation, estimates, charts),
         horizons=horizon_tables(
             env, presentation, compared.curves, [*ordered, *_searches(ordered, compared.curves)], pages
         ),
