@@ -283,7 +283,9 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
                 model = get_model(name, base_url=base_url, memoize=False, **args)
         return seal(model, base_url, args)
     except Exception as error:  # every provider has its own; its message is what the user needs
-        raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
+        said = _one_line(error)
+        hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in said else ""
+        raise UsageError(f"model {name[:120]!r}: {said}{hint}") from None
 
 
 def _from_environment(address: str | None) -> bool:
