@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from waybench.core._axes import Axis
 from waybench.core._beliefs import Belief
 from waybench.core._board import TypedAction
+from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENS, Others, in_context, take_context, without_context
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
 from waybench.core._errors import UsageError
 from waybench.core._explanatory import ExplanatoryVariables
@@ -173,6 +174,8 @@ class Environment(Generic[I, S, A]):
             these options. Where it is False, nothing calls the oracle's score the best possible one. None if it never
             is; in a game of chance it means the best expected score.
         images: How its messages are drawn, for the wordings "image" and "image+text"; None if they cannot be.
+        takes_context: Whether an item can be asked among others of its level in one prompt (`context_tokens`): the
+            rules say all of it, and other items of a level are as difficult.
     """
 
     id: str
@@ -227,6 +230,7 @@ class Environment(Generic[I, S, A]):
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
     images: Images | None = None
+    takes_context: bool = False
 
     def __post_init__(self) -> None:
         """Add the options of pictures to those that are declared."""
@@ -325,8 +329,8 @@ class Environment(Generic[I, S, A]):
 
     @property
     def play_options(self) -> tuple[Option, ...]:
-        """Its options of play, and `interface` and `prefix`, which every environment has."""
-        return (*self.options, INTERFACE_OPTION, PREFIX_OPTION)
+        """Its options of play, with those that more than one environment has, such as `interface` and `prefix`."""
+        return (*self.options, INTERFACE_OPTION, PREFIX_OPTION, *(CONTEXT_OPTIONS if self.takes_context else ()))
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
@@ -337,7 +341,7 @@ class Environment(Generic[I, S, A]):
         If `wording` names a file, the options that are returned have the name of its template in its place, and the
         template's texts as a further option, `template`: they need the file no more.
 
-        There is an option `prefix` only if a prefix is given.
+        There is an option `prefix` only if a prefix is given, and those of a context likewise.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
@@ -345,6 +349,7 @@ class Environment(Generic[I, S, A]):
         given = dict(values)
         by_tools = take_interface(given)
         prefix, replies = take_prefix(self, given), given.pop(PREFIX_REPLIES, None)
+        context = take_context(given, allowed=self.takes_context)
         stored = given.pop(TEMPLATE, None)
         resolved = resolve(self.options, given)
         template = resolve_template(self.options, resolved, stored)
@@ -356,6 +361,11 @@ class Environment(Generic[I, S, A]):
             if has_images(resolved):
                 raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
             resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
+        if context and has_images(resolved):
+            raise UsageError(
+                f"{CONTEXT_TOKENS}={context[CONTEXT_TOKENS]}: texts only; choose a wording without pictures"
+            )
+        resolved |= context
         if prefix is None:
             return resolved
         return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
@@ -368,6 +378,11 @@ class Environment(Generic[I, S, A]):
         """
         if PREFIX in options:
             return self.play_with(without_prefix(options))
+        if CONTEXT_TOKENS in options:
+            played = self.play_with(without_context(options))
+            wording = in_context(options, played.wording, Others(self.id, self._other_of_its_level))
+            # One turn: later messages would say again what had to be found.
+            return replace(played, wording=wording, limits=replace(played.limits, turns=1), turns=None)
         if is_tool_name(options[WORDING]):
             played = self.play_with(without_tools(options))
             return replace(played, wording=with_tools(played.wording))
@@ -380,6 +395,10 @@ class Environment(Generic[I, S, A]):
             played = self.play(without_images(options))
             return replace(played, wording=self.images.around(played.wording, options))
         return self.play(options)
+
+    def _other_of_its_level(self, instance: I, key: str) -> I:
+        options = resolve(self.source_options, {})
+        return self.make_source(key, self.level_of(instance), options).item(0).instance
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.
