@@ -152,6 +152,6 @@ def test_a_name_without_a_provider(name: str, hint: str) -> None:
 def test_a_server_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOWHERE_API_KEY", "none")
     with pytest.raises(
-        UsageError, match="NOWHERE_BASE_URL.*; or give the address of its server with --model-base-url$"
+        UsageError, match=r"NOWHERE_BASE_URL.*; or give the address of its server with --model-base-url$"
     ):
         open_model("openai-api/nowhere/m", None, {})
