@@ -17,7 +17,7 @@ from waybench.core._prefix_records import with_recorded_prefix
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage
 from waybench.core._template import TEMPLATE
-from waybench.core._wording import Invalid, Message
+from waybench.core._wording import Invalid, Message, Wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,9 @@ class Episode(Generic[I, S, A]):
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording
-        self._is_deterministic, self._rewrites = play.game.facts.deterministic, play.wording.rewrites
+        self._is_deterministic = play.game.facts.deterministic
+        # Most wordings show replies as they were said, and asking each of them in each turn takes time.
+        self._rewrites = type(play.wording).remember is not Wording.remember  # pyright: ignore[reportUnknownMemberType]
         self.state: S = play.game.start(item.instance)
         self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None

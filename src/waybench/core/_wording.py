@@ -173,7 +173,7 @@ class Wording(ABC, Generic[I, S, A]):
         """Read a reply. It is hostile input: parsed or refused with a reason, never repaired, never evaluated."""
 
     def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return the player's own turn as the chat shows it from now on, where the wording `rewrites` replies.
+        """Return the player's own turn as the chat shows it from now on; by default as it was said.
 
         Args:
             reply: The raw reply.
