@@ -42,7 +42,7 @@ def option_table(options: Iterable[Option]) -> str:
 def _range(option: Option) -> str:
     if option.low is None:
         return option.type.__name__
-    return f"{option.low:g} to {option.high:g}" if option.high is not None else f"from {option.low:g}"
+    return f"{option.low:.12g} to {option.high:.12g}" if option.high is not None else f"from {option.low:.12g}"
 
 
 def _metric_range(metric: Metric, record: EpisodeRecord) -> str:

@@ -70,6 +70,14 @@ def test_no_secret_is_a_setting_and_what_was_asked_is(whole: Path, tmp_path: Pat
     assert not {"model.api_key", "model.hf_token", "model.Authorization", "model.default_headers"} & set(found)
 
 
+def test_numbers_that_json_has_not_are_settings_as_text(whole: Path, tmp_path: Path) -> None:
+    arguments = {"penalty": float("nan"), "ceiling": float("inf"), "share": 0.5}
+    as_if(whole, tmp_path / "logs" / "2026-01-01T00-00-00_alicia_a.eval", model_args=arguments)
+    (settings,) = {json.dumps(dict(episode.settings), allow_nan=False) for episode in read_logs(tmp_path / "logs")}
+    found = json.loads(settings)
+    assert [found[f"model.{name}"] for name in arguments] == ["NaN", "Infinity", 0.5]
+
+
 @pytest.mark.parametrize(
     ("address", "told"),
     [

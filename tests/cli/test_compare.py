@@ -97,12 +97,15 @@ def test_errors(command: Command, ours: Path, sums: Path, tmp_path: Path) -> Non
     assert "are the same" in error(before, before)
     assert "are the same" in error(before, before / "m")
     assert "nothing to compare: the other side has no such task with these settings" in error(ours, before)
-    assert "'waybench-out' does not exist to look up a model" in error("nowhere", "null")
+    assert "there is no folder 'waybench-out' in which to look it up as a model: give a folder" in error(
+        "nowhere", "null"
+    )
     assert "no scores in" in error(tmp_path, before)
     assert "unknown task 'sum': did you mean 'sums'" in error("m", "n", "--in", before, "--task", "sum")
     assert "unknown metric 'x': choose from match" in error("m", "n", "--in", before, "--metric", "x")
     assert "unknown metric 'scor': did you mean 'score'" in error("oracle", "null", "--in", ours, "--metric", "scor")
     assert "--margin" in error("m", "n", "--in", before, "--margin", 2)
+    assert "nan is not a number" in error("m", "n", "--in", before, "--margin", "nan")
     assert "cannot write" in error("m", "n", "--in", before, "--json", tmp_path)
 
 

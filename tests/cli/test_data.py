@@ -26,8 +26,8 @@ def mirror(monkeypatch: pytest.MonkeyPatch) -> Iterator[FileServer]:
 
 
 def test_list(command: Command, cache: Path, tmp_path: Path) -> None:
-    aqa = "aqa  AQA-Bench test cases: MIT, 6 files, 1.0 MB, https://github.com/UCSC-VLAA/AQA-Bench\n     "
-    toy = "toy  Toys: MIT, 3 files, 200.0 kB, https://toys.invalid\n     "
+    aqa = "aqa  AQA-Bench test cases; licence: MIT; 6 files, 1.0 MB, https://github.com/UCSC-VLAA/AQA-Bench\n     "
+    toy = "toy  Toys; licence: MIT; 3 files, 200.0 kB, https://toys.invalid\n     "
     not_here = "missing or incomplete\n"
     nothing = command("data", "list").stdout
     assert nothing.startswith(aqa + not_here)

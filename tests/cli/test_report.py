@@ -9,6 +9,13 @@ from tests.analysis.episodes import played
 from waybench.cli import main
 
 
+def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "nowhere")])
+    assert done.exit_code == 2
+    assert f"Error: no folder {tmp_path / 'nowhere'}: give the folder that `waybench run --out` wrote" in done.stderr
+    assert not [*tmp_path.iterdir()]
+
+
 def test_it_warns_of_episodes_that_count_in_no_number(tmp_path: Path) -> None:
     episodes = played("oracle", levels=(5,), mazes=2)
     claimed = replace(episodes[0].record, instance_hash="0" * 64)

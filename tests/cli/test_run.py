@@ -58,6 +58,7 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         "many": [1, 2],
         "url": "http://a?b=c",
     }
+    assert model_arguments(["a=NaN", "b=-Infinity"]) == {"a": "NaN", "b": "-Infinity"}  # JSON has no such numbers
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,11 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["alicia", "--each", "wording=matrix", "-T", "wording=ascii"], "give one of them"),
         (["alicia", "--each", "wording=matrix,runes"], "runes"),
         (["alicia", "--precision", 0.1], "unknown parameter of alicia 'precision'"),
+        (["--budget", "-5"], "as in 5USD or 200k tokens"),  # also where embedded players spend nothing
+        (["--budget", "0"], "give a positive amount"),
+        (["--temperature", "nan"], "'--temperature': nan is not a number such as 0.5"),
+        (["--temperature", "inf"], "'--temperature': inf is not a number such as 0.5"),
+        (["-T", "isomorph=0"], "give a number from 1 to 1000000"),
         (["horizon_maze", "--budget", "5USD"], "add prices=FILE"),
         (["horizon_maze", "--budget", "much"], "as in 5USD or 200k tokens"),
         (["horizon_maze", "--prices", "nowhere.json"], "cannot read nowhere.json"),
@@ -87,6 +93,16 @@ def test_bad_parameters(command: Command, tmp_path: Path, args: list[object], ex
     task = () if args[0] in ("alicia", "horizon_maze") else ("alicia",)
     result = command("run", *task, *args, "--model", "waybench/null", "--out", tmp_path)
     assert expected in one_line_error(result)
+    assert not [*tmp_path.iterdir()]
+
+
+def test_an_empty_folder_name_is_not_the_current_folder(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for args in (["--out", ""], ["--out="]):
+        result = command("run", "dfs", "--model", "waybench/null", *args)
+        assert "--out is empty: give a file or folder" in one_line_error(result)
     assert not [*tmp_path.iterdir()]
 
 

@@ -102,6 +102,17 @@ def test_a_tokenizer_of_ones_choice_counts_exactly(monkeypatch: pytest.MonkeyPat
         PATHS.source(level=1, tokenizer="tiktoken/digits", distance=10).item(0)
 
 
+def test_a_vocabulary_that_cannot_be_fetched_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")  # nobody listens at this port
+    with pytest.raises(
+        UsageError, match=r"^tokenizer='tiktoken/p50k_base': tiktoken cannot fetch its vocabulary"
+    ) as it:
+        PATHS.source(level=4, tokenizer="tiktoken/p50k_base")
+    assert "copy tiktoken's cache ($TIKTOKEN_CACHE_DIR) to this machine" in str(it.value)
+    assert "\n" not in str(it.value)
+
+
 _BY_FILE = """
 import json, sys
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers

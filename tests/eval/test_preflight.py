@@ -139,3 +139,11 @@ def test_an_address_that_takes_no_connection_fails_before_the_patience_ends(monk
     with pytest.raises(UsageError, match=r"nothing takes a connection at 127\.0\.0\.1, port 9 within 0 s"):
         check_models([open_model(MODEL, "http://127.0.0.1:9/v1", {})], PATIENCE, connecting=0.2)
     assert time.monotonic() - began < PATIENCE
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("oracle", "waybench/oracle"), ("noisy-0.1", "waybench/noisy-0.1"), ("gpt-4o", "openai/gpt-4o")]
+)
+def test_a_name_without_a_provider(name: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=f"^model '{name}': give provider/name, such as .*{hint}"):
+        open_model(name, None, {})

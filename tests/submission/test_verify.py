@@ -99,6 +99,28 @@ def test_the_same_logs_give_the_same_bytes(logs: Path, submission: Path, tmp_pat
     assert again.path.read_bytes() == submission.read_bytes()
 
 
+def test_a_place_that_cannot_be_written_is_one_line(logs: Path, tmp_path: Path) -> None:
+    for place, reason in ((tmp_path, "it is a folder"), (tmp_path / "no" / "x.zip", "there is no folder")):
+        status, message = run("submit", logs, "--out", place)
+        assert status == 2
+        assert message.startswith(f"Error: cannot write {place}: {reason}")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_submission_that_is_interrupted_leaves_the_older_file(
+    logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    (tmp_path / "x.zip").write_bytes(b"older")
+    monkeypatch.setattr("waybench.submission._pack.text_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pack([logs], tmp_path / "x.zip", on_problem=fail)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.zip"]
+    assert (tmp_path / "x.zip").read_bytes() == b"older"
+
+
 def test_logs_are_verified_with_their_transcripts(logs: Path) -> None:
     verdict = verify_logs([logs], on_problem=fail)
     assert verdict.is_verified, verdict.text()
@@ -336,7 +358,10 @@ def test_a_long_line_of_many_chunks_is_one_line(tmp_path: Path) -> None:
 
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"no archive")
-    assert run("verify", tmp_path / "x.zip")[0] == 2
+    status, message = run("verify", tmp_path / "x.zip")
+    assert status == 2
+    assert message.startswith(f"Error: {tmp_path / 'x.zip'}: it is no ZIP file (")
+    assert message.endswith("; give a file that `waybench submit` wrote, or a folder of logs\n")
     assert run("verify", tmp_path / "nowhere.zip")[0] == 2
 
 

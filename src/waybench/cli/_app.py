@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -92,6 +93,11 @@ class App(click.Group):
             from waybench.core import UsageError, unknown
 
             raise UsageError(unknown("command", args[0], COMMANDS))
+        if any(arg == "--out=" or (arg == "" and before in ("--out", "-o")) for before, arg in pairwise(args)):
+            from waybench.core import UsageError
+
+            # As by a variable of the shell that is not set: an empty path is the current folder.
+            raise UsageError("--out is empty: give a file or folder, or . for the current folder")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

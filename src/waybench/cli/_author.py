@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from waybench.cli._choice import assignments
+from waybench.cli._params import FiniteRange
 from waybench.core import Environment, Item, Json, UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _PARAMETERS = (
     click.option(
         "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
     ),
-    click.option("--temperature", type=click.FloatRange(min=0), help="Sampling temperature."),
+    click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature."),
     click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply."),
     click.option(
         "--max-retries", type=click.IntRange(min=0), help=f"Maximum retries of a request.  [default: {_RETRIES}]"

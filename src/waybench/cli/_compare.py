@@ -10,6 +10,7 @@ import click
 
 from waybench.cli._log_place import LogPlace
 from waybench.cli._output import lines
+from waybench.cli._params import FiniteRange
 from waybench.cli._run import DEFAULT_OUT
 from waybench.core import UsageError, unknown
 from waybench.data import cache_dir
@@ -63,7 +64,7 @@ class Side(NamedTuple):
 )
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=FiniteRange(0, 1, min_open=True),
     default=0.05,
     show_default=True,
     help="Differences below this share of the metric's range count as a tie.",
@@ -265,7 +266,8 @@ def _side(text: str, folders: tuple[Path, ...]) -> Side:
     for folder in folders:
         if not os.path.isdir(folder) and not os.path.isfile(folder):
             raise UsageError(
-                f"{text!r} is not a folder, and {str(folder)!r} does not exist to look up a model: use --in"
+                f"{text!r} is not a folder, and there is no folder {str(folder)!r} in which to look it up as a model: "
+                "give a folder of logs with --in"
             )
     return Side(tuple(folder.resolve() for folder in folders), text)
 

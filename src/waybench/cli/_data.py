@@ -32,8 +32,8 @@ def data(context: click.Context) -> None:
 def list_(data_dir: Path | None) -> None:
     """List the data sets with their licences, sizes and locations."""
     for wanted in downloads().values():
-        facts = f"{wanted.licence}, {_contents(wanted)}, {wanted.home}"
-        click.echo(f"{wanted.name}  {wanted.title}: {facts}")
+        facts = f"licence: {wanted.licence}; {_contents(wanted)}, {wanted.home}"
+        click.echo(f"{wanted.name}  {wanted.title}; {facts}")
         click.echo(f"{'':{len(wanted.name)}}  {_whereabouts(wanted, data_dir)}")
 
 

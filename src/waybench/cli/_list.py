@@ -102,7 +102,7 @@ def _option_text(option: Option) -> str:
     if option.choices:
         return f"{option.doc} One of: {', '.join(option.all_choices)}."
     if option.low is not None:
-        return f"{option.doc} From {option.low:g}" + (f" to {option.high:g}." if option.high is not None else ".")
+        return f"{option.doc} From {option.low:.12g}" + (f" to {option.high:.12g}." if option.high is not None else ".")
     return option.doc
 
 

@@ -160,6 +160,6 @@ def model_arguments(texts: Iterable[str]) -> dict[str, Json]:
 
 def _json_or_text(text: str) -> Json:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=str)  # NaN and Infinity are no JSON, and no other file can have them
     except (ValueError, RecursionError):
         return text

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from decimal import Decimal
+from math import isfinite
 from typing import Any, TypeVar, cast
 
 import click
@@ -42,6 +43,17 @@ class WholeNumber(click.ParamType[int]):
             self.fail(f"{str(value)[:80]!r} is not a whole number such as 500 or 1e9", param, ctx)
         if number < self._least:
             self.fail(f"{number} is too small: give {self._least} or more", param, ctx)
+        return number
+
+
+class FiniteRange(click.FloatRange):
+    """A number within bounds; `click.FloatRange` takes NaN, which no comparison excludes, and infinity."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{number} is not a number such as 0.5", param, ctx)
         return number
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from waybench.cli._params import FiniteRange
 from waybench.core import UsageError, plural
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ waybench power --detect 0.05                       a difference of five points i
 waybench power --detect 0.05 --pilot waybench-out  with variances and clusters from a small run
 waybench power --items 200 --rate 0.8              what 200 items can detect"""
 
-_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command(epilog=_EXAMPLES)
@@ -29,20 +30,16 @@ _SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.option("--rate", type=_SHARE, default=0.5, show_default=True, help="Share of items that a model solves.")
 @click.option(
     "--correlation",
-    type=click.FloatRange(-1, 1, max_open=True),
+    type=FiniteRange(-1, 1, max_open=True),
     default=0.5,
     show_default=True,
     help="Correlation of two models' outcomes on the same item.",
 )
 @click.option("--disagree", type=_SHARE, help="Share of items that exactly one model solves; replaces --correlation.")
 @click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts per item.")
-@click.option("--repeat", type=click.FloatRange(-1, 1), help="Correlation of one model's attempts on the same item.")
-@click.option(
-    "--cluster", type=click.FloatRange(1), default=1, show_default=True, help="Items per cluster, such as a map."
-)
-@click.option(
-    "--icc", type=click.FloatRange(0, 1), default=0.1, show_default=True, help="Correlation within a cluster."
-)
+@click.option("--repeat", type=FiniteRange(-1, 1), help="Correlation of one model's attempts on the same item.")
+@click.option("--cluster", type=FiniteRange(1), default=1, show_default=True, help="Items per cluster, such as a map.")
+@click.option("--icc", type=FiniteRange(0, 1), default=0.1, show_default=True, help="Correlation within a cluster.")
 @click.option(
     "--pilot", "pilot_folder", type=click.Path(path_type=Path), metavar="DIR", help="Estimate all of these from logs."
 )

@@ -11,7 +11,7 @@ from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
 from waybench.cli._log_place import LogPlace, refuse_copy
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
-from waybench.core import PROCESSES, Workers
+from waybench.core import PROCESSES, UsageError, Workers
 
 if TYPE_CHECKING:
     from waybench.reporting import Progress, Report
@@ -155,6 +155,11 @@ def build(
         write_report,
     )
 
+    for folder in folders:  # before the site is made, which may be inside a folder that is not there
+        if not os.path.exists(folder):
+            raise UsageError(
+                f"no folder {folder}: give the folder that `waybench run --out` wrote, or a file of records"
+            )
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []

@@ -12,10 +12,11 @@ import click
 from waybench.cli._budget import NO_BUDGET, run_budget
 from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
+from waybench.cli._params import FiniteRange
 from waybench.cli._parts import RunPart, part_arguments, part_folder, refuse_secrets, run_parts, split
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import PROBE, Price, UsageError, prepare_folder, read_prices
+from waybench.core import PROBE, Price, UsageError, prepare_folder, read_budget, read_prices
 from waybench.data import cache_dir
 from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
 from waybench.tasks import TASKS, TaskQuote, find_task
@@ -76,7 +77,7 @@ _POSITIVE = click.IntRange(min=1)
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
     "--precision",
-    type=click.FloatRange(0.02, 1),
+    type=FiniteRange(0.02, 1),
     help="Relative half-width of the interval at which a horizon_ task stops.  [default: 0.1]",
 )
 @click.option(
@@ -101,14 +102,14 @@ _POSITIVE = click.IntRange(min=1)
 @ADDRESS
 @click.option(
     "--gpus-per-model",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     help="GPUs that each model needs; the executor finds them. A job is then a model with all tasks.",
 )
 @click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.")
 @click.option(
     "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
 )
-@click.option("--temperature", type=click.FloatRange(min=0), help="Sampling temperature.")
+@click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature.")
 @click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply; longer replies are `truncated`.")
 @click.option("--reasoning-effort", help="Reasoning effort of a reasoning model.")
 @click.option("--seed", type=int, help="Sampling seed, if the provider supports one.")
@@ -171,6 +172,8 @@ def run(
             "shown; leave the option out"
         )
     searches = any(entry.horizon is not None for entry in entries)
+    if budget != NO_BUDGET:
+        read_budget(budget)  # what is no budget is refused even where it limits nothing
     planned = budget if searches and budget != NO_BUDGET else None
     given = task_parameters(
         parameters,

@@ -104,7 +104,8 @@ def verify(
 
     PATH is a file that `waybench submit` wrote, a folder of logs, or a log. Every item is made again from its key,
     level and index; every record is simulated again; every episode that the task implies has to be there, once; and
-    all scores are computed again. In logs, records are compared with the transcripts, too.
+    all scores are computed again. In logs, records are compared with the transcripts, too. A vocabulary of tiktoken
+    that a task counts tokens with (tokenizer=tiktoken/NAME) is fetched if it is not in tiktoken's cache.
 
     The exit status is 0 if it is verified, 1 if not, and 2 if PATH is no submission.
     """
@@ -122,7 +123,7 @@ def verify(
     archives = [place for place in places if place.is_file() and place.suffix != ".eval"]
     if archives and len(places) > 1:
         raise UsageError("give one submission at a time, or only folders of logs and logs")
-    from waybench.submission import verify, verify_logs, with_commitments
+    from waybench.submission import NotASubmission, verify, verify_logs, with_commitments
 
     skipped: list[Skipped] = []
     workers = chosen_workers(executor_name, address)
@@ -131,7 +132,12 @@ def verify(
         if archives:
             if models:
                 raise UsageError("--model: for logs only; a submission is verified whole")
-            verdict = verify(archives[0], **options)
+            try:
+                verdict = verify(archives[0], **options)
+            except NotASubmission as error:
+                raise UsageError(
+                    f"{archives[0]}: {error}; give a file that `waybench submit` wrote, or a folder of logs"
+                ) from None
         else:
             verdict = verify_logs(places, models=models, on_problem=skipped.append, **options)
     if committed:

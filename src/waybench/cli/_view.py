@@ -10,6 +10,7 @@ import click
 
 from waybench.cli._log_place import LogPlace, is_copy
 from waybench.cli._output import to_stderr
+from waybench.cli._params import FiniteRange
 from waybench.cli._report import PRICES, build, site_beside
 from waybench.core import WaybenchError, prepare_folder, read_prices
 from waybench.tasks import TASKS
@@ -32,7 +33,7 @@ from waybench.view import Outcome, address, listen, new_token, serve
 )
 @click.option(
     "--every",
-    type=click.FloatRange(min=0.1),
+    type=FiniteRange(min=0.1),
     default=5,
     show_default=True,
     help="Minimum seconds between two builds.",

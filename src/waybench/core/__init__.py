@@ -6,6 +6,7 @@ from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
+from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Player, ReferenceScores
@@ -31,7 +32,6 @@ from waybench.core._failures import (
 from waybench.core._first_errors import FirstError, FirstErrors, Step, unread
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
-from waybench.core._handover_axes import HANDOVER_AXES
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
@@ -49,6 +49,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
+from waybench.core._option_axes import OPTION_AXES
 from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
 from waybench.core._play import Play, wording_name
@@ -110,11 +111,13 @@ from waybench.core._workers import PROCESSES, Copies, Workers, dumped, forbid_co
 __all__ = [
     "AGENT",
     "CALL_RULES",
+    "CONTEXT_OPTIONS",
+    "CONTEXT_TOKENIZER",
+    "CONTEXT_TOKENS",
     "EMBEDDED",
     "ESTIMATE",
     "GENERAL_FAILURES",
     "GENERATED",
-    "HANDOVER_AXES",
     "HIDDEN",
     "ILLEGAL",
     "IMAGE",
@@ -131,6 +134,7 @@ __all__ = [
     "NOTHING",
     "NO_ANSWER",
     "OF_THE_ITEM",
+    "OPTION_AXES",
     "PREFIX",
     "PREFIX_REPLIES",
     "PROBE",
@@ -195,6 +199,7 @@ __all__ = [
     "Memory",
     "Message",
     "Metric",
+    "NoRoomError",
     "NoisyPolicy",
     "NullPolicy",
     "Option",

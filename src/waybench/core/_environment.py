@@ -8,6 +8,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from waybench.core._axes import Axis
 from waybench.core._beliefs import Belief
 from waybench.core._board import TypedAction
+from waybench.core._context import CONTEXT_OPTIONS
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
@@ -138,6 +139,8 @@ class Environment(Generic[I, S, A]):
             these options. Where it is False, nothing calls the oracle's score the best possible one. None if it never
             is; in a game of chance it means the best expected score.
         images: How its messages are drawn, for the wordings "image" and "image+text"; None if they cannot be.
+        takes_context: Whether an item can be asked among others of its level in one prompt (`context_tokens`): the
+            rules say all of it, and other items of a level are as difficult.
     """
 
     id: str
@@ -192,6 +195,7 @@ class Environment(Generic[I, S, A]):
     players: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
     images: Images | None = None
+    takes_context: bool = False
     _defaults: dict[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
@@ -291,8 +295,8 @@ class Environment(Generic[I, S, A]):
 
     @property
     def play_options(self) -> tuple[Option, ...]:
-        """Its options of play, and `interface` and `prefix`, which every environment has."""
-        return (*self.options, INTERFACE_OPTION, PREFIX_OPTION)
+        """Its options of play, with those that more than one environment has, such as `interface` and `prefix`."""
+        return (*self.options, INTERFACE_OPTION, PREFIX_OPTION, *(CONTEXT_OPTIONS if self.takes_context else ()))
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
@@ -303,7 +307,7 @@ class Environment(Generic[I, S, A]):
         If `wording` names a file, the options that are returned have the name of its template in its place, and the
         template's texts as a further option, `template`: they need the file no more.
 
-        There is an option `prefix` only if a prefix is given.
+        There is an option `prefix` only if a prefix is given, and those of a context likewise.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.

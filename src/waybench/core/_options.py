@@ -75,7 +75,7 @@ class Option:
         if self.or_number and type(value) is bool:  # the bounds are those of its numbers
             return value
         if (self.low is not None and value < self.low) or (self.high is not None and value > self.high):
-            low, high = (None if bound is None else f"{bound:g}" for bound in (self.low, self.high))
+            low, high = (None if bound is None else f"{bound:.12g}" for bound in (self.low, self.high))
             bounds = f"up to {high}" if low is None else f"from {low} " + (f"to {high}" if high else "upwards")
             raise UsageError(f"option {self.name}={str(value)[:40]} is out of range: give a number {bounds}")
         return value

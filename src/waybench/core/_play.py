@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic
 
+from waybench.core._context import CONTEXT_TOKENS, Others, in_context, take_context, without_context
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Game, I, Json, Limits, S
 from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
@@ -52,6 +54,7 @@ def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapp
     given = dict(values)
     by_tools = take_interface(given)
     prefix, replies = take_prefix(environment, given), given.pop(PREFIX_REPLIES, None)
+    context = take_context(given, allowed=environment.takes_context)
     stored = given.pop(TEMPLATE, None)
     resolved = resolve(environment.options, given)
     template = resolve_template(environment.options, resolved, stored)
@@ -63,6 +66,9 @@ def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapp
         if has_images(resolved):
             raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
         resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
+    if context and has_images(resolved):
+        raise UsageError(f"{CONTEXT_TOKENS}={context[CONTEXT_TOKENS]}: texts only; choose a wording without pictures")
+    resolved |= context
     if prefix is None:
         return resolved
     return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
@@ -72,6 +78,12 @@ def play_with_options(environment: "Environment[Any, Any, Any]", options: Mappin
     """Return how an episode is played with resolved options (`Environment.play_with`)."""
     if PREFIX in options:
         return environment.play_with(without_prefix(options))
+    if CONTEXT_TOKENS in options:
+        played = environment.play_with(without_context(options))
+        others = Others(environment.id, partial(_other_of_its_level, environment))
+        # One turn: later messages would say again what had to be found.
+        limits = replace(played.limits, turns=1)
+        return replace(played, wording=in_context(options, played.wording, others), limits=limits, turns=None)
     if is_tool_name(options[WORDING]):
         played = environment.play_with(without_tools(options))
         return replace(played, wording=with_tools(played.wording))
@@ -84,6 +96,11 @@ def play_with_options(environment: "Environment[Any, Any, Any]", options: Mappin
         played = environment.play(without_images(options))
         return replace(played, wording=environment.images.around(played.wording, options))
     return environment.play(options)
+
+
+def _other_of_its_level(environment: "Environment[Any, Any, Any]", instance: Any, key: str) -> Any:
+    options = resolve(environment.source_options, {})
+    return environment.make_source(key, environment.level_of(instance), options).item(0).instance
 
 
 def wording_name(environment: "Environment[Any, Any, Any]", options: Mapping[str, Json]) -> str:

@@ -61,6 +61,11 @@ def tokenizer(name: str) -> Any:
         raise UsageError(f"tokenizer={name[:80]!r}: it is read by {library}: pip install {library}") from None
     except Exception as error:  # libraries raise different errors for wrong names, damaged files or a missing network
         message = " ".join(str(error).split())[:200]
+        if kind == "tiktoken" and isinstance(error, OSError):
+            raise UsageError(
+                f"tokenizer={name[:80]!r}: tiktoken cannot fetch its vocabulary ({type(error).__name__}): load it once "
+                "where there is a network, and copy tiktoken's cache ($TIKTOKEN_CACHE_DIR) to this machine"
+            ) from None
         raise UsageError(f"tokenizer={name[:80]!r}: it cannot be loaded ({type(error).__name__}: {message})") from None
     raise UsageError(
         f"tokenizer={name[:80]!r}: give characters, tiktoken/ENCODING, or the path of a tokenizer.json that is there"

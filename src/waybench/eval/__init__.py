@@ -14,7 +14,7 @@ from waybench.eval._run_progress import RunProgress
 from waybench.eval._sample import Chat, finished_record, open_episode, stored_record, to_sample
 from waybench.eval._search import PLAN, HorizonSearch
 from waybench.eval._solver import by_level, episode, play, reply_of
-from waybench.eval._strata import PrefixedItems, Stratum, Tokens, episode_tokens, prefix_strata, strata
+from waybench.eval._strata import OptionItems, Stratum, Tokens, episode_tokens, option_strata, strata
 from waybench.eval._task_status import TaskStatus
 from waybench.eval._tools import declared
 from waybench.eval._tools import shape as message_shape
@@ -27,7 +27,7 @@ __all__ = [
     "FunctionModel",
     "HorizonSearch",
     "Ladder",
-    "PrefixedItems",
+    "OptionItems",
     "RunProgress",
     "Stratum",
     "TaskStatus",
@@ -47,9 +47,9 @@ __all__ = [
     "one_line_errors",
     "open_episode",
     "open_model",
+    "option_strata",
     "part_files",
     "play",
-    "prefix_strata",
     "read_plan",
     "reply_of",
     "stored_record",

@@ -17,7 +17,7 @@ from inspect_ai.log import EvalLog, EvalLogInfo, list_eval_logs, read_eval_log, 
 from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
-from waybench.core import Json, Picture, UsageError
+from waybench.core import EMBEDDED, Json, Picture, UsageError
 from waybench.eval._collection import earlier_objects_kept
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
@@ -264,6 +264,12 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
         UsageError: If it cannot be had, in the provider's words.
     """
     name = engine_name(name)
+    if "/" not in name:
+        embedded = name in EMBEDDED or name.startswith("noisy-")
+        raise UsageError(
+            f"model {name[:120]!r}: give provider/name, such as waybench/{name[:120] if embedded else 'oracle'} or "
+            "openai/gpt-4o"
+        )
     folder = str(args.get("model_path", ""))
     if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
         raise UsageError(

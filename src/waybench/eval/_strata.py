@@ -6,7 +6,7 @@ from math import floor, log2
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from waybench.core import NOTHING, PREFIX, Axis, Environment, Episode, Item, Json, Price, Source, policy
+from waybench.core import NOTHING, Axis, Environment, Episode, Item, Json, Price, Source, policy
 from waybench.eval._images import picture_tokens
 
 _BINS = 3  # strata for each doubling of the difficulty, where items have difficulties of their own
@@ -77,38 +77,41 @@ def strata(
     return [_of_pool(environment, options, own) for _, own in sorted(bins.items())]
 
 
-class PrefixedItems(NamedTuple):
-    """Items that are handed over after the same prefix.
+class OptionItems(NamedTuple):
+    """Items that are played with the same options.
 
     Attributes:
-        at: How difficult that is.
-        prefix: The prefix.
+        at: How difficult that makes them.
+        options: Options of play that they have in addition to those of all items.
+        mark: What these options add to the id of an item, since several strata have the item.
         items: The items.
+        takes: Tokens of an episode without a word too much, where they are known; otherwise some are played.
     """
 
     at: float
-    prefix: str
+    options: Mapping[str, Json]
+    mark: str
     items: Sequence[Item[Any]]
+    takes: Tokens | None = None
 
 
-def prefix_strata(
-    environment: Environment[Any, Any, Any], options: Mapping[str, Json], found: Sequence[PrefixedItems]
+def option_strata(
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json], found: Sequence[OptionItems]
 ) -> list[Stratum]:
-    """Return a stratum for each prefix; the id of an item has the prefix, since several strata have the item.
+    """Return a stratum for each value of an option.
 
     Args:
         environment: What is played.
-        options: Options of play without a prefix.
-        found: The items by prefix, easiest first.
+        options: Options of play that all items have.
+        found: The items by value, easiest first.
     """
-    return [_of_prefix(environment, options, each) for each in found]
+    return [_of_option(environment, options, each) for each in found]
 
 
-def _of_prefix(environment: Environment[Any, Any, Any], options: Mapping[str, Json], own: PrefixedItems) -> Stratum:
-    given = {PREFIX: own.prefix}
-    items = [replace(item, id=f"{item.id}-{own.prefix.replace(':', '')}") for item in own.items]
-    takes = episode_tokens(environment, {**options, **given}, items[:_SAMPLE])
-    return Stratum(own.at, lambda number: (items[number], own.at), len(items), takes, given)
+def _of_option(environment: Environment[Any, Any, Any], options: Mapping[str, Json], own: OptionItems) -> Stratum:
+    items = [replace(item, id=f"{item.id}-{own.mark}") for item in own.items]
+    takes = own.takes or episode_tokens(environment, {**options, **own.options}, items[:_SAMPLE])
+    return Stratum(own.at, lambda number: (items[number], own.at), len(items), takes, own.options)
 
 
 def _in_turn(columns: Sequence[Sequence[Item[Any]]]) -> Iterable[Item[Any]]:

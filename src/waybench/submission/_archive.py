@@ -108,7 +108,7 @@ class Archive:
             self._zip = ZipFile(_BoundedReader(SharedReader(stream)))
             infos = self._zip.infolist()
         except (BadZipFile, OSError, ValueError, NotImplementedError, UnicodeDecodeError) as error:
-            raise NotASubmission(f"no ZIP file: {str(error)[:100]}") from None
+            raise NotASubmission(f"it is no ZIP file ({str(error)[:100]})") from None
         if len(infos) > MOST_FILES:
             raise NotASubmission(f"it has {len(infos):,} files; the maximum is {MOST_FILES:,}")
         self._infos: dict[str, ZipInfo] = {}

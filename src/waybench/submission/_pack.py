@@ -1,8 +1,10 @@
 """Writes a submission: the records of all runs of some models, in a fixed order, with a manifest."""
 
+import os
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,8 +64,12 @@ def pack(
         progress: Receives the number of episodes read so far.
 
     Raises:
-        UsageError: If there is no run of a model, or a file that a run's parameters name cannot be read.
+        UsageError: If there is no run of a model, or if a file that a run names cannot be read or this one not
+            written.
     """
+    if out.is_dir() or not out.parent.is_dir():  # said before the logs are read
+        reason = "it is a folder" if out.is_dir() else f"there is no folder {out.parent}"
+        raise UsageError(f"cannot write {out}: {reason}; give a file, such as submission.zip")
     infos = [info for info in run_infos(*places, on_problem=on_problem) if not models or info.model in models]
     for model in models:
         if all(info.model != model for info in infos):
@@ -117,8 +123,7 @@ def _write(
     keys: dict[str, list[Key]] = defaultdict(list)
     for key in spool:
         keys[key[0]].append(key)
-    writer = ArchiveWriter(out)
-    try:
+    with _finished(out) as path, closing(ArchiveWriter(path)) as writer:
         runs: list[Json] = []
         members: list[Member] = []
         for number, info in enumerate(infos):
@@ -148,8 +153,19 @@ def _write(
         manifest = {"format": FORMAT, "schema": VERSION, "waybench": __version__, **said, "runs": runs}
         manifest["files"] = {each.name: {"sha256": each.sha256, "bytes": each.bytes} for each in members}
         writer.write(MANIFEST, iter([text_of(manifest)]))
+
+
+@contextmanager
+def _finished(out: Path) -> Generator[Path]:
+    """Give a path to write to, which becomes the file at the end; after an error or Ctrl-C nothing is left."""
+    unfinished = out.with_name(f".waybench-submission-{os.getpid()}")
+    try:
+        yield unfinished
+        os.replace(unfinished, out)
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror}; choose another file with --out") from None
     finally:
-        writer.close()
+        unfinished.unlink(missing_ok=True)
 
 
 def _in_order(

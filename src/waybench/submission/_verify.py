@@ -1,4 +1,4 @@
-"""Verifies a submission, without a model and without a network."""
+"""Verifies a submission, without a model; and without a network, if tiktoken has the vocabularies it needs."""
 
 import hashlib
 from collections import Counter

@@ -15,7 +15,7 @@ from waybench.core import (
     play_out,
     policy,
 )
-from waybench.eval import PrefixedItems, Stratum, prefix_strata
+from waybench.eval import OptionItems, Stratum, option_strata
 from waybench.tasks._parameters import AXIS, FIRST_STEPS, LEVEL
 
 _POOL = 40  # items, each of which can be played once with each number of steps
@@ -39,15 +39,12 @@ def handover_strata(
     Raises:
         UsageError: If a parameter is unfit, or the items are too short.
     """
-    axis, level = given[AXIS.name], given[LEVEL.name]
+    axis = given[AXIS.name]
     if options.get(PREFIX) is not None:
         raise UsageError(f"prefix={options[PREFIX]}: axis={axis} chooses the prefix; leave one of them out")
-    if level is None:
-        raise UsageError(f"axis={axis}: give the level of the items, level=N")
-    source = open_level(level)
-    items = source.head(_POOL if source.space is None else min(source.space, _POOL))
+    items = level_items(given, open_level)
     lengths = {item.id: _length(environment, options, item) for item in items}
-    found: list[PrefixedItems] = []
+    found: list[OptionItems] = []
     for number in _NUMBERS:
         first = given[FIRST_STEPS.name]
         prefix = f"oracle:-{number}" if axis == "steps_left" else f"oracle:{first}+random:{number}"
@@ -56,10 +53,29 @@ def handover_strata(
         if axis == "random_steps":
             own = [item for item in own if _is_solvable(environment, {**options, PREFIX: prefix}, item)]
         if own:
-            found.append(PrefixedItems(float(number), prefix, own))
+            found.append(OptionItems(float(number), {PREFIX: prefix}, prefix.replace(":", ""), own))
     if len(found) < 2:
-        raise UsageError(f"axis={axis}: the items of level {level} are too short to hand them over; raise the level")
-    return prefix_strata(environment, options, found)
+        raise UsageError(
+            f"axis={axis}: the items of level {given[LEVEL.name]} are too short to hand them over; raise the level"
+        )
+    return option_strata(environment, options, found)
+
+
+def level_items(given: Mapping[str, Any], open_level: Callable[[int], Source[Any]]) -> list[Item[Any]]:
+    """Return the items of a search that plays items of one level.
+
+    Args:
+        given: Every parameter of the task.
+        open_level: Level -> its items.
+
+    Raises:
+        UsageError: If the level is not given.
+    """
+    level = given[LEVEL.name]
+    if level is None:
+        raise UsageError(f"axis={given[AXIS.name]}: give the level of the items, level=N")
+    source = open_level(level)
+    return source.head(_POOL if source.space is None else min(source.space, _POOL))
 
 
 def _length(environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]) -> int:

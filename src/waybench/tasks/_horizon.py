@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import (
-    HANDOVER_AXES,
+    CONTEXT_TOKENIZER,
+    OPTION_AXES,
     Axis,
     Environment,
     Json,
@@ -20,9 +21,10 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.eval import HorizonSearch, Stratum, strata
 from waybench.stats import Candidate, StoppingRule, forecast
+from waybench.tasks._context import context_strata
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._handover import handover_strata
-from waybench.tasks._parameters import AXIS, LEVEL, horizon_options
+from waybench.tasks._parameters import AXIS, CONTEXT_AXIS, LEVEL, horizon_options
 
 
 class HorizonConfig(NamedTuple):
@@ -85,11 +87,16 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
     spec = environment.horizon
     assert spec is not None, "tasks search only where an environment declares its levels"
     played = horizon_options(environment, spec)
-    options = environment.resolve_options({option.name: given[option.name] for option in played})
+    own = {option.name: given[option.name] for option in played}
+    if given[AXIS.name] == CONTEXT_AXIS:
+        if not environment.takes_context:
+            raise UsageError(f"axis={CONTEXT_AXIS}: items of {env_id} cannot stand among others; choose another axis")
+        own[CONTEXT_TOKENIZER] = None  # it goes with the lengths
+    options = environment.resolve_options(own)
     style = {option.name: given.get(option.name, option.default) for option in environment.source_options}
     style |= spec.source_options
-    handed_over = HANDOVER_AXES.get(given[AXIS.name])
-    if handed_over is None and given[LEVEL.name] is not None:
+    along_option = OPTION_AXES.get(given[AXIS.name])
+    if along_option is None and given[LEVEL.name] is not None:
         raise UsageError(f"level={given[LEVEL.name]}: this search chooses levels; give easiest and hardest, or an axis")
     levels = [level for level in spec.levels if given["easiest"] <= level <= given["hardest"]]
     if len(levels) < 2:
@@ -112,8 +119,9 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
     def open_level(level: int) -> Source[Any]:
         return environment.source(given["key"], level, **style)
 
-    if handed_over is not None:
-        axis, found = handed_over, handover_strata(environment, options, given, open_level)
+    if along_option is not None:
+        find = context_strata if along_option.name == CONTEXT_AXIS else handover_strata
+        axis, found = along_option, find(environment, options, given, open_level)
     else:
         axis, sources = environment.axes[0], {level: open_level(level) for level in levels}
         found = strata(environment, options, axis, sources, spec.pool)

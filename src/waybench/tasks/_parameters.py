@@ -6,8 +6,8 @@ from typing import Any
 
 from waybench.core import (
     AGENT,
-    HANDOVER_AXES,
     MOST_ISOMORPHS,
+    OPTION_AXES,
     PROBE,
     Environment,
     HorizonSpec,
@@ -41,16 +41,25 @@ PROBE_OPTION = Option(
     "in 1,5,10; by default never. They change nothing in the episode.",
 )
 _DIFFICULTY = "difficulty"
+CONTEXT_AXIS = "context_length"
 AXIS = Option(
     name="axis",
     default=_DIFFICULTY,
-    choices=(_DIFFICULTY, *HANDOVER_AXES),
+    choices=(_DIFFICULTY, *OPTION_AXES),
     doc="What the search varies: difficulty, the level of the items; steps_left, how many of the oracle's last steps "
     "are left to the model (prefix=oracle:-N); or random_steps, after how many random steps it has to recover "
-    "(prefix=oracle:K+random:N). The latter two play items of one level.",
+    "(prefix=oracle:K+random:N); or context_length, in how long a prompt it still does the item that is asked "
+    "(context_tokens). The latter three play items of one level.",
 )
 LEVEL = Option(
     name="level", default=None, kind=int, low=1, doc="Level of all items, for the other axes than difficulty."
+)
+LONGEST = Option(
+    name="longest_context",
+    default=1024,
+    low=1,
+    high=2000,
+    doc=f"For axis={CONTEXT_AXIS}: the longest prompt, in thousands of tokens.",
 )
 FIRST_STEPS = Option(
     name="first_steps",
@@ -134,6 +143,7 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
         AXIS,
         LEVEL,
         FIRST_STEPS,
+        *((LONGEST,) if environment.takes_context else ()),
         Option(
             name="precision",
             default=0.1,

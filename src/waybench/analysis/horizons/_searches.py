@@ -9,7 +9,7 @@ from waybench.analysis.horizons._horizon_text import difficulty_text, reference_
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons, reference_mark
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels
-from waybench.core import HANDOVER_AXES, plural
+from waybench.core import OPTION_AXES, plural
 from waybench.envs import registry
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
@@ -83,7 +83,7 @@ class Searched:
 
 
 def _axis_title(env: str, name: str) -> str:
-    axes = (*registry.load(env).axes, *HANDOVER_AXES.values())
+    axes = (*registry.load(env).axes, *OPTION_AXES.values())
     return next(axis.title for axis in axes if axis.name == name)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import re
 import shlex
 from collections.abc import Mapping
@@ -119,9 +120,16 @@ def _asked_how(header: Any) -> dict[str, Any]:
 
 
 def _plain(found: Mapping[str, Any]) -> dict[str, Json]:
+    # NaN and infinite numbers, which logs can have, are shown as text: JSON and Parquet of the report have none.
     return {
-        name: value if isinstance(value, SCALARS) else json.dumps(value, default=str) for name, value in found.items()
+        name: value if isinstance(value, SCALARS) and _is_finite(value) else json.dumps(value, default=str)
+        for name, value in found.items()
     }
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether a value is anything but NaN or an infinite number."""
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:

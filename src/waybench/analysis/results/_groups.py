@@ -7,12 +7,16 @@ from functools import cache
 from typing import NamedTuple
 
 from waybench.analysis.logs import SCALARS
-from waybench.core import IMAGE_OPTIONS, PREFIX, PREFIX_REPLIES, TEMPLATE, Json, Option
+from waybench.core import CONTEXT_TOKENS, IMAGE_OPTIONS, PREFIX, PREFIX_REPLIES, TEMPLATE, Json, Option
 from waybench.envs import registry
 
 EXAMPLES = "examples"  # the setting that says how many in-context examples there were
-# The prefix of a search along a hand-over, whose episodes belong together.
-SEARCHED = {"steps_left": "oracle:-N", "random_steps": "oracle:K+random:N"}
+# The option along which a search goes, and what stands in its place: the episodes of the search belong together.
+SEARCHED: Mapping[str, tuple[str, str]] = {
+    "steps_left": (PREFIX, "oracle:-N"),
+    "random_steps": (PREFIX, "oracle:K+random:N"),
+    "context_length": (CONTEXT_TOKENS, "N"),
+}
 NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
 
 
@@ -53,9 +57,9 @@ class Group:
     def apart(self) -> tuple[str, ...]:
         """Those of its settings, in words, that keep its scores out of others' tables.
 
-        These are those options that declare it (`Option.separate_tables`), and a prefix.
+        These are those options that declare it (`Option.separate_tables`), a prefix, and a context.
         """
-        own, names = dict(self.options), {**_apart(self.env), PREFIX: None}
+        own, names = dict(self.options), {**_apart(self.env), PREFIX: None, CONTEXT_TOKENS: None}
         return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
 
     def without(self, option: str) -> "Group":

@@ -19,7 +19,8 @@ from waybench.analysis.results._groups import (
 )
 from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.core import (
-    HANDOVER_AXES,
+    CONTEXT_TOKENS,
+    OPTION_AXES,
     PREFIX,
     WORDING,
     DataError,
@@ -249,12 +250,12 @@ def row(
     examples = {EXAMPLES: len(record.examples)} if record.examples else {}
     guided = _is_guided(record)
     searched = episode.search.get("axis")
-    handed_over = searched if isinstance(searched, str) and searched in HANDOVER_AXES else ""
-    axes = (HANDOVER_AXES[handed_over],) if handed_over else environment.axes
+    along_option = searched if isinstance(searched, str) and searched in OPTION_AXES else ""
+    axes = (OPTION_AXES[along_option],) if along_option else environment.axes
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
         judged = own_turns(environment.action_turns(record) if confirmed else record.turns)
-        published_setting = None if PREFIX in record.options else environment.published_setting
+        published_setting = None if record.options.keys() & {PREFIX, CONTEXT_TOKENS} else environment.published_setting
         published = (published_setting(record) or "") if published_setting else ""
         item = dict(record.item)
         options: dict[str, Any] = {
@@ -264,7 +265,7 @@ def row(
             **episode.settings,
             **examples,
             # A task that fixes the setting has no parameter that says so.
-            **({PREFIX: SEARCHED[handed_over]} if handed_over else {}),
+            **(dict([SEARCHED[along_option]]) if along_option else {}),
             **({"setting": published} if published and "setting" in option_defaults(record.env) else {}),
         }
         implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}

@@ -136,6 +136,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     presentation=PRESENTATION,
     players=dict[str, Any](PLAYERS),
     images=IMAGES,
+    takes_context=True,
 )
 
 

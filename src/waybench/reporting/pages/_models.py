@@ -125,7 +125,7 @@ def draw_model(name: str, estimates: Sequence[Estimate], totals: Sequence[Estima
 def _outcomes(totals: Sequence[Estimate]) -> Chart | None:
     return outcomes(
         totals,
-        "Outcomes of replies by task; the same numbers are in the table",
+        "Outcomes of replies by task; the page of each task has the numbers",
         "Outcomes of replies over all attempts that count, without replies that need not name an action, such as "
-        "thoughts. The same numbers are in the table.",
+        "thoughts. The page of each task has the numbers.",
     )

@@ -140,7 +140,7 @@ METRICS = (
     Metric(
         name="over_oracle",
         of=lambda record: _steps(record) / _oracle(record) if _reached(record) else None,
-        title="Steps over the oracle's",
+        title="Steps / oracle's",
         range=lambda record: (0, _limit(record) / _oracle(record)),
         better="lower",
         doc="If the exit was reached, steps divided by those of the oracle with the same window. It can be below 1: "

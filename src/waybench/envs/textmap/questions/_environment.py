@@ -99,6 +99,7 @@ def _environment(
         explanatory_variables=explanatory_variables(decode),
         players=PLAYERS,
         isomorph=renamed_question,
+        takes_context=True,
         decode=decode,
         **fields,
     )

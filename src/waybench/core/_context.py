@@ -1,0 +1,193 @@
+"""`context_tokens`: one item asked among others in a prompt of a given length."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+from waybench.core._derived_wording import DerivedWording
+from waybench.core._errors import UsageError
+from waybench.core._game import A, Json, S
+from waybench.core._instance import Instance
+from waybench.core._options import Option
+from waybench.core._random import Stream
+from waybench.core._tokenizers import ESTIMATE, tokenizer
+from waybench.core._wording import Message, Wording
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+CONTEXT_TOKENS = "context_tokens"
+CONTEXT_TOKENIZER = "context_tokenizer"
+_MOST_TOKENS = 2_000_000
+_MOST_TASKS = 100_000
+_STEPS = 1 << 30  # places of the item, as shares of the prompt
+CONTEXT_OPTIONS = (
+    Option(
+        name=CONTEXT_TOKENS,
+        default=None,
+        kind=int,
+        low=100,
+        high=_MOST_TOKENS,
+        doc="Tokens of the prompt, at most: the item is asked among as many others of its level as have room. An "
+        "episode has one turn then. By default the item stands alone.",
+    ),
+    Option(
+        name=CONTEXT_TOKENIZER,
+        default=None,
+        kind=str,
+        doc="What counts these tokens: characters (an estimate, four per token; the default), or tiktoken/ENCODING.",
+    ),
+)
+
+
+class NoRoomError(UsageError):
+    """An item alone takes more tokens than its context may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """The other instances.
+
+    Attributes:
+        env_id: The environment's id.
+        draw: (instance, key) -> another instance of the same level, by key.
+    """
+
+    env_id: str
+    draw: Callable[[Any, str], Any] = field(compare=False)
+
+
+def take_context(values: dict[str, Any], *, allowed: bool) -> dict[str, Json]:
+    """Take the options of the context out of given options of play.
+
+    Args:
+        values: The options; those of the context are removed.
+        allowed: Whether the environment has them.
+
+    Returns:
+        The options with their values; empty if the item stands alone.
+
+    Raises:
+        UsageError: If one is unfit.
+    """
+    if not allowed:
+        return {}
+    tokens, name = (option.check(values.pop(option.name, None)) for option in CONTEXT_OPTIONS)
+    if tokens is None:
+        if name is not None:
+            raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]}: give {CONTEXT_TOKENS}, too, or leave it out")
+        return {}
+    name = name or ESTIMATE
+    if name != ESTIMATE and not name.startswith("tiktoken/"):
+        # A file would have to be there wherever the record is replayed.
+        raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]!r}: give {ESTIMATE} or tiktoken/ENCODING")
+    return {CONTEXT_TOKENS: tokens, CONTEXT_TOKENIZER: name}
+
+
+def without_context(options: Mapping[str, Json]) -> dict[str, Json]:
+    """Return options of play of an item that stands alone."""
+    names = {option.name for option in CONTEXT_OPTIONS}
+    return {name: value for name, value in options.items() if name not in names}
+
+
+class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
+    """A wording that asks an item among others, which are numbered as it is, in a prompt of a given length.
+
+    The others are as many as have room. Where the item stands among them is drawn from its hash, as a share of the
+    prompt that is the same at each length. So lengths differ in nothing but the number of the others.
+
+    Args:
+        base: The wording of each of them.
+        others: The others.
+        tokens: Tokens of the prompt, at most.
+        name: The name of the tokenizer that counts them.
+    """
+
+    def __init__(self, base: Wording[I, S, A], others: Others, tokens: int, name: str) -> None:
+        super().__init__(base, base.name)
+        self._others, self._tokens, self._tokenizer = others, tokens, tokenizer(name)
+        self._text = lru_cache(maxsize=4)(self._filled)  # a page of replays asks again; a text may have megabytes
+
+    def rules(self, instance: I) -> str:
+        """Return the numbered tasks, with the number of the one that is asked before and after them.
+
+        Raises:
+            NoRoomError: If there is no room for the item.
+        """
+        return self._text(instance)
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages as the base wording divides them.
+
+        Raises:
+            UsageError: If there are solved examples.
+        """
+        if examples:
+            raise UsageError(
+                f"{CONTEXT_TOKENS}={self._tokens}: for items without solved examples; leave one of them out"
+            )
+        return self._base.prompt(rules, examples, observation)
+
+    def _filled(self, instance: I) -> str:
+        own, instance_hash = self._base.rules(instance), instance.hash
+        share = Stream("context", instance_hash).below(_STEPS) / _STEPS
+        others: list[str] = []
+        counted = self._count(_among([own], 0))
+        if counted > self._tokens:
+            raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
+        # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
+        for number in range(_MOST_TASKS):
+            text = self._base.rules(self._others.draw(instance, f"context/{instance_hash}/{number}"))
+            counted += self._count(_task(len(others) + 1, text))
+            if counted > self._tokens:
+                break
+            others.append(text)
+        while True:
+            at = int(share * (len(others) + 1))
+            text = _among([*others[:at], own, *others[at:]], at)
+            if not others or self._count(text) <= self._tokens:
+                return text
+            others.pop()
+
+    def _count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text))
+
+
+def _task(number: int, text: str) -> str:
+    return f"# Task {number}\n\n{text}\n\n"
+
+
+def _among(texts: Sequence[str], at: int) -> str:
+    """Return numbered tasks, with a request for one of them.
+
+    Args:
+        texts: The tasks.
+        at: The place of the one that is asked, from 0.
+    """
+    number = at + 1
+    listed = "".join(_task(place, text) for place, text in enumerate(texts, start=1))
+    return (
+        f"Below are {len(texts)} tasks, numbered from 1. Do task {number} only, and reply as it says; the other tasks "
+        f"are not for you.\n\n{listed}Now do task {number} only."
+    )
+
+
+def in_context(
+    options: Mapping[str, Json], base: Wording[Any, Any, Any], others: Others
+) -> ContextWording[Any, Any, Any]:
+    """Return the wording that asks an item among others.
+
+    Args:
+        options: Resolved options of play with those of the context.
+        base: The wording of an item that stands alone.
+        others: The others.
+
+    Raises:
+        UsageError: If there is no such tokenizer.
+    """
+    return _around(base, others, options[CONTEXT_TOKENS], str(options[CONTEXT_TOKENIZER]))
+
+
+@lru_cache(maxsize=16)  # it keeps its last texts, for replays of the same item
+def _around(base: Wording[Any, Any, Any], others: Others, tokens: int, name: str) -> ContextWording[Any, Any, Any]:
+    return ContextWording(base, others, tokens, name)

@@ -1,0 +1,120 @@
+"""An item among others in one prompt of a given length."""
+
+import re
+from typing import Any
+
+import pytest
+
+from waybench.core import Episode, Item, UsageError, play_out, policy, replay
+from waybench.core._tokenizers import CharacterTokens
+from waybench.envs import registry
+
+ENVS = ("maze/alicia", "textmap/route", "textmap/destination")
+LEVELS = {"maze/alicia": 9}
+
+
+def item(env: str, index: int = 0) -> Item[Any]:
+    return registry.load(env).source(level=LEVELS.get(env, 2)).item(index)
+
+
+def prompt(env: str, one: Item[Any], **options: Any) -> str:
+    return "\n\n".join(message.text for message in Episode(registry.load(env), one, options).messages)
+
+
+def tasks(text: str) -> list[str]:
+    """Return the texts of the tasks, read as a player would."""
+    body = text.partition("# Task 1\n\n")[2].rpartition("\n\nNow do task")[0]
+    return re.split(r"\n\n# Task [0-9]+\n\n", body)
+
+
+def test_these_environments_have_it() -> None:
+    assert {entry.id for entry in registry.entries if registry.load(entry.id).takes_context} == set(ENVS)
+
+
+@pytest.mark.parametrize("env", ENVS)
+@pytest.mark.parametrize("tokens", [8_000, 40_000])
+def test_the_item_stands_among_others_of_its_level(env: str, tokens: int) -> None:
+    one = item(env)
+    alone, text = prompt(env, one), prompt(env, one, context_tokens=tokens)
+    found = tasks(text)
+    match = re.fullmatch(r"Below are (\d+) tasks, .* Do task (\d+) only, .*", text.partition("\n")[0])
+    assert match is not None
+    assert int(match[1]) == len(found) == len(set(found)) > 1
+    assert found[int(match[2]) - 1] == alone and found.count(alone) == 1
+    assert text.endswith(f"Now do task {match[2]} only.")
+    # As many as have room: the largest of them would not go into what is left, by four letters for a token.
+    assert tokens - max(map(len, found)) / 4 - 5 < len(text) / 4 <= tokens
+
+
+def test_prompts_of_other_lengths_differ_in_the_number_of_the_others_alone() -> None:
+    for index in range(6):
+        one = item("maze/alicia", index)
+        shares = list[float]()
+        short, long = (tasks(prompt("maze/alicia", one, context_tokens=tokens)) for tokens in (5_000, 50_000))
+        assert set(short) < set(long)
+        shares = [texts.index(prompt("maze/alicia", one)) / len(texts) for texts in (short, long)]
+        assert abs(shares[0] - shares[1]) <= 1 / len(short)
+
+
+def test_the_place_of_the_item_is_drawn() -> None:
+    places = set[int]()
+    for index in range(12):
+        one = item("maze/alicia", index)
+        found = tasks(prompt("maze/alicia", one, context_tokens=10_000))
+        places.add(3 * found.index(prompt("maze/alicia", one)) // len(found))
+    assert places == {0, 1, 2}, "in each third of the prompt"
+
+
+@pytest.mark.parametrize("env", ENVS)
+@pytest.mark.parametrize("wording", [{}, {"interface": "tools"}])
+def test_an_episode_has_one_turn_and_is_replayed(env: str, wording: dict[str, Any]) -> None:
+    environment, options = registry.load(env), {**wording, "context_tokens": 9_000}
+    solved = play_out(environment, item(env), policy("oracle"), options).record()
+    assert (str(solved.end), len(solved.turns)) == ("solved", 1)
+    assert solved.options["context_tokens"] == 9_000 and solved.options["context_tokenizer"] == "characters"
+    replay(environment, solved)
+    failed = play_out(environment, item(env), policy("null"), options).record()
+    assert (environment.succeeded(failed), len(failed.turns)) == (False, 1)
+
+
+def test_without_it_records_are_as_they_were() -> None:
+    record = play_out(registry.load("maze/alicia"), item("maze/alicia"), policy("oracle")).record()
+    assert not [name for name in record.options if "context" in name]
+
+
+def test_tokens_are_counted_by_the_tokenizer_that_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Letters(CharacterTokens):
+        def encode(self, text: str, /) -> list[str]:
+            return list(text)
+
+    class Library:
+        @staticmethod
+        def get_encoding(name: str) -> Letters:
+            assert name == "letters"
+            return Letters()
+
+    monkeypatch.setattr("waybench.core._tokenizers.import_module", lambda name: {"tiktoken": Library}[name])
+    given = {"context_tokens": 20_000, "context_tokenizer": "tiktoken/letters"}
+    text = prompt("maze/alicia", item("maze/alicia"), **given)
+    assert 20_000 - 1_300 < len(text) <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("env", "options", "why"),
+    [
+        ("maze/alicia", {"context_tokens": 200}, r"an item of this level takes \d+; give more"),
+        ("maze/alicia", {"context_tokens": 99}, "out of range"),
+        ("maze/alicia", {"context_tokens": 10**9}, "out of range"),
+        ("maze/alicia", {"context_tokens": "many"}, "a whole number"),
+        ("maze/alicia", {"context_tokenizer": "characters"}, "give context_tokens, too"),
+        ("maze/alicia", {"context_tokens": 5_000, "context_tokenizer": "/etc/passwd"}, "characters or tiktoken"),
+        ("maze/alicia", {"context_tokens": 5_000, "wording": "image"}, "a wording without pictures"),
+        ("maze/alicia", {"context_tokens": 5_000, "prefix": "oracle:1"}, "only one turn"),
+        ("search/dfs", {"context_tokens": 5_000}, "unknown option"),
+    ],
+)
+def test_what_does_not_fit_is_refused(env: str, options: dict[str, Any], why: str) -> None:
+    environment = registry.load(env)
+    with pytest.raises(UsageError, match=why) as raised:
+        Episode(environment, environment.source(level=LEVELS.get(env)).item(0), options)
+    assert "\n" not in str(raised.value)
