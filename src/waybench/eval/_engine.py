@@ -18,6 +18,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
 from waybench.core import EMBEDDED, Json, Picture, UsageError
+from waybench.eval._collection import earlier_objects_kept
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._function import engine_name
@@ -120,7 +121,7 @@ def evaluate(
                 follow_older_logs(out, created, ready, warn or _to_stderr)
                 journals.open(ready, followed)
                 followed.notes.extend(followed.opening)
-                with following(followed, journals, out, quiet=display == "none"):
+                with earlier_objects_kept(), following(followed, journals, out, quiet=display == "none"):
                     logs = _eval_set(created, ready, out, config or {}, limits or {}, rerun, display)
             except KeyboardInterrupt:
                 if journals.failure is None and not followed.budget_is_spent:
