@@ -15,6 +15,7 @@ import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Episode, Item
 from waybench.eval import episode, play, to_sample
+from waybench.eval._collection import earlier_objects_kept
 from waybench.eval._run_journals import RunJournals
 
 MAZES = waybench.load("maze/alicia")
@@ -93,10 +94,17 @@ def engine() -> Iterator[Comparison]:
             [journal] = Path(folder).glob("*.journal")
             assert journal.read_bytes().count(b"\n") == 1 + (calls + 1) * len(items)  # a head; turns, and an end each
 
+    def as_evaluate() -> None:
+        with earlier_objects_kept():
+            with_journal()
+
+    def bare() -> None:
+        alone(Task(dataset=plain, solver=bare_loop(calls), scorer=nothing()))
+
     yield compare(
         f"model call of a maze N = {size} through the engine, prompts and records included",
         lambda: alone(played()),
-        lambda: alone(Task(dataset=plain, solver=bare_loop(calls), scorer=nothing())),
+        bare,
         against="a bare loop of as many calls in the same engine",
         count=calls * len(items),
         unit="calls",
@@ -107,6 +115,15 @@ def engine() -> Iterator[Comparison]:
         with_journal,
         lambda: alone(played()),
         against="without a journal",
+        count=calls * len(items),
+        unit="calls",
+        rounds=9,
+    )
+    yield compare(
+        "the same calls as `waybench run` makes them: with a journal, and without garbage collections of older objects",
+        as_evaluate,
+        bare,
+        against="a bare loop of as many calls in the same engine",
         count=calls * len(items),
         unit="calls",
         rounds=9,

@@ -168,6 +168,7 @@ def test_results_are_out_before_the_next_line_is_read(line: dict[str, Any]) -> N
         (["/no/such/file"], "cannot read '/no/such/file': No such file"),
         (["/"], "cannot read '/': Is a directory"),
         (["-", "--out", "/no/such/folder/file"], "cannot write"),
+        (["-"], "standard input has no lines: give one JSON object a line"),
     ],
 )
 def test_files_that_cannot_be_had(command: Command, args: list[object], expected: str) -> None:

@@ -147,3 +147,11 @@ def test_an_address_that_takes_no_connection_fails_before_the_patience_ends(monk
 def test_a_name_without_a_provider(name: str, hint: str) -> None:
     with pytest.raises(UsageError, match=f"^model '{name}': give provider/name, such as .*{hint}"):
         open_model(name, None, {})
+
+
+def test_a_server_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOWHERE_API_KEY", "none")
+    with pytest.raises(
+        UsageError, match=r"NOWHERE_BASE_URL.*; or give the address of its server with --model-base-url$"
+    ):
+        open_model("openai-api/nowhere/m", None, {})

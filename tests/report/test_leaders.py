@@ -223,3 +223,16 @@ def test_settings_that_tell_rows_apart_are_named(tmp_path: Path) -> None:
     for row_html in re.findall(r"<tr data-family=.*?</tr>", made.scores.html, re.DOTALL):
         assert re.search(r'<th [^>]*><a href="../models/[^"]+">', row_html)
         assert re.search(r'<td class="name"[^>]*><a href="../results/[^"]+">', row_html)
+
+
+def test_a_search_for_a_horizon_has_no_score(tmp_path: Path) -> None:
+    chosen = [replace(episode, search={"axis": "difficulty"}) for episode in solved(WAYS, model="vendor/searching")]
+    made = site(tmp_path, [*chosen, *solved(WAYS, model="vendor/given")])
+    scores = {row[0].replace("/ ", "/"): row[2] for row in made.scores.table("Models.")[1:]}
+    assert scores["vendor/searching"] == "– Score, %"
+    assert re.match(r"\d+\.\d \d+\.\d – \d+\.\d .*Score, %", scores["vendor/given"])
+    searching, given = sorted(made.models, key=lambda page: "vendor/searching" not in page.text)
+    assert [page.table("Tasks.")[1][1].startswith("–") for page in (searching, given)] == [True, False]
+    table_text = (tmp_path / "table.md").read_text()
+    assert "| vendor/searching | – |" in table_text
+    assert "a search for a horizon, which has no score" in table_text

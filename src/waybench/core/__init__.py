@@ -9,7 +9,7 @@ from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_c
 from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
-from waybench.core._environment import Environment, Play, Player, ReferenceScores, wording_name
+from waybench.core._environment import Environment, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, play_out
 from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
 from waybench.core._examples import with_examples
@@ -52,6 +52,7 @@ from waybench.core._metrics import (
 from waybench.core._option_axes import OPTION_AXES
 from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
+from waybench.core._play import Play, wording_name
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,

@@ -1,73 +1,38 @@
 """An environment: everything that one family of problems consists of, as one value."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._axes import Axis
 from waybench.core._beliefs import Belief
 from waybench.core._board import TypedAction
-from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENS, Others, in_context, take_context, without_context
+from waybench.core._context import CONTEXT_OPTIONS
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, HorizonSpec, read_items
-from waybench.core._errors import UsageError
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._first_errors import FirstError, FirstErrors
-from waybench.core._game import A, End, Game, Json, Limits, S
-from waybench.core._images import IMAGE_OPTIONS, Images, has_images, with_image_options, without_images
+from waybench.core._game import A, End, Json, S
+from waybench.core._images import Images, with_image_options
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
-from waybench.core._options import IMAGE_WORDINGS, WORDING, Option, resolve
+from waybench.core._options import Option, resolve
+from waybench.core._play import Play, play_with_options, resolve_play_options
 from waybench.core._potential import Potential
-from waybench.core._prefix import PREFIX, PREFIX_OPTION, PREFIX_REPLIES, take_prefix, without_prefix
+from waybench.core._prefix import PREFIX_OPTION
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
-from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
 from waybench.core._tool_wording import (
     INTERFACE_OPTION,
-    TOOLS_PREFIX,
-    is_tool_name,
-    take_interface,
-    with_tools,
-    without_tools,
 )
-from waybench.core._wording import Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
 Player = Callable[[S, Stream], A]  # a scripted player sees the true state and chooses an action
-
-
-@dataclass(frozen=True, slots=True)
-class Play(Generic[I, S, A]):
-    """The play of an episode, as options determine it.
-
-    Attributes:
-        game: The rules.
-        wording: The words.
-        limits: What ends an episode from outside.
-        turns: Instance -> most turns, where that depends on the instance; it has the last word over the limits'.
-        guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of whatever
-            the player says (teacher guiding); None to let the player play this turn by itself. The player's reply is
-            read and recorded, and in the chat the teacher's answer stands in its place.
-        coach: (state, action, turns so far) -> why a legal action is refused, the message to the player; None
-            to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
-    """
-
-    game: Game[I, S, A]
-    wording: Wording[I, S, A]
-    limits: Limits
-    turns: Callable[[I], int] | None = None
-    guide: Callable[[S, Stream, Sequence[TurnRecord]], A | None] | None = None
-    coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
-
-    def most_turns(self, instance: I) -> int:
-        """Return the most turns of an episode on an instance."""
-        return self.limits.turns if self.turns is None else self.turns(instance)
 
 
 class ReferenceScores(NamedTuple):
@@ -231,6 +196,7 @@ class Environment(Generic[I, S, A]):
     oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
     images: Images | None = None
     takes_context: bool = False
+    _defaults: dict[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Any])
 
     def __post_init__(self) -> None:
         """Add the options of pictures to those that are declared."""
@@ -346,29 +312,11 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
         """
-        given = dict(values)
-        by_tools = take_interface(given)
-        prefix, replies = take_prefix(self, given), given.pop(PREFIX_REPLIES, None)
-        context = take_context(given, allowed=self.takes_context)
-        stored = given.pop(TEMPLATE, None)
-        resolved = resolve(self.options, given)
-        template = resolve_template(self.options, resolved, stored)
-        if without_template(resolved)[WORDING] not in IMAGE_WORDINGS:
-            resolved = {name: value for name, value in resolved.items() if name not in IMAGE_OPTIONS}
-        if template is not None:
-            self.play_with(resolved)
-        if by_tools:
-            if has_images(resolved):
-                raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
-            resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
-        if context and has_images(resolved):
-            raise UsageError(
-                f"{CONTEXT_TOKENS}={context[CONTEXT_TOKENS]}: texts only; choose a wording without pictures"
-            )
-        resolved |= context
-        if prefix is None:
-            return resolved
-        return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
+        if values:
+            return resolve_play_options(self, values)
+        if not self._defaults:  # most episodes are played with them
+            self._defaults.update(resolve_play_options(self, values))
+        return self._defaults.copy()
 
     def play_with(self, options: Mapping[str, Json]) -> Play[I, S, A]:
         """Return how an episode is played with resolved options, with the words of a template if they have one.
@@ -376,29 +324,7 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
         """
-        if PREFIX in options:
-            return self.play_with(without_prefix(options))
-        if CONTEXT_TOKENS in options:
-            played = self.play_with(without_context(options))
-            wording = in_context(options, played.wording, Others(self.id, self._other_of_its_level))
-            # One turn: later messages would say again what had to be found.
-            return replace(played, wording=wording, limits=replace(played.limits, turns=1), turns=None)
-        if is_tool_name(options[WORDING]):
-            played = self.play_with(without_tools(options))
-            return replace(played, wording=with_tools(played.wording))
-        if TEMPLATE in options:
-            own = next(option for option in self.options if option.name == WORDING)
-            template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
-            played = self.play_with(without_template(options))
-            return replace(played, wording=template.around(played.wording))
-        if self.images is not None and has_images(options):
-            played = self.play(without_images(options))
-            return replace(played, wording=self.images.around(played.wording, options))
-        return self.play(options)
-
-    def _other_of_its_level(self, instance: I, key: str) -> I:
-        options = resolve(self.source_options, {})
-        return self.make_source(key, self.level_of(instance), options).item(0).instance
+        return play_with_options(self, options)
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.
@@ -418,18 +344,3 @@ class Environment(Generic[I, S, A]):
             proof=self.prove(instance),
             examples=tuple(self.decode(example) for example in examples),
         )
-
-
-def wording_name(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> str:
-    """Return the name of a wording with its options, so that pictures of another size are another wording.
-
-    Args:
-        environment: The environment.
-        options: Resolved options of play.
-
-    Returns:
-        Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
-    """
-    defaults = {option.name: option.default for option in environment.options if option.name in IMAGE_OPTIONS}
-    changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
-    return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])

@@ -6,13 +6,11 @@ from types import MappingProxyType
 from typing import Any, Generic
 
 from waybench.core._beliefs import Belief
+from waybench.core._conversation import Conversation
 from waybench.core._environment import Environment, I
 from waybench.core._errors import UsageError, WaybenchError
-from waybench.core._examples import Chat, solved_examples
 from waybench.core._game import A, End, Json, Outcome, S, Transition
 from waybench.core._instance import Item
-from waybench.core._options import WORDING
-from waybench.core._picture import Picture
 from waybench.core._policies import Policy
 from waybench.core._prefix import PREFIX, prefix_replies, without_prefix
 from waybench.core._prefix_records import with_recorded_prefix
@@ -51,6 +49,7 @@ NOT_CARRIED_OUT = {
 }
 
 _NO_CHANCE = Stream("no chance")
+_ILLEGAL = Outcome.ILLEGAL
 _COACHED: Mapping[str, Json] = MappingProxyType({"coached": True})
 
 
@@ -72,16 +71,14 @@ class Episode(Generic[I, S, A]):
     """
 
     __slots__ = (
-        "_chance",
-        "_chat_messages",
+        "_conversation",
         "_game",
         "_hash",
         "_invalid_in_a_row",
-        "_opening",
-        "_pictures",
+        "_is_deterministic",
         "_prefix",
         "_probes",
-        "_remembered",
+        "_rewrites",
         "_spent",
         "_turns",
         "_wording",
@@ -116,24 +113,18 @@ class Episode(Generic[I, S, A]):
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording
-        self._chance = None if play.game.facts.deterministic else "game"
+        self._is_deterministic = play.game.facts.deterministic
+        # Most wordings show replies as they were said, and asking each of them in each turn takes time.
+        self._rewrites = type(play.wording).remember is not Wording.remember  # pyright: ignore[reportUnknownMemberType]
         self.state: S = play.game.start(item.instance)
         self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None
         self._hash = item.instance.hash
         self._turns: list[TurnRecord] = []
         self._probes: list[ProbeRecord] = []
-        self._remembered: list[str] = []  # the player's text of each turn as the chat shows it
-        self._chat_messages: list[Message] = []  # the same turns as messages, built on demand
         self._invalid_in_a_row = 0
         self._spent = 0  # turns that count towards the limit
-        self._pictures = [play.wording.picture(self.state, None, 0)]  # of the opening and of each turn
-        if item.examples and self._pictures[0] is not None:
-            raise UsageError(
-                f"{WORDING}={self.options[WORDING]}: solved examples have no pictures; remove them, or choose another "
-                "wording"
-            )
-        self._opening = self._open(play.wording.observe(self.state, None, 0), self._pictures[0])
+        self._conversation = Conversation(environment, item, play, self.options, self.state)
         self._prefix = self._prefix_turns()
         while plays_prefix and self.prefix_step() is not None:
             pass
@@ -165,22 +156,10 @@ class Episode(Generic[I, S, A]):
         options = without_prefix(self.options)
         return Episode(self.environment, self.item, options, attempt=self.attempt, player=self.player)
 
-    def _open(self, observation: str, picture: Picture | None) -> tuple[Message, ...]:
-        """Return rules, examples and an observation, with its picture, as chat turns."""
-        wording = self.play.wording
-        messages = wording.prompt(wording.rules(self.item.instance), self._examples(), observation)
-        return messages if picture is None else (*messages[:-1], messages[-1]._replace(picture=picture))
-
-    def _examples(self) -> Chat:
-        shown = self.item.examples
-        return solved_examples(self.environment, self.play, shown) if shown else ()
-
     @property
     def default_opening(self) -> tuple[Message, ...]:
         """The opening in the default form of `Wording.prompt`, at the start of an episode."""
-        wording = self.play.wording
-        observation = wording.observe(self.play.game.start(self.item.instance), None, 0)
-        return Wording[I, S, A].prompt(wording, wording.rules(self.item.instance), self._examples(), observation)
+        return self._conversation.default_opening()
 
     @property
     def done(self) -> bool:
@@ -210,26 +189,7 @@ class Episode(Generic[I, S, A]):
     @property
     def messages(self) -> list[Message]:
         """The next prompt as chat turns, cut as the wording's memory says."""
-        memory = self.play.wording.memory
-        if not self._turns or memory.kind == "chat":
-            return [*self._opening, *self._chat()]
-        if memory.kind == "fresh":
-            recalled = self.play.wording.recall(self.state)
-            before = len(self._turns) - recalled
-            begin = self._open(self._turns[before - 1].message, self._pictures[before]) if before else self._opening
-            return [*begin, *(self._chat()[-2 * recalled :] if recalled else ())]
-        return [*self._opening, *(self._chat()[-2 * memory.size :] if memory.size else ())]
-
-    def _chat(self) -> list[Message]:
-        # Each message is made once, so that it can be known again.
-        for number in range(len(self._chat_messages) // 2, len(self._turns)):
-            turn, remembered = self._turns[number], self._remembered[number]
-            is_reply = remembered == turn.reply  # a text in the reply's place belongs to no turn
-            self._chat_messages += (
-                Message("assistant", remembered, number if is_reply else None),
-                Message("user", turn.message, picture=self._pictures[number + 1]),
-            )
-        return self._chat_messages
+        return self._conversation.messages(self._turns, self.state)
 
     def stream(self, purpose: str) -> Stream:
         """Return the random stream of one purpose in the present turn of this attempt."""
@@ -260,30 +220,24 @@ class Episode(Generic[I, S, A]):
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"), self._turns)
         if execute is not None:
-            turn, invalid = self._guided(text, parsed, execute, usage)
-            remembered = play.wording.render(execute, state)
+            shown = self._wording.render(execute, state)
+        else:
+            shown = self._wording.remember(text, parsed) if self._rewrites else text
+        refused = invalid = False
+        if execute is not None:
+            turn = self._guided(text, parsed, execute, usage)
         elif isinstance(parsed, Invalid):
             turn, invalid = self._invalid(text, parsed, usage), True
-            remembered = play.wording.remember(text, parsed)
+        elif play.coach is not None and (objection := play.coach(state, parsed, self._turns)) is not None:
+            turn, refused = self._refused(text, parsed, objection, usage), True
         else:
-            remembered = self._wording.remember(text, parsed)
-            objection = None if play.coach is None else play.coach(state, parsed, self._turns)
-            if objection is not None:
-                action = play.game.encode(parsed)
-                why = "The coach has refused it."
-                turn = TurnRecord(
-                    text, Outcome.UNPRODUCTIVE, why, action, events=_COACHED, message=objection, usage=usage
-                )
-                self._remembered.append(remembered)
-                self._turns.append(turn)
-                self._pictures.append(None)  # nothing has changed
-                return turn
-            turn, invalid = self._carried_out(text, parsed, usage)
-        self._remembered.append(remembered)
+            turn = self._carried_out(text, parsed, usage)
+            invalid = turn.outcome is _ILLEGAL and self.limits.illegal
+        if shown != text:  # a text in the reply's place belongs to no turn
+            self._conversation.replaced[len(self._turns)] = shown
         self._turns.append(turn)
-        self.end_reason = self._ending(invalid)
-        if self.end_reason is not None:
-            self._pictures[-1] = None  # the last message needs no reply
+        if not refused:  # a refused reply costs nothing
+            self._end_or_go_on(invalid)
         return turn
 
     @property
@@ -340,28 +294,30 @@ class Episode(Generic[I, S, A]):
         message = self._observe(invalid)
         return TurnRecord(text, invalid.outcome, invalid.reason, message=message, usage=usage)
 
-    def _carried_out(self, text: str, action: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
-        """Carry out the reply; return the turn, and whether it counts as an invalid reply."""
+    def _refused(self, text: str, action: A, objection: str, usage: Usage | None) -> TurnRecord:
+        """Return the turn of an action that the coach has refused; nothing has changed."""
+        said, why = self._game.encode(action), "The coach has refused it."
+        return TurnRecord(text, Outcome.UNPRODUCTIVE, why, said, events=_COACHED, message=objection, usage=usage)
+
+    def _carried_out(self, text: str, action: A, usage: Usage | None) -> TurnRecord:
         game = self._game
         last = game.apply(self.state, action, self._rng())
-        invalid = self.limits.illegal and last.outcome is Outcome.ILLEGAL
-        if not invalid or self.limits.invalid == "turn":
+        self.state, reward, events, outcome = last
+        if outcome is not _ILLEGAL or not self.limits.illegal or self.limits.invalid == "turn":
             self._spent += 1
-        following, reward, events, outcome = last
-        self.state = following
-        message = self._observe(last)
-        return TurnRecord(text, outcome, None, game.encode(action), None, reward, events, message, usage), invalid
+        return TurnRecord(text, outcome, None, game.encode(action), None, reward, events, self._observe(last), usage)
 
     def _observe(self, last: Transition[S] | Invalid) -> str:
         """Return the message on what a reply led to, and keep its picture."""
-        self._pictures.append(self._wording.picture(self.state, last, self._spent))
+        if self._conversation.has_pictures:
+            self._conversation.picture(len(self._turns) + 1, self.state, last, self._spent)
         return self._wording.observe(self.state, last, self._spent)
 
     def _rng(self) -> Stream:
         # A game that declares itself deterministic ignores it, which the contract tests check.
-        return _NO_CHANCE if self._chance is None else self.stream(self._chance)
+        return _NO_CHANCE if self._is_deterministic else self.stream("game")
 
-    def _guided(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> tuple[TurnRecord, bool]:
+    def _guided(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> TurnRecord:
         """Carry out another action in place of the reply; the reply is judged in the state in which it was given."""
         game, before = self.play.game, self.state
         last = game.apply(before, execute, self._rng())
@@ -373,20 +329,24 @@ class Episode(Generic[I, S, A]):
             outcome, reason, action = game.apply(before, parsed, self._rng()).outcome, None, game.encode(parsed)
         message = self._observe(last)
         executed = game.encode(execute)
-        return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage), False
+        return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage)
 
-    def _ending(self, invalid: bool) -> End | None:
+    def _end_or_go_on(self, invalid: bool) -> None:
+        """End the episode if its last turn was the last one; `invalid` is whether that counts as an invalid reply."""
         limits = self.limits
-        if invalid:
+        if not invalid:
+            self._invalid_in_a_row = 0
+        else:
             self._invalid_in_a_row += 1
             forgiven = {"turn": self._invalid_in_a_row, "retry": limits.retries, "end": 0}[limits.invalid]
             if self._invalid_in_a_row > forgiven:
-                return End.INVALID_LIMIT
-        else:
-            self._invalid_in_a_row = 0
-        if (end := self._game.terminal(self.state)) is not None:
-            return end
-        return End.TURN_LIMIT if self._spent >= limits.turns else None
+                self.end_reason = End.INVALID_LIMIT
+        if self.end_reason is None:
+            self.end_reason = self._game.terminal(self.state)
+            if self.end_reason is None and self._spent >= limits.turns:
+                self.end_reason = End.TURN_LIMIT
+        if self.end_reason is not None:
+            self._conversation.end(len(self._turns))
 
     def end(self, reason: End, error: str | None = None) -> None:
         """End the episode from outside.
@@ -413,7 +373,7 @@ class Episode(Generic[I, S, A]):
             attempt=self.attempt,
             player=self.player,
             # What a picture shows follows from the instance and the replies, so that a record has its texts only.
-            opening=tuple(message._replace(picture=None) for message in self._opening),
+            opening=tuple(message._replace(picture=None) for message in self._conversation.opening),
             turns=self.turns,
             probes=self.probes,
             end=self.end_reason,
@@ -426,6 +386,6 @@ def play_out(
 ) -> Episode[Any, Any, Any]:
     """Let a player play an item to the end and return the finished episode."""
     episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt, player=player.name)
-    while not episode.done:
+    while episode.end_reason is None:
         episode.step(player.reply(episode))
     return episode

@@ -5,9 +5,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from waybench.core._environment import Environment, Play
+from waybench.core._environment import Environment
 from waybench.core._errors import UsageError
 from waybench.core._instance import Instance, Item, Source
+from waybench.core._play import Play
 from waybench.core._random import Stream
 
 I = TypeVar("I", bound=Instance)  # noqa: E741

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from math import fsum
 from typing import Any, NamedTuple, Self
 
@@ -20,8 +20,11 @@ _MOST_SPENT = 10**15
 _PROGRESS = ("player", "turns", "probes", "end", "error")
 
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+
+
 def _line(data: Json) -> str:
-    return json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return _encode(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,10 @@ class Usage:
         for name in _NUMBERS:
             if not _possible(getattr(self, name)):
                 raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the usage as JSON values."""
+        return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def reported(cls, **values: Any) -> Self:
@@ -94,7 +101,7 @@ class TurnRecord(NamedTuple):
         """Return the turn as JSON values."""
         out: dict[str, Json] = self._asdict()
         out["outcome"], out["events"] = str(self.outcome), dict(self.events)
-        out["usage"] = asdict(self.usage) if self.usage else None
+        out["usage"] = self.usage.to_json() if self.usage else None
         if not self.prefix:
             del out["prefix"]
         return out
@@ -145,7 +152,7 @@ class ProbeRecord(NamedTuple):
     def to_json(self) -> dict[str, Json]:
         """Return the probe as JSON values."""
         out: dict[str, Json] = self._asdict()
-        out["usage"] = asdict(self.usage) if self.usage else None
+        out["usage"] = self.usage.to_json() if self.usage else None
         return out
 
     def dumps(self) -> str:

@@ -18,6 +18,7 @@ from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
 from waybench.core import EMBEDDED, Json, Picture, UsageError
+from waybench.eval._collection import earlier_objects_kept
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._function import engine_name
@@ -120,7 +121,7 @@ def evaluate(
                 follow_older_logs(out, created, ready, warn or _to_stderr)
                 journals.open(ready, followed)
                 followed.notes.extend(followed.opening)
-                with following(followed, journals, out, quiet=display == "none"):
+                with earlier_objects_kept(), following(followed, journals, out, quiet=display == "none"):
                     logs = _eval_set(created, ready, out, config or {}, limits or {}, rerun, display)
             except KeyboardInterrupt:
                 if journals.failure is None and not followed.budget_is_spent:
@@ -283,7 +284,9 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
                 model = get_model(name, base_url=base_url, memoize=False, **args)
         return seal(model, base_url, args)
     except Exception as error:  # every provider has its own; its message is what the user needs
-        raise UsageError(f"model {name[:120]!r}: {_one_line(error)}") from None
+        said = _one_line(error)
+        hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in said else ""
+        raise UsageError(f"model {name[:120]!r}: {said}{hint}") from None
 
 
 def _from_environment(address: str | None) -> bool:

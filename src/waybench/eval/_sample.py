@@ -140,17 +140,13 @@ class Chat:
         by_tools = acts_by_tools(episode)
         found: list[ChatMessage] = []
         for message in episode.messages:
-            found += self._converted(message, found[-1] if found and by_tools else None, by_tools)
+            # By identity, not by value: the same words said twice are two messages.
+            known = self._made.get(id(message))
+            if known is None or known[0] is not message:
+                made = self._made_of(message, found[-1] if found and by_tools else None, by_tools)
+                known = self._made[id(message)] = message, made
+            found += known[1]
         return found
-
-    def _converted(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
-        # By identity, not by value: the same words said twice are two messages.
-        known = self._made.get(id(message))
-        if known is not None and known[0] is message:
-            return known[1]
-        made = self._made_of(message, before, by_tools)
-        self._made[id(message)] = (message, made)
-        return made
 
     def _made_of(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
         said = None if message.turn is None else self._said.get(message.turn)

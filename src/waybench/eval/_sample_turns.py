@@ -89,7 +89,8 @@ class SampleTurns:
         if not self._replayed:
             self._journal.keep(self._sample, self._turn, self._seen[0], output)
         self._turn += 1
-        self._seen = [digest([seen, turn._replace(usage=None).dumps()]) for seen in self._seen]
+        text = turn._replace(usage=None).dumps()
+        self._seen = [digest([seen, text]) for seen in self._seen]
 
     def end(self) -> None:
         """Note that the sample has ended."""

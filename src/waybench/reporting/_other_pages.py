@@ -47,7 +47,7 @@ def write_others(site: "Site", title: str, compared: Compared) -> None:
     given = (site.estimates, site.totals)
     for name, page in site.model_pages.items():
         failed = site.failed.of_model(name, site.pages)
-        shown = model(name, *given, agent_cards, site.pages, site.model_pages, compared.curves, failed)
+        shown = model(name, *given, agent_cards, site.pages, site.model_pages, compared.curves, failed, site.searched)
         site.page(f"models/{page}", "model.html", model=shown)
         site.files(site.charts.of(shown.charts))
     site.files(assets({kind for total in site.totals for kind in item_kinds(total.group.env)}))
@@ -75,7 +75,7 @@ def write_others(site: "Site", title: str, compared: Compared) -> None:
             )
             site.files(site.charts.of(section.charts))
     site.files(site.charts.of(agent_cards.charts) if agent_cards else ())
-    table = leaders(*given, site.pages, site.model_pages, leading_of(compared.curves))
+    table = leaders(*given, site.pages, site.model_pages, leading_of(compared.curves), searched=site.searched)
     horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
     others = [
         horizon_frame(horizons),

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from jinja2 import Environment as Templates
@@ -162,9 +162,14 @@ class Site:
             for env, own in grouped(self.found.rows, lambda row: row.group.env).items()
         ]
 
+    @cached_property
+    def searched(self) -> set[Group]:
+        """The groups whose items were chosen by a search for a horizon."""
+        return {row.group for row in self.found.rows if row.adaptive}
+
     def fixed(self) -> tuple[list[Estimate], list[Estimate]]:
         """Return the estimates by level and overall without those of searches, unless a task has no others."""
-        searched = {row.group for row in self.found.rows if row.adaptive}
+        searched = self.searched
         scored = {(total.group.env, total.group.apart) for total in self.totals if total.group not in searched}
         dropped = {group for group in searched if (group.env, group.apart) in scored}
         estimates, totals = (

@@ -1,7 +1,7 @@
 """The six environments: two games, three tasks, each in a plain wording and as a story."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -45,11 +45,16 @@ from waybench.envs.search._people import (
     WALK_HELP,
     adjacent_nodes,
     known_nodes,
-    number_board,
     parse_number,
-    walk_board,
 )
 from waybench.envs.search._picture import IMAGES
+from waybench.envs.search._presentation import (
+    BASE,
+    BREADTH_PRESENTATION,
+    DEPTH_PRESENTATION,
+    EMBODIED,
+    NUMBER_PRESENTATION,
+)
 from waybench.envs.search._protocol import PROTOCOLS
 from waybench.envs.search._source import (
     FEWEST_NODES,
@@ -104,65 +109,8 @@ _PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
 _PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
 
 
-def _draw_number(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_number import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
-def _draw_depth(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_walk import draw_depth
-
-    return draw_depth(*args, **options)
-
-
-def _draw_breadth(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_walk import draw_breadth
-
-    return draw_breadth(*args, **options)
-
-
-_BASE = "search/guessnum", "search/dfs", "search/bfs"
-_EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
-_TWINS: dict[str, str] = dict(zip(_EMBODIED, _BASE, strict=True))  # each story has the cases of a plain one
+_TWINS: dict[str, str] = dict(zip(EMBODIED, BASE, strict=True))  # each story has the cases of a plain one
 _SAME_CASES = _TWINS | {base: story for story, base in _TWINS.items()}
-_FAMILY = Presentation(
-    title="Algorithmic search (AQA-Bench)",
-    lead=(
-        "Binary, depth-first and breadth-first search, each in a plain wording and as a story. The goal metric "
-        "measures how close to the goal a player came, the sum of its gaps how fast, and ACC how long it followed the "
-        "algorithm. Players that give up early have small sums, so the goal metric comes first."
-    ),
-    item="case",
-    metrics=("err_min", "err_sum", "g_min", "g_sum", "acc"),
-    parts={"Base environments": _BASE, "Embodied environments": _EMBODIED},
-    modes={
-        mode: dict(zip((*_BASE, *_EMBODIED), levels * 2, strict=True))
-        for mode, levels in (("EASY mode", (15, 8, 15)), ("HARD mode", (25, 13, 25)))
-    },
-)
-_NUMBERS = replace(
-    _FAMILY,
-    draw=_draw_number,
-    board=number_board,
-    legend=(
-        "The upper line is the whole range, with the possible numbers shaded, the guesses above it and the number "
-        "itself below. Each row is a guess: the numbers possible before it are shaded, by distance from the number on "
-        "a logarithmic scale. A bold cross is a guess that earlier answers exclude, a thin cross an invalid guess."
-    ),
-    reference="where the teacher bisects the possible numbers (dashed)",
-)
-_WALKS = replace(
-    _FAMILY,
-    board=walk_board,
-    legend=(
-        "Visited nodes are filled, with the order of their first visits beside them; the last one has a green ring. "
-        "Nodes with an edge were shown to the player, pale nodes were not. The path starts at node 0. Orange edges, "
-        "rings and numbers mark steps that deviate from the algorithm. A dashed line leads to a node that was named "
-        "but not visited, with a cross if the step was not allowed."
-    ),
-    reference="the algorithm's order of first visits (amber)",
-)
 
 _KINDS = {
     "number": _Kind(
@@ -191,7 +139,7 @@ _KINDS = {
         cases=NUMBERS,
         smallest_level=LOWEST_LEVEL,
         sample_levels=(3, 6, 10),
-        presentation=_NUMBERS,
+        presentation=NUMBER_PRESENTATION,
     ),
     "depth": _Kind(
         game=_game_walk.WalkGame(depth_first=True),
@@ -219,7 +167,7 @@ _KINDS = {
         cases=DEPTH,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 13),
-        presentation=replace(_WALKS, draw=_draw_depth),
+        presentation=DEPTH_PRESENTATION,
         images=IMAGES,
         typed_actions=adjacent_nodes,
     ),
@@ -249,7 +197,7 @@ _KINDS = {
         cases=BREADTH,
         smallest_level=FEWEST_NODES,
         sample_levels=(5, 8, 15),
-        presentation=replace(_WALKS, draw=_draw_breadth),
+        presentation=BREADTH_PRESENTATION,
         images=IMAGES,
         typed_actions=known_nodes,
     ),

@@ -26,6 +26,7 @@ MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
 MAX_CHARACTERS = 1_000_000
 LONG = 10_000  # characters from which on repetitions are left out
 
+_ILLEGAL = Outcome.ILLEGAL
 _NUMBER = re.compile(r"\d+")
 _JOINTS = (".", ",", "/", ":")  # between digits they make one number of two
 _MINUS = ("-", "\u2212", "\u2013")
@@ -46,7 +47,8 @@ def read_number(reply: str, first: bool) -> int | Invalid:
         match = _NUMBER.search(reply)
         if match is None:
             return _NO_NUMBER
-        return _TOO_LONG if match.end() - match.start() > MAX_DIGITS else int(match[0])
+        digits = match[0]
+        return _TOO_LONG if len(digits) > MAX_DIGITS else int(digits)
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     text = without_reasoning(reply)
@@ -135,9 +137,11 @@ class NumberWording(_Answering):
 
     def __init__(self, story: texts.Story, edition: str, protocol: Protocol) -> None:
         super().__init__(story, edition, protocol)
-        self._bigger, self._smaller, self._right = (
-            text.replace("{thing}", story.thing) for text in (texts.BIGGER, texts.SMALLER, texts.RIGHT)
-        )
+        answers = {"right": texts.RIGHT, "bigger": texts.BIGGER, "smaller": texts.SMALLER}
+        # The texts before and after the guess: formatting is the larger part of a message.
+        self._answers = {
+            relation: text.replace("{thing}", story.thing).split("{guess}") for relation, text in answers.items()
+        }
         self.rule_fields = (
             Field[Number]("min", "The least number of the range.", lambda case: str(case.low)),
             Field[Number]("max", "The greatest number of the range.", lambda case: str(case.high)),
@@ -161,10 +165,11 @@ class NumberWording(_Answering):
         if last is None:
             return texts.START
         case = state.case
-        if isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL:
+        if isinstance(last, Invalid) or last.outcome is _ILLEGAL:
             return texts.INVALID_NUMBER.format(min=case.low, max=case.high)
-        answers = {"right": self._right, "bigger": self._bigger, "smaller": self._smaller}
-        return answers[_answer(state, last)].format(guess=last.events["guess"])
+        guess = last.events["guess"]
+        before, after = self._answers[_relation(guess, case.target)]
+        return f"{before}{guess}{after}"
 
     def refuse(self, state: Guessing) -> str:
         """Return what a coach says to a guess that is no bisection."""
@@ -177,17 +182,19 @@ def _of_case(of: Callable[[Number], str]) -> Callable[[View[Guessing]], str]:
 
 def _guess(last: Transition[Guessing] | Invalid | None) -> str:
     """Return the last guess; "" if it was no valid one."""
-    if last is None or isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL:
+    if last is None or isinstance(last, Invalid) or last.outcome is _ILLEGAL:
         return ""
     return str(last.events["guess"])
 
 
 def _answer(state: Guessing, last: Transition[Guessing] | Invalid | None) -> str:
     """Return how the number lies from the last guess; "" if it was no valid one."""
-    if not (guess := _guess(last)):
-        return ""
-    difference = int(guess) - state.case.target
-    return "right" if difference == 0 else "bigger" if difference < 0 else "smaller"
+    guess = _guess(last)
+    return _relation(int(guess), state.case.target) if guess else ""
+
+
+def _relation(guess: int, target: int) -> str:
+    return "right" if guess == target else "bigger" if guess < target else "smaller"
 
 
 class WalkWording(_Answering):
@@ -217,7 +224,7 @@ class WalkWording(_Answering):
     def observe(self, state: Walk, last: Transition[Walk] | Invalid | None, turn: int) -> str:
         """Return the neighbours of the node visited last, that the reply was invalid, or that all is done."""
         story = self._story
-        if last is not None and (isinstance(last, Invalid) or last.outcome is Outcome.ILLEGAL):
+        if last is not None and (isinstance(last, Invalid) or last.outcome is _ILLEGAL):
             return texts.INVALID_NODE.format(thing=story.thing, beside=story.beside)
         if len(state.order) == state.graph.size:
             return texts.DONE.format(end=story.end, steps=turn)

@@ -1,6 +1,6 @@
 """The page of one model: its results at all tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,7 @@ def model(
     model_pages: Mapping[str, str],
     curves: Sequence[SuccessCurve],
     failed: Table | None,
+    searched: Collection[Group] = (),
 ) -> Model:
     """Return what a model's page shows.
 
@@ -85,6 +86,7 @@ def model(
         model_pages: File names of the models' pages.
         curves: How all models' success falls with difficulty.
         failed: How its attempts failed.
+        searched: Groups of searches for a horizon, which have no scores.
     """
     own = [each for each in estimates if each.group.model == name]
     parts: list[Part] = []
@@ -98,7 +100,7 @@ def model(
         name=name,
         embedded=own[0].group.embedded,
         leaders=leader_tables(
-            leaders(estimates, totals, pages, model_pages, leading_of(curves), only=name), alone=True
+            leaders(estimates, totals, pages, model_pages, leading_of(curves), name, searched), alone=True
         ),
         agents=[card for card in agents.cards if card.name == name] if agents else [],
         outcomes=_outcomes(of_model),

@@ -1,11 +1,11 @@
 """The first table: a row for each model at each task."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import ladder_ended, measure, ranked
-from waybench.analysis.formatting import mean_text
+from waybench.analysis.formatting import NOTHING, mean_text
 from waybench.analysis.horizons import Horizon, horizon_context
 from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
@@ -137,6 +137,7 @@ def leaders(
     model_pages: Mapping[str, str],
     horizons: Mapping[Group, Horizon],
     only: str | None = None,
+    searched: Collection[Group] = (),
 ) -> Leaders:
     """Return the table, by family and environment, and within one the best model first.
 
@@ -147,6 +148,8 @@ def leaders(
         model_pages: File names of the models' pages.
         horizons: The groups' horizons on their environments' first axes.
         only: A model, if only its rows are wanted.
+        searched: Groups whose items were chosen by a search for a horizon, from their own results: a mean over such
+            items means nothing, so that their rows have a horizon and no score.
     """
     total_of = {total.group: total for total in totals}
     found: list[Leader] = []
@@ -157,7 +160,9 @@ def leaders(
         for group, cells in groups.items():
             if only is None or group.model == only:
                 differs = differing(group, groups)
-                found.append(_leader(total_of[group], cells, most, differs, pages, model_pages, horizons.get(group)))
+                horizon = horizons.get(group)
+                made = _leader(total_of[group], cells, most, differs, pages, model_pages, horizon)
+                found.append(_without_score(made) if group in searched else made)
     return Leaders(
         [line for line in found if not line.group.embedded],
         [line for line in found if line.group.embedded],
@@ -206,6 +211,11 @@ def _leader(
         tokens=_number(total.per_solved(total.tokens)),
         cost=number_cell(money(spent := total.per_solved(total.cost)), spent),
     )
+
+
+def _without_score(line: Leader) -> Leader:
+    nothing = Cell(text=NOTHING, order=None)
+    return replace(line, score=nothing, interval="", unbounded="", normalised="", part=None, note="", solved=nothing)
 
 
 def _overall(
@@ -289,7 +299,8 @@ def _help(found: Leaders) -> Iterator[Note]:
         yield Note(
             "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval "
             "and, below it, what counts as success. “Above” and “below”: outside the difficulties that were tried. "
-            "“–”: all items have one difficulty."
+            "“–”: all items have one difficulty. A search for a horizon chooses its items by their results, so that it "
+            "has no score."
         )
     yield Note(
         "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts are "

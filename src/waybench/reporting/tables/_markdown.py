@@ -30,7 +30,7 @@ _SIGNS = {
     _ENDED: "stopped at a level that it failed; harder levels count as 0",
     _FEWER: "over fewer levels than others, so not comparable",
     _MISSING: "infrastructure errors only",
-    NOTHING: "not defined for any attempt",
+    NOTHING: "not defined for any attempt, or a search for a horizon, which has no score",
 }
 
 

@@ -1,0 +1,118 @@
+"""The play of an episode: what options of play mean, with those that every environment has."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic
+
+from waybench.core._context import CONTEXT_TOKENS, Others, in_context, take_context, without_context
+from waybench.core._errors import UsageError
+from waybench.core._game import A, Game, I, Json, Limits, S
+from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
+from waybench.core._options import IMAGE_WORDINGS, WORDING, resolve
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, take_prefix, without_prefix
+from waybench.core._random import Stream
+from waybench.core._record import TurnRecord
+from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
+from waybench.core._tool_wording import TOOLS_PREFIX, is_tool_name, take_interface, with_tools, without_tools
+from waybench.core._wording import Wording
+
+if TYPE_CHECKING:
+    from waybench.core._environment import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class Play(Generic[I, S, A]):
+    """The play of an episode, as options determine it.
+
+    Attributes:
+        game: The rules.
+        wording: The words.
+        limits: What ends an episode from outside.
+        turns: Instance -> most turns, where that depends on the instance; it has the last word over the limits'.
+        guide: (state, random stream, turns so far) -> the action of a teacher that is carried out in place of whatever
+            the player says (teacher guiding); None to let the player play this turn by itself. The player's reply is
+            read and recorded, and in the chat the teacher's answer stands in its place.
+        coach: (state, action, turns so far) -> why a legal action is refused, the message to the player; None
+            to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
+    """
+
+    game: Game[I, S, A]
+    wording: Wording[I, S, A]
+    limits: Limits
+    turns: Callable[[I], int] | None = None
+    guide: Callable[[S, Stream, Sequence[TurnRecord]], A | None] | None = None
+    coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
+
+    def most_turns(self, instance: I) -> int:
+        """Return the most turns of an episode on an instance."""
+        return self.limits.turns if self.turns is None else self.turns(instance)
+
+
+def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapping[str, Json]) -> dict[str, Json]:
+    """Return all options of play of an environment with their values (`Environment.resolve_options`)."""
+    given = dict(values)
+    by_tools = take_interface(given)
+    prefix, replies = take_prefix(environment, given), given.pop(PREFIX_REPLIES, None)
+    context = take_context(given, allowed=environment.takes_context)
+    stored = given.pop(TEMPLATE, None)
+    resolved = resolve(environment.options, given)
+    template = resolve_template(environment.options, resolved, stored)
+    if without_template(resolved)[WORDING] not in IMAGE_WORDINGS:
+        resolved = {name: value for name, value in resolved.items() if name not in IMAGE_OPTIONS}
+    if template is not None:
+        environment.play_with(resolved)
+    if by_tools:
+        if has_images(resolved):
+            raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
+        resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
+    if context and has_images(resolved):
+        raise UsageError(f"{CONTEXT_TOKENS}={context[CONTEXT_TOKENS]}: texts only; choose a wording without pictures")
+    resolved |= context
+    if prefix is None:
+        return resolved
+    return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
+
+
+def play_with_options(environment: "Environment[Any, Any, Any]", options: Mapping[str, Json]) -> Play[Any, Any, Any]:
+    """Return how an episode is played with resolved options (`Environment.play_with`)."""
+    if PREFIX in options:
+        return environment.play_with(without_prefix(options))
+    if CONTEXT_TOKENS in options:
+        played = environment.play_with(without_context(options))
+        others = Others(environment.id, partial(_other_of_its_level, environment))
+        # One turn: later messages would say again what had to be found.
+        limits = replace(played.limits, turns=1)
+        return replace(played, wording=in_context(options, played.wording, others), limits=limits, turns=None)
+    if is_tool_name(options[WORDING]):
+        played = environment.play_with(without_tools(options))
+        return replace(played, wording=with_tools(played.wording))
+    if TEMPLATE in options:
+        own = next(option for option in environment.options if option.name == WORDING)
+        template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
+        played = environment.play_with(without_template(options))
+        return replace(played, wording=template.around(played.wording))
+    if environment.images is not None and has_images(options):
+        played = environment.play(without_images(options))
+        return replace(played, wording=environment.images.around(played.wording, options))
+    return environment.play(options)
+
+
+def _other_of_its_level(environment: "Environment[Any, Any, Any]", instance: Any, key: str) -> Any:
+    options = resolve(environment.source_options, {})
+    return environment.make_source(key, environment.level_of(instance), options).item(0).instance
+
+
+def wording_name(environment: "Environment[Any, Any, Any]", options: Mapping[str, Json]) -> str:
+    """Return the name of a wording with its options, so that pictures of another size are another wording.
+
+    Args:
+        environment: The environment.
+        options: Resolved options of play.
+
+    Returns:
+        Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
+    """
+    defaults = {option.name: option.default for option in environment.options if option.name in IMAGE_OPTIONS}
+    changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
+    return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])
