@@ -188,3 +188,20 @@ def test_searches_are_compared_by_their_horizons_alone(command: Command, tmp_pat
     line = command("compare", "noisy-0.02", "noisy-0.2", "--in", tmp_path).stdout.split("Horizons:\n  ")[1]
     assert line.startswith("horizon_maze, 50 % horizon by dimension: ")
     assert ": A reaches further; a random player and the best constant reply: below 5" in line
+
+
+@pytest.mark.slow
+def test_hand_overs_are_compared_by_the_steps_that_are_left(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "noisy-0.2", "noisy-0.6", task="horizon_dfs", axis="steps_left", level=30, most=60)
+    found = json.loads(command("compare", "noisy-0.2", "noisy-0.6", "--in", tmp_path, "--json", "-").stdout)
+    (ratio,) = found["horizons"]
+    assert (ratio["axis"], ratio["references"], found["comparisons"]) == ("steps_left", [], [])
+    assert ratio["low"] > 1 and ratio["verdict"] == "first"
+    command("report", tmp_path, "--out", tmp_path / "report")
+    (page,) = (tmp_path / "report" / "tasks").glob("*oracle-n*.html")
+    text = page.read_text(encoding="utf-8")
+    assert "Horizons, by steps left." in text and "Success by steps left for each model" in text
+    assert "by nodes: the mean" not in text, "what the search chose to play is no score"
+    summary = json.loads((tmp_path / "report" / "summary.json").read_text(encoding="utf-8"))
+    assert {each["axis"] for each in summary["horizons"]} == {"steps_left"}
+    assert "Models by families." not in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
