@@ -205,3 +205,12 @@ def test_hand_overs_are_compared_by_the_steps_that_are_left(command: Command, tm
     summary = json.loads((tmp_path / "report" / "summary.json").read_text(encoding="utf-8"))
     assert {each["axis"] for each in summary["horizons"]} == {"steps_left"}
     assert "Models by families." not in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+
+
+def test_what_both_were_asked_is_compared(command: Command, tmp_path: Path) -> None:
+    run(tmp_path, "oracle", "noisy-0.6", task="guessnum", limit=10, probe="every:2")
+    asked = ("compare", "oracle", "noisy-0.6", "--in", tmp_path)
+    (found,) = json.loads(command(*asked, "--json", "-").stdout)["beliefs"]
+    assert (found["belief"], found["first_known"], found["verdict"]) == ("range", 1.0, "first")
+    assert found["difference"]["n"] == 10 and 0 < found["second_known"] < 0.8
+    assert "Belief probes:\n  guessnum, range: A 100.0 %, B " in command(*asked).stdout

@@ -4,13 +4,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.analysis.episodes import MAZE, item, logged
 from tests.report.pages import site
 from waybench.analysis import LoggedEpisode
-from waybench.analysis.comparisons import belief_counts, knew_at_first_error
-from waybench.analysis.results import row
+from waybench.analysis.comparisons import belief_counts, compare_beliefs, knew_at_first_error
+from waybench.analysis.results import Row, row
 from waybench.core import End, Episode, EpisodeRecord, Reply, Usage, policy
-from waybench.stats import clustered_mean
+from waybench.stats import clustered_mean, mcnemar
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 HOSTILE = '<script>alert(1)</script> {"position": [99, 99]}'
@@ -53,6 +55,31 @@ def test_what_players_knew_where_they_went_wrong() -> None:
     assert rows[0].probe_tokens == (300, 12) and rows[0].input_tokens is None
     assert not belief_counts([replace(each, exclusion_reason="repeated") for each in rows])
     assert not belief_counts([row(replace(e, record=replace(e.record, probes=()))) for e in episodes()])
+
+
+def test_two_sides_are_compared_by_item() -> None:
+    """An item counts once, however often it was asked about, and one that only one side was asked about does not."""
+    lost = [WALL, WALL, WALL]
+
+    def rows(model: str, answers: list[list[str | None]]) -> list[Row]:
+        some = [logged(asked(number, own, lost), model=model) for number, own in enumerate(answers)]
+        return [row(episode) for episode in some]
+
+    knows = rows("vendor/knows", [[None, None, None]] * 9)
+    half = rows("vendor/half", [[None, HOSTILE, None], *[["", HOSTILE, HOSTILE]] * 7])
+    (found,) = compare_beliefs(knows, half)
+    assert (found.first.model, found.second.model, found.belief.name) == ("vendor/knows", "vendor/half", "position")
+    assert (found.difference.n, found.first_known) == (8, 1.0)
+    assert found.second_known == pytest.approx((2 / 3) / 8)
+    assert found.difference.value == pytest.approx(1 - (2 / 3) / 8)
+    assert found.verdict == "first" and "A knows more" in found.text and "at 8 items" in found.text
+    (back,) = compare_beliefs(half, knows)
+    assert back.verdict == "second" and back.difference.value == -found.difference.value and back.p == found.p
+
+    (few,) = compare_beliefs(knows[:4], half[1:4])
+    assert (few.verdict, few.p) == ("not shown", mcnemar(3, 0))
+    assert compare_beliefs(knows, [replace(each, adaptive=True) for each in half]) == []
+    assert compare_beliefs(knows, [replace(each, probes=()) for each in half]) == []
 
 
 def test_an_unconfirmed_record_counts_for_nothing() -> None:

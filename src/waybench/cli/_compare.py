@@ -109,11 +109,13 @@ def compare(
     where maps are shared); the p value, adjusted by Holm's procedure over all tasks; and the verdict: A or B is
     better, they are tied, or no difference is shown. Infrastructure errors are excluded and counted.
 
+    Where both sides were asked what they know (--probe), the shares of right answers are compared likewise, by item.
+
     Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
     (horizon_ tasks) are compared by it alone, since they choose their items by their results.
     """
     from waybench.analysis import compare_sides
-    from waybench.analysis.comparisons import comparisons_json, comparisons_text
+    from waybench.analysis.comparisons import compare_beliefs, comparisons_json, comparisons_text
     from waybench.analysis.horizons import compare_horizons, ratio_over_families
 
     of_one = {"--twins": _compare_twins, "--isomorphs": _compare_isomorphs, "--wordings": _compare_wordings}
@@ -144,16 +146,11 @@ def compare(
         for side, model in zip((first, second), models, strict=True)
     ]
     found, left = compare_sides(scores[0], scores[1], margin)
-    ratios = compare_horizons(
-        *(
-            [
-                row
-                for row in results[side.folders][1]
-                if model in ("", row.group.model) and _chosen(row.group.task, tasks)
-            ]
-            for side, model in zip((first, second), models, strict=True)
-        )
-    )
+    rows = [
+        [row for row in results[side.folders][1] if model in ("", row.group.model) and _chosen(row.group.task, tasks)]
+        for side, model in zip((first, second), models, strict=True)
+    ]
+    ratios, beliefs = compare_horizons(rows[0], rows[1]), compare_beliefs(rows[0], rows[1])
     is_one_pair = len({(one.first.model, one.second.model) for one in ratios}) == 1
     over_families = ratio_over_families(ratios) if is_one_pair else None
     if not found and not ratios:
@@ -167,14 +164,16 @@ def compare(
             "horizons": [one.to_json() for one in ratios],
             "horizons_over_families": None if over_families is None else over_families.to_json(),
         }
-        document = {"a": a, "b": b, **comparisons_json(found, left, margin), **horizons}
+        known_states = {"beliefs": [one.to_json() for one in beliefs]}
+        document = {"a": a, "b": b, **comparisons_json(found, left, margin), **horizons, **known_states}
         with lines(out) as write:
             write(json.dumps(document, allow_nan=False))
     if out != "-":
         places = ("", "") if first.folders == second.folders else (_place(first), _place(second))
         texts = [one.text for one in ratios if one.is_bounded] + ([] if over_families is None else [over_families.text])
         horizon_lines = "\n".join(["Horizons:", *(f"  {text}" for text in texts)]) if texts else ""
-        blocks = comparisons_text(found, left, margin, places), horizon_lines
+        belief_lines = "\n".join(["Belief probes:", *(f"  {one.text}" for one in beliefs)]) if beliefs else ""
+        blocks = comparisons_text(found, left, margin, places), horizon_lines, belief_lines
         click.echo("\n\n".join(block for block in blocks if block))
 
 

@@ -112,8 +112,11 @@ def select_parameters(
 
 
 def _played(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
-    probes = (PROBE_OPTION,) if environment.beliefs else ()
-    return (*environment.play_options, AGENT_OPTION, *probes)
+    return (*environment.play_options, AGENT_OPTION, *_probe_options(environment))
+
+
+def _probe_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
+    return (PROBE_OPTION,) if environment.beliefs else ()
 
 
 def _general(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
@@ -140,6 +143,7 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
     return (
         *horizon_options(environment, spec),
         AGENT_OPTION,
+        *_probe_options(environment),
         AXIS,
         LEVEL,
         FIRST_STEPS,

@@ -1,5 +1,6 @@
 """Comparisons of groups of results on the same items."""
 
+from waybench.analysis.comparisons._belief_pairs import BeliefComparison, compare_beliefs
 from waybench.analysis.comparisons._beliefs import BeliefCounts, belief_counts, knew_at_first_error
 from waybench.analysis.comparisons._comparison import Comparison, Verdict, bounded, compare
 from waybench.analysis.comparisons._examples import ExamplesEffect, examples_effects
@@ -63,6 +64,7 @@ __all__ = [
     "NO_EFFECT",
     "UNCLEAR",
     "AgentEffect",
+    "BeliefComparison",
     "BeliefCounts",
     "Comparison",
     "ComparisonCells",
@@ -84,6 +86,7 @@ __all__ = [
     "belief_counts",
     "bounded",
     "compare",
+    "compare_beliefs",
     "compare_isomorphs",
     "compare_pairs",
     "compare_sides",
