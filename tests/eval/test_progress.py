@@ -1,7 +1,9 @@
 """The progress of a run: counts, time left, what is taken over."""
 
 import json
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -190,6 +192,19 @@ def test_an_error_is_recorded_in_the_providers_words() -> None:
     assert cause_text(RuntimeError("another")) == "RuntimeError: another"
 
 
+def _status_of_a_run(url: str, out: Path) -> tuple[int, int, int, str]:
+    progress = RunProgress()
+    evaluate(
+        [partial(load_task(find_task("hanoi_3")), limit=1, steps=1, wording="one_question")],
+        ["openai-api/scripted/player"],
+        out,
+        model_base_url=url,
+        progress=progress,
+    )
+    (status,) = progress.statuses()
+    return status.requests, status.retries, status.errors, status.text
+
+
 @pytest.mark.slow
 def test_retries_through_a_server_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SCRIPTED_API_KEY", "none")
@@ -198,16 +213,9 @@ def test_retries_through_a_server_are_counted(tmp_path: Path, monkeypatch: pytes
     def script(messages: list[dict[str, object]], before: int) -> Answer:
         return Answer("A") if before >= refusals else Answer(status=429)
 
-    progress = RunProgress()
-    with model_server(script) as server:
-        evaluate(
-            [partial(load_task(find_task("hanoi_3")), limit=1, steps=1, wording="one_question")],
-            ["openai-api/scripted/player"],
-            tmp_path,
-            model_base_url=server.url,
-            progress=progress,
-        )
-    (status,) = progress.statuses()
-    assert (status.requests, status.retries, status.errors) == (1, refusals, 0)
+    # In a process of its own: the engine leaves it to the end of the process to close its connections.
+    with model_server(script) as server, ProcessPoolExecutor(1, get_context("spawn")) as pool:
+        *counts, text = pool.submit(_status_of_a_run, server.url, tmp_path).result()
+    assert counts == [1, refusals, 0]
     assert server.asked.total() == refusals + 1
-    assert "2 retries" in status.text
+    assert "2 retries" in text
