@@ -55,7 +55,7 @@ OPTION_AXES: Mapping[str, Axis] = MappingProxyType(
             ),
             Axis(
                 name="context_length",
-                title="Context length",
+                title="Context length (thousand tokens)",
                 of=_context,
                 doc="Thousands of tokens, at most, of a prompt in which an item stands among others (context_tokens).",
             ),

@@ -5,6 +5,7 @@ from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import (
+    Axis,
     Environment,
     EpisodeRecord,
     HorizonSpec,
@@ -13,7 +14,6 @@ from waybench.core import (
     Option,
     Play,
     Presentation,
-    level_axis,
 )
 from waybench.envs.graph._game import Answer, GraphGame, GraphState
 from waybench.envs.graph._instance import Question, decode
@@ -36,7 +36,8 @@ PRESENTATION = Presentation(
         "context length is that of the prompt in thousands of tokens; the part of the list that the answer needs is "
         "the same at each length."
     ),
-    level="context length",
+    level="context length (thousand tokens)",
+    levels="context lengths (thousand tokens)",
     item="question",
     metrics=("success", "is_path", "invented", "excess", "unparsed"),
     board=board,
@@ -76,7 +77,14 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
     metrics=METRICS,
     failures=FAILURES,
     failure=failure,
-    axes=(level_axis("context", "Thousands of tokens of the prompt, at most."),),
+    axes=(
+        Axis(
+            name="context",
+            title="Context length (thousand tokens)",
+            of=lambda record: float(record.item["level"]),
+            doc="Thousands of tokens of the prompt, at most.",
+        ),
+    ),
     success="the path is a shortest one between the two nodes",
     oracle_is_ceiling=_is_ceiling,
     parse_typed=parse_typed,

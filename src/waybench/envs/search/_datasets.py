@@ -45,6 +45,7 @@ _OF_ALL = (
         default=None,
         kind=int,
         low=1,
+        high=1_000_000,
         doc="Cases per set; by default 400 in EASY and 1500 in HARD mode, as published.",
     ),
     Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per case."),

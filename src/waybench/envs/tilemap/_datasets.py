@@ -34,6 +34,7 @@ _OF_ALL = (
         default=None,
         kind=int,
         low=1,
+        high=1_000_000,
         doc="Number of maps; by default 150 generated maps, or all maps of a file.",
     ),
     Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per map (repeats of the whole benchmark)."),

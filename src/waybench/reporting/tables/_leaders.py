@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import ladder_ended, measure, ranked
 from waybench.analysis.formatting import NOTHING, mean_text
-from waybench.analysis.horizons import Horizon, horizon_context
+from waybench.analysis.horizons import Horizon, horizon_context, reference_text
 from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
 from waybench.envs import registry
@@ -56,6 +56,7 @@ class Leader:
         horizon: The horizon on the environment's first axis.
         counts: What the horizon counts; "" where there is none.
         success: What counts as success for it, and the horizons of players that know nothing; "" without a horizon.
+        known_nothing: These horizons alone.
         solved: Share of attempts that are solved, in per cent.
         outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
         errors: Infrastructure errors.
@@ -82,6 +83,7 @@ class Leader:
     horizon: Cell
     counts: str
     success: str
+    known_nothing: str
     solved: Cell
     outcomes: list[Cell]
     errors: int
@@ -205,6 +207,7 @@ def _leader(
         horizon=horizon_cell(horizon),
         counts=env.axes[0].title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
+        known_nothing=reference_text(horizon.references) if horizon else "",
         solved=_percent(total.solved.value if total.solved else None),
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
@@ -297,10 +300,10 @@ _FLOORS = "Floor and ceiling of each task."
 def _help(found: Leaders) -> Iterator[Note]:
     if found.has_horizons:
         yield Note(
-            "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval "
-            "and, below it, what counts as success. “Above” and “below”: outside the difficulties that were tried. "
-            "“–”: all items have one difficulty. A search for a horizon chooses its items by their results, so that it "
-            "has no score."
+            "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval. "
+            "Below it, those of players that know nothing. What counts as success is on each task’s page. “Above” and "
+            "“below”: outside the difficulties that were tried. “–”: all items have one difficulty. A search for a "
+            "horizon chooses its items by their results, so that it has no score."
         )
     yield Note(
         "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts are "
@@ -367,7 +370,7 @@ def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
     horizon = replace(
         line.horizon,
         kind="zero" if line.horizon.order is None else "horizon",
-        notes=(*line.horizon.notes, *notes([line.counts]), *notes([line.success], "success")),
+        notes=(*line.horizon.notes, *notes([line.counts]), *notes([line.known_nothing], "success")),
     )
     cells = [
         *first,
