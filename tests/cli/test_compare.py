@@ -211,6 +211,6 @@ def test_what_both_were_asked_is_compared(command: Command, tmp_path: Path) -> N
     run(tmp_path, "oracle", "noisy-0.6", task="guessnum", limit=10, probe="every:2")
     asked = ("compare", "oracle", "noisy-0.6", "--in", tmp_path)
     (found,) = json.loads(command(*asked, "--json", "-").stdout)["beliefs"]
-    assert (found["belief"], found["first_known"], found["verdict"]) == ("range", 1.0, "first")
-    assert found["difference"]["n"] == 10 and 0 < found["second_known"] < 0.8
+    assert (found["belief"], found["first_known"]["value"], found["verdict"]) == ("range", 1.0, "first")
+    assert found["difference"]["n"] == 10 and 0 < found["second_known"]["value"] < 0.8
     assert "Belief probes:\n  guessnum, range: A 100.0 %, B " in command(*asked).stdout

@@ -92,7 +92,10 @@ def test_a_data_set_of_another_package_is_listed_and_downloaded(
         assert files_below(fetch("toy", tmp_path)) == CONTENTS
     assert locate("toy", "one.json", tmp_path).read_bytes() == CONTENTS["one.json"]
     listed = CliRunner().invoke(data, ["list", "--data-dir", str(tmp_path)])
-    assert f"toy  Toys: MIT, 3 files, 200.0 kB, https://toys.invalid\n     in {tmp_path / 'toy'}\n" in listed.output
+    assert (
+        f"toy  Toys; licence: MIT; 3 files, 200.0 kB, https://toys.invalid\n     in {tmp_path / 'toy'}\n"
+        in listed.output
+    )
 
 
 def test_a_name_of_ours_stays_ours_and_a_broken_package_takes_no_other_data_set_with_it(others: Registry) -> None:

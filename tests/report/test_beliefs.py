@@ -69,15 +69,17 @@ def test_two_sides_are_compared_by_item() -> None:
     half = rows("vendor/half", [[None, HOSTILE, None], *[["", HOSTILE, HOSTILE]] * 7])
     (found,) = compare_beliefs(knows, half)
     assert (found.first.model, found.second.model, found.belief.name) == ("vendor/knows", "vendor/half", "position")
-    assert (found.difference.n, found.first_known) == (8, 1.0)
-    assert found.second_known == pytest.approx((2 / 3) / 8)
-    assert found.difference.value == pytest.approx(1 - (2 / 3) / 8)
+    one = found.comparison
+    assert (one.items, one.first_mean.value) == (8, 1.0)
+    assert one.second_mean.value == pytest.approx((2 / 3) / 8)
+    assert one.difference.value == pytest.approx(1 - (2 / 3) / 8)
     assert found.verdict == "first" and "A knows more" in found.text and "at 8 items" in found.text
     (back,) = compare_beliefs(half, knows)
-    assert back.verdict == "second" and back.difference.value == -found.difference.value and back.p == found.p
+    assert back.verdict == "second" and back.comparison.difference.value == -one.difference.value
+    assert back.comparison.adjusted == one.adjusted
 
     (few,) = compare_beliefs(knows[:4], half[1:4])
-    assert (few.verdict, few.p) == ("not shown", mcnemar(3, 0))
+    assert (few.verdict, few.comparison.adjusted) == ("not shown", mcnemar(3, 0))
     assert compare_beliefs(knows, [replace(each, adaptive=True) for each in half]) == []
     assert compare_beliefs(knows, [replace(each, probes=()) for each in half]) == []
 

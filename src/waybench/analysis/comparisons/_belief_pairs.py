@@ -1,15 +1,17 @@
 """Comparisons of what two sides know of the state, by belief probes on the same items."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 
-from waybench.analysis.comparisons._groups import comparison_key
+from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
+from waybench.analysis.comparisons._groups import MODEL, comparison_key
+from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import p_text
-from waybench.analysis.results import Group, ItemKey, Row, at_items, grouped
-from waybench.core import Belief, Json
+from waybench.analysis.results import Group, Row, at_items, grouped
+from waybench.core import Belief, EpisodeRecord, Json, Metric
 from waybench.envs import registry
-from waybench.stats import ALPHA, Mean, holm, paired_difference, paired_test
+from waybench.stats import ALPHA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,52 +22,47 @@ class BeliefComparison:
         first: Model, task and settings of the one.
         second: Those of the other.
         belief: What was asked.
-        first_known: Mean over items of the share of right answers, from 0 to 1.
-        second_known: The same of the second.
-        difference: The mean of the items' differences, with its 95 % interval.
-        p: The p value of the paired test that belongs to the interval.
-        adjusted: The same, adjusted by Holm's procedure over all comparisons of this kind.
+        comparison: The comparison; an item counts by the share of right answers, from 0 to 1. Its p value is adjusted
+            by Holm's procedure over all comparisons of this kind.
     """
 
     first: Group
     second: Group
     belief: Belief[object]
-    first_known: float
-    second_known: float
-    difference: Mean
-    p: float
-    adjusted: float
+    comparison: Comparison
 
     @property
     def verdict(self) -> str:
         """Which side knows more, "first" or "second"; "not shown" without a significant difference."""
-        if self.adjusted >= ALPHA:
+        if self.comparison.adjusted >= ALPHA:
             return "not shown"
-        return "first" if self.difference.value > 0 else "second"
+        return "first" if self.comparison.difference.value > 0 else "second"
 
     @property
     def text(self) -> str:
         """The comparison in a line."""
-        low, high = self.difference.low, self.difference.high
+        one = self.comparison
+        low, high = one.difference.low, one.difference.high
         ends = "" if low is None or high is None else f" (95 %: {_points(low)} to {_points(high)})"
         found = {"first": "A knows more", "second": "B knows more", "not shown": "no difference shown"}[self.verdict]
         return (
-            f"{self.first.task}, {self.belief.title.lower()}: A {100 * self.first_known:.1f} %, B "
-            f"{100 * self.second_known:.1f} % of answers right at {self.difference.n} items; A − B "
-            f"{_points(self.difference.value)}{ends}; p {p_text(self.adjusted)}: {found}"
+            f"{self.first.task}, {self.belief.title.lower()}: A {100 * one.first_mean.value:.1f} %, B "
+            f"{100 * one.second_mean.value:.1f} % of answers right at {one.items} items; A − B "
+            f"{_points(one.difference.value)}{ends}; p {p_text(one.adjusted)}: {found}"
         )
 
     def to_json(self) -> dict[str, Json]:
         """Return the comparison as JSON values."""
+        one = self.comparison
         return {
             "first": self.first.to_json(),
             "second": self.second.to_json(),
             "belief": self.belief.name,
-            "first_known": self.first_known,
-            "second_known": self.second_known,
-            "difference": asdict(self.difference),
-            "p": self.p,
-            "adjusted": self.adjusted,
+            "first_known": asdict(one.first_mean),
+            "second_known": asdict(one.second_mean),
+            "difference": asdict(one.difference),
+            "p": one.test.p,
+            "adjusted": one.adjusted,
             "verdict": self.verdict,
         }
 
@@ -86,15 +83,15 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
     """
     mine, theirs = _asked(first), _asked(second)
     by_key = grouped(theirs, comparison_key)
-    found = [
-        comparison
-        for group in mine
-        for other in by_key.get(comparison_key(group), ())
-        for belief in registry.load(group.env).beliefs
-        if (comparison := _comparison(group, mine[group], other, theirs[other], belief)) is not None
-    ]
-    adjusted = holm([each.p for each in found]) if found else []
-    return [replace(each, adjusted=float(p)) for each, p in zip(found, adjusted, strict=True)]
+    found: list[BeliefComparison] = []
+    for group in mine:
+        for other in by_key.get(comparison_key(group), ()):
+            for belief in registry.load(group.env).beliefs:
+                known = _known(group, mine[group], belief), _known(other, theirs[other], belief)
+                if comparison := compare(*known, MODEL, family="beliefs"):
+                    found.append(BeliefComparison(first=group, second=other, belief=belief, comparison=comparison))
+    tested = with_tests([each.comparison for each in found])
+    return [replace(each, comparison=one) for each, one in zip(found, tested, strict=True)]
 
 
 def _asked(some: Iterable[Row]) -> dict[Group, list[Row]]:
@@ -103,33 +100,16 @@ def _asked(some: Iterable[Row]) -> dict[Group, list[Row]]:
     return grouped(asked, lambda row: row.group)
 
 
-def _comparison(
-    group: Group, rows: Iterable[Row], other: Group, other_rows: Iterable[Row], belief: Belief[object]
-) -> BeliefComparison | None:
-    mine, theirs = _known(rows, belief.name), _known(other_rows, belief.name)
-    keys = [key for key in mine if key in theirs]
-    if not keys:
-        return None
-    values = [mine[key] for key in keys], [theirs[key] for key in keys]
-    clusters = [key.cluster for key in keys]
-    difference, p = paired_difference(*values, clusters, 0.0, 1.0), paired_test(*values, clusters, 0.0, 1.0).p
-    assert difference is not None, "there are items"
-    return BeliefComparison(
-        first=group,
-        second=other,
-        belief=belief,
-        first_known=fmean(values[0]),
-        second_known=fmean(values[1]),
-        difference=difference,
-        p=p,
-        adjusted=p,
-    )
-
-
-def _known(rows: Iterable[Row], name: str) -> Mapping[ItemKey, float]:
+def _known(group: Group, rows: Iterable[Row], belief: Belief[object]) -> ItemScores:
     """Return the share of right answers at each item that has any."""
+
+    def share(record: EpisodeRecord) -> float | None:
+        answers = [float(probe.correct) for probe in record.probes if probe.name == belief.name]
+        return fmean(answers) if answers else None
+
+    metric = Metric(name=belief.name, of=share, title=belief.title, low=0, high=1, doc=belief.doc)
     answers = {
-        key: [probe.correct for row in some for probe in row.probes if probe.name == name]
+        key: [float(probe.correct) for row in some for probe in row.probes if probe.name == belief.name]
         for key, some in at_items(rows).items()
     }
-    return {key: fmean(map(float, some)) for key, some in answers.items() if some}
+    return values_of(group, metric, {key: fmean(some) for key, some in answers.items() if some})
