@@ -56,6 +56,13 @@ def test_prompts_of_other_lengths_differ_in_the_number_of_the_others_alone() -> 
         assert abs(shares[0] - shares[1]) <= 1 / len(short)
 
 
+def test_the_item_is_never_one_of_the_others() -> None:
+    """There are 20 mazes of dimension 5."""
+    one = registry.load("maze/alicia").source(level=5).item(0)
+    found = tasks(prompt("maze/alicia", one, context_tokens=60_000))
+    assert found.count(prompt("maze/alicia", one)) == 1 and 10 < len(set(found)) <= 20 < len(found)
+
+
 def test_the_place_of_the_item_is_drawn() -> None:
     places = set[int]()
     for index in range(12):

@@ -138,6 +138,8 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
         # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
         for number in range(_MOST_TASKS):
             text = self._base.rules(self._others.draw(instance, f"context/{instance_hash}/{number}"))
+            if text == own:  # of a level with few instances
+                continue
             counted += self._count(_task(len(others) + 1, text))
             if counted > self._tokens:
                 break
