@@ -1,5 +1,6 @@
 """Folders by path and by URL, and what is lost when they do not answer: nothing."""
 
+import asyncio
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import fsspec
 import pytest
+from inspect_ai._util.file import cleanup_s3_sessions
 
 from waybench.core import UsageError
 from waybench.scale import Folder, _folders, is_url, local_copy, mirrored
@@ -155,3 +157,21 @@ def test_credentials_in_a_url_are_never_shown() -> None:
     with pytest.raises(UsageError) as found:
         Folder("xyz://me:word@host/folder")
     assert "word" not in str(found.value)
+
+
+def test_who_closes_all_clients_of_s3_in_this_process_does_not_close_a_folders() -> None:
+    """Inspect does at the end of a run, from another thread than theirs, while the last uploads are under way."""
+    closed: list[str] = []
+
+    class Client:
+        def __init__(self, name: str) -> None:
+            self._name = name
+
+        async def __aexit__(self, *_: object) -> None:
+            closed.append(self._name)
+
+    shared: Any = fsspec.filesystem("s3")
+    own: Any = Folder("s3://bucket/runs")
+    shared._s3creator, own._files._s3creator = Client("shared"), Client("own")
+    asyncio.run(cleanup_s3_sessions())
+    assert closed == ["shared"]

@@ -31,6 +31,9 @@ _LOG = ".eval"
 _PART = ".part"  # ends the name of a file that is still being copied
 _MIRRORED = (_LOG, ".journal")
 _OLDER = (-1, -1)  # the state of a file elsewhere that is older than the one here
+# A client of our own: at the end of a run Inspect closes all clients of S3 that fsspec keeps, from the thread of its
+# own loop. An upload that was beginning then in the mirror's thread never ended.
+_OWN = {"use_listings_cache": False, "skip_instance_cache": True}
 _EVERY = 1.0  # seconds between two looks at what is new: what a machine that is lost takes with it
 _SLOWEST = 30.0  # seconds between two tries while the other side does not answer
 PATIENCE = 60.0  # seconds that the last upload is tried for
@@ -65,7 +68,7 @@ class Folder:
         self.shown = without_credentials(place) if is_url(place) else place
         with self._explained("use"):
             core: Any = import_module("fsspec.core")  # loads much, which most commands do without
-            options = {"use_listings_cache": False} if is_url(place) else {"auto_mkdir": True}
+            options = _OWN if is_url(place) else {"auto_mkdir": True}
             files, root = core.url_to_fs(self.place, **options)
             self._files, self._root = files, str(root).rstrip("/")
         self._is_whole = is_url(self.place) and self.place.partition("://")[0].lower() in _WHOLE_PUTS
