@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.episodes import MAZE, item, logged
 from tests.report.pages import site
 from waybench.analysis import LoggedEpisode
-from waybench.analysis.comparisons import belief_counts, compare_beliefs, knew_at_first_error
+from waybench.analysis.comparisons import belief_counts, belief_text, compare_beliefs, knew_at_first_error
 from waybench.analysis.results import Row, row
 from waybench.core import End, Episode, EpisodeRecord, Reply, Usage, policy
 from waybench.stats import clustered_mean, mcnemar
@@ -107,6 +107,23 @@ def test_the_table_and_the_replays(tmp_path: Path) -> None:
     first = next(page for page in made.replays if "[99, 99]" in page.html and "known" in page.html)
     sections = first.html.split('<section class="turn"')[1:]
     assert [section.count('<details class="reasoning probe">') for section in sections] == [1, 1, 1]
+
+
+def test_the_terminal_and_the_page_of_the_task_have_all_models(tmp_path: Path) -> None:
+    other = [replace(each, model="vendor/other") for each in episodes()[:1]]
+    some = [*episodes(), *other]
+    text = belief_text(row(episode) for episode in some)
+    head, _, first, second = text.splitlines()
+    assert "belief probes" in head and head.endswith("knew and erred  did not know")
+    assert first.split()[:3] == ["vendor/model,", "position", "10"] and first.split()[-3:] == ["2", "1", "2"]
+    assert second.split()[:3] == ["vendor/other,", "position", "3"] and second.split()[-3:] == ["1", "1", "0"]
+    assert "60.0 % [" in first and belief_text([]) == ""
+    made = site(tmp_path, some)
+    _, *lines = made.task.table("Did it know?")
+    assert [line[0] for line in lines] == ["vendor/ model", "vendor/ other"]
+    assert [line[2:4] for line in lines] == [["10", "60.0 25.7 – 86.7"], ["3", "33.3"]]
+    table = made.task.html.partition("Did it know?")[2].partition("</table>")[0]
+    assert table.count('href="../results/') == 2
 
 
 def test_nothing_is_shown_where_nothing_was_asked(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def summary_text(
     levels: bool = False,
     overview: bool = True,
 ) -> str:
-    """Return the table of a run, what wordings and horizons show, and what searches for horizons have found.
+    """Return the table of a run, what wordings, belief probes and horizons show, and what searches have found.
 
     Args:
         episodes: The episodes that can be measured.
@@ -119,7 +119,7 @@ def summary_text(
         overview: Whether to begin with the table of the run.
     """
     from waybench.analysis import by_level, overall
-    from waybench.analysis.comparisons import agent_table, wording_table
+    from waybench.analysis.comparisons import agent_table, belief_text, wording_table
     from waybench.analysis.estimates import difficulty_text, item_difficulties, summary_table, text_table
     from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
     from waybench.analysis.results import fixed
@@ -133,6 +133,7 @@ def summary_text(
         difficulty_text(item_difficulties(rows)) if levels else "",
         wording_table(rows),
         agent_table(rows),
+        belief_text(rows),
         horizon_table(each for each in horizons(rows) if each.group not in searched),
         search_text(found),
     )
@@ -140,7 +141,7 @@ def summary_text(
 
 
 def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["Skipped"], None] | None = None) -> str:
-    """Return the tables of scores by level, of wordings and horizons, and what searches for horizons have found.
+    """Return the tables of scores by level, of wordings, belief probes and horizons, and what searches have found.
 
     Args:
         episodes: The episodes.

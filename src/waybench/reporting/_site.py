@@ -11,6 +11,7 @@ from jinja2 import Environment as Templates
 from waybench.analysis import Estimate, by_level, overall
 from waybench.analysis.comparisons import (
     agent_effects,
+    beliefs_by_group,
     examples_effects,
     isomorph_effects,
     pairs,
@@ -143,6 +144,7 @@ class Site:
                 twins=twin_effects(rows),
                 isomorphs=isomorph_effects(rows),
                 agent_effects=agent_effects(rows),
+                beliefs=beliefs_by_group(rows),
                 curves=[],
                 cluster_values=panel_values(rows),
             )

@@ -1,7 +1,13 @@
 """Comparisons of groups of results on the same items."""
 
 from waybench.analysis.comparisons._belief_pairs import BeliefComparison, compare_beliefs
-from waybench.analysis.comparisons._beliefs import BeliefCounts, belief_counts, knew_at_first_error
+from waybench.analysis.comparisons._beliefs import (
+    BeliefCounts,
+    belief_counts,
+    belief_text,
+    beliefs_by_group,
+    knew_at_first_error,
+)
 from waybench.analysis.comparisons._comparison import Comparison, Verdict, bounded, compare
 from waybench.analysis.comparisons._examples import ExamplesEffect, examples_effects
 from waybench.analysis.comparisons._failures import (
@@ -84,6 +90,8 @@ __all__ = [
     "agent_effects",
     "agent_table",
     "belief_counts",
+    "belief_text",
+    "beliefs_by_group",
     "bounded",
     "compare",
     "compare_beliefs",

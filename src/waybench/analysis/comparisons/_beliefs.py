@@ -1,10 +1,12 @@
 """What players knew of the state by belief probes, and whether they knew it where they went wrong."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from waybench.analysis.results import Row
+from waybench.analysis.estimates import aligned
+from waybench.analysis.formatting import NOTHING
+from waybench.analysis.results import Group, Row, grouped, labels
 from waybench.core import Belief
 from waybench.envs import registry
 from waybench.stats import Mean, clustered_mean
@@ -66,6 +68,46 @@ def belief_counts(some: Iterable[Row]) -> list[BeliefCounts]:
             )
         )
     return found
+
+
+def beliefs_by_group(some: Iterable[Row]) -> dict[Group, list[BeliefCounts]]:
+    """Return the answers to the probes of each group that was asked.
+
+    Args:
+        some: Episodes of any environments.
+    """
+    found = {group: belief_counts(rows) for group, rows in grouped(some, lambda row: row.group).items()}
+    return {group: counts for group, counts in found.items() if counts}
+
+
+def belief_text(some: Iterable[Row]) -> str:
+    """Return the answers to belief probes as aligned tables of plain text, one for each environment; "" without any.
+
+    Args:
+        some: Episodes of any environments.
+    """
+    by_env = grouped(beliefs_by_group(some).items(), lambda each: each[0].env)
+    return "\n\n".join(_env_text(env_id, dict(asked)) for env_id, asked in by_env.items())
+
+
+def _env_text(env_id: str, asked: Mapping[Group, Sequence[BeliefCounts]]) -> str:
+    heads = ["asked", "known [95 %]", "no answer", "knew and erred", "did not know"]
+    lines = [[f"{registry.load(env_id).title}: belief probes", *heads]]
+    names = labels(asked)
+    for group, counts in asked.items():
+        for one in counts:
+            has_errors = one.knew + one.did_not_know
+            errors = [f"{one.knew:,}", f"{one.did_not_know:,}"] if has_errors else [NOTHING, NOTHING]
+            name = f"{names[group]}, {one.belief.title.lower()}"
+            lines.append([name, f"{one.asked:,}", _share_text(one.known), f"{one.unread:,}", *errors])
+    return aligned(lines)
+
+
+def _share_text(share: Mean) -> str:
+    shown = f"{100 * share.value:.1f} %"
+    if share.low is None or share.high is None:
+        return shown
+    return f"{shown} [{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
 def knew_at_first_error(row: Row) -> bool | None:

@@ -5,7 +5,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from waybench.analysis import Estimate
-from waybench.analysis.comparisons import AgentEffect, ExamplesEffect, IsomorphEffect, Pair, TwinEffect, WordingEffect
+from waybench.analysis.comparisons import (
+    AgentEffect,
+    BeliefCounts,
+    ExamplesEffect,
+    IsomorphEffect,
+    Pair,
+    TwinEffect,
+    WordingEffect,
+)
 from waybench.analysis.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, is_perfect, named_settings, setting
@@ -36,6 +44,7 @@ from waybench.reporting.tables import (
     difficulty_table,
     horizon_tables,
     isomorph_table,
+    models_belief_table,
     pair_tables,
     repeat_table,
     score_table,
@@ -77,6 +86,7 @@ class Compared:
         twins: The same items in an environment and its twin.
         isomorphs: Original items against isomorphic ones.
         agent_effects: Agents beside the bare model.
+        beliefs: The answers to the belief probes of each group that was asked.
         curves: How success falls with difficulty.
         cluster_values: The values of the metrics of `Presentation.panels` in each cluster.
     """
@@ -91,6 +101,7 @@ class Compared:
     twins: Sequence[TwinEffect]
     isomorphs: Sequence[IsomorphEffect]
     agent_effects: Sequence[AgentEffect]
+    beliefs: Mapping[Group, Sequence[BeliefCounts]]
     curves: Sequence[SuccessCurve]
     cluster_values: ClusterValues = field(default_factory=dict[Group, Any])
 
@@ -107,6 +118,7 @@ class Compared:
             twins=[each for each in self.twins if _score_key(each.group) == key],
             isomorphs=[each for each in self.isomorphs if _score_key(each.group) == key],
             agent_effects=[each for each in self.agent_effects if _score_key(each.group) == key],
+            beliefs={group: own for group, own in self.beliefs.items() if _score_key(group) == key},
             curves=[each for each in self.curves if _score_key(each.group) == key],
             cluster_values={group: own for group, own in self.cluster_values.items() if _score_key(group) == key},
         )
@@ -246,6 +258,7 @@ def _section(
         twin_table(presentation, compared.twins, pages),
         isomorph_table(presentation, compared.isomorphs, pages),
         agent_effect_table(presentation, compared.agent_effects, pages),
+        models_belief_table(compared.beliefs, pages),
         spread_table(env, presentation, estimates),
         attempt_spread_table(env, presentation, compared.attempts, estimates),
         repeat_table(env, presentation, compared.repeats),

@@ -2,7 +2,7 @@
 
 from waybench.reporting.tables._agent_effects import agent_effect_table
 from waybench.reporting.tables._aggregates import of_model, side_by_side
-from waybench.reporting.tables._belief_table import belief_table
+from waybench.reporting.tables._belief_table import belief_table, models_belief_table
 from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
 from waybench.reporting.tables._comparisons import (
     isomorph_table,
@@ -87,6 +87,7 @@ __all__ = [
     "metric_column",
     "model_cell",
     "model_table",
+    "models_belief_table",
     "name_of",
     "notes",
     "number_cell",
