@@ -77,7 +77,8 @@ def test_arguments_of_a_model_are_json_or_text() -> None:
         (["alicia", "--each", "wording"], "write it as key=value"),
         (["alicia", "--each", "wording=matrix", "-T", "wording=ascii"], "give one of them"),
         (["alicia", "--each", "wording=matrix,runes"], "runes"),
-        (["alicia", "--precision", 0.1], "unknown parameter of alicia 'precision'"),
+        (["alicia", "--precision", 0.1], "--precision: no search for a horizon is among alicia; leave the option out"),
+        (["alicia", "--executor", "processes:0"], "N is a whole number from 1 to 9999"),
         (["--budget", "-5"], "as in 5USD or 200k tokens"),  # also where embedded players spend nothing
         (["--budget", "0"], "give a positive amount"),
         (["--temperature", "nan"], "'--temperature': nan is not a number such as 0.5"),

@@ -175,6 +175,12 @@ def test_files_that_cannot_be_had(command: Command, args: list[object], expected
     assert expected in one_line_error(command("score", *args))
 
 
+def test_a_report_of_no_lines_leaves_no_records(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "in.jsonl").touch()
+    assert "has no lines" in one_line_error(command("score", tmp_path / "in.jsonl", "--report", tmp_path / "site"))
+    assert not list((tmp_path / "site").iterdir())
+
+
 def test_the_input_is_not_overwritten(command: Command, line: dict[str, Any], tmp_path: Path) -> None:
     file = tmp_path / "in.jsonl"
     file.write_text(json.dumps(line))

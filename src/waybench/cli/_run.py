@@ -172,6 +172,9 @@ def run(
             "shown; leave the option out"
         )
     searches = any(entry.horizon is not None for entry in entries)
+    if precision is not None and not searches:
+        names = ", ".join(entry.name for entry in entries)[:200]
+        raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
     if budget != NO_BUDGET:
         read_budget(budget)  # what is no budget is refused even where it limits nothing
     planned = budget if searches and budget != NO_BUDGET else None

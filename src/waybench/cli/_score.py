@@ -65,6 +65,8 @@ def score(context: click.Context, file: str, out: str | None, site: Path | None,
                 scored += 1
                 failed += "error" in result
     if not scored:
+        if records is not None:
+            os.unlink(records)
         raise UsageError(f"{'standard input' if file == '-' else file} has no lines: give one JSON object a line")
     if site is not None and records is not None and failed < scored:
         _report(Path(records), site, err=out in (None, "-"))

@@ -82,6 +82,8 @@ def executor(name: str, *, address: str = "", gpus: float = 0, argv: Sequence[st
         if gpus:
             raise UsageError("processes of one machine are not placed on GPUs: use --executor ray or print")
         return Processes(int(found[1]) if found[1] else os.cpu_count() or 1)
+    if engine == "processes":
+        raise UsageError(f"--executor {name[:80]}: N is a whole number from 1 to 9999")
     raise UsageError(f"unknown executor {name[:80]!r}: choose from {', '.join(EXECUTORS)}")
 
 
