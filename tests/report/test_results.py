@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, site
 from waybench.analysis import LoggedEpisode
-from waybench.core import LiveError, Message, Reply
+from waybench.core import LiveError, Message, Reply, play_out, policy
 from waybench.reporting.pages._results import item_kinds
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -201,3 +202,14 @@ def test_one_opening_of_a_level_has_all_the_room(tmp_path: Path, monkeypatch: py
     many = result(tmp_path / "maps", answered("oracle", maps, most=2))
     assert many.text.count("Shared beginning of the prompts of these questions") == 6
     assert len(re.findall(r"Cut here: the first 1,667 and the last 333 of", many.text)) == 6
+
+
+def test_a_part_of_something_is_shown_with_the_whole(tmp_path: Path) -> None:
+    """ "Top-0" of a set is a share of all objectives; an episode has a number of them."""
+    environment = waybench.load("tilemap/gtb")
+    made = next(iter(environment.source("a key", environment.sample_levels[0]).head(1)))
+    record = play_out(environment, made, policy("oracle"), {}, attempt=1).record()
+    goals = len(record.instance["objectives"])
+    assert goals > 1
+    text = site(tmp_path, [logged(record)]).result.text
+    assert f"Top-0 {goals} of {goals}" in " ".join(text.split())

@@ -22,6 +22,7 @@ from waybench.reporting._format import (
     OPENING_OF_AN_EPISODE,
     OPENINGS_OF_A_PAGE,
     Excerpt,
+    amount,
     anchor,
     each_of,
     excerpt,
@@ -343,5 +344,8 @@ def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, show
         value = row.metrics[metric.name]
         telling = metric.better == "" or (metric.better == "lower" and value)
         if number and metric is not shown and value is not None and (telling or metric.name in presentation.metrics):
-            found.append((metric.title, value_text(value, metric)))
+            # Of a share over the whole set (`Metric.per`), an attempt has a count and what it is a part of.
+            size = row.sizes.get(metric.name, 0)
+            whole = f" of {amount(size)}" if size > 1 else ""
+            found.append((metric.title, f"{value_text(value, metric)}{whole}"))
     return found

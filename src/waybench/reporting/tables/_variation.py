@@ -5,7 +5,7 @@ from typing import Any
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Repeats, SetSpread, Spread, measure, spread
-from waybench.analysis.formatting import NOTHING, mean_text, one_line
+from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
@@ -113,7 +113,8 @@ def _spread_table(
 def _margins(found: SetSpread | None, metric: Metric) -> Cell:
     if found is None:
         return Cell(text=NOTHING)
-    ends = f"−{mean_text(found.margin_min, metric)} / +{mean_text(found.margin_max, metric)}"
+    # One "±0.00" where all are the same.
+    ends = " / ".join(dict.fromkeys(change_text(end, metric) for end in (-found.margin_min, found.margin_max)))
     return Cell(text=mean_text(found.average, metric), bold=True, notes=(Note(ends, "interval"),))
 
 
