@@ -236,3 +236,6 @@ def test_a_search_for_a_horizon_has_no_score(tmp_path: Path) -> None:
     table_text = (tmp_path / "table.md").read_text()
     assert "| vendor/searching | – |" in table_text
     assert "a search for a horizon, which has no score" in table_text
+    overall = json.loads((tmp_path / "summary.json").read_text())["overall"]
+    adaptive = {each["group"]["model"]: each["adaptive"] for each in overall}
+    assert adaptive == {"vendor/searching": True, "vendor/given": False}

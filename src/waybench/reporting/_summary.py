@@ -56,7 +56,14 @@ def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str
     pages = site.pages
 
     def listed(some: Sequence[Estimate]) -> list[dict[str, Any]]:
-        return [{**estimate.to_json(), "page": f"results/{pages[estimate.group]}"} for estimate in some]
+        return [
+            {
+                **estimate.to_json(),
+                "adaptive": estimate.group in site.searched,
+                "page": f"results/{pages[estimate.group]}",
+            }
+            for estimate in some
+        ]
 
     summary = {
         "schema": SUMMARY_SCHEMA,
