@@ -86,7 +86,7 @@ def test_a_printed_job_never_shows_a_secret(secret: str, capsys: pytest.CaptureF
     ("name", "given", "says"),
     [
         ("slurm", {}, "choose from processes"),
-        ("processes:0", {}, "choose from"),
+        ("processes:0", {}, "N is a whole number from 1 to 9999"),
         ("job:3/3", {}, "numbered from 0"),
         ("processes", {"address": "auto"}, "--executor ray"),
         ("processes:2", {"gpus": 1}, "use --executor ray"),
