@@ -239,3 +239,14 @@ def test_a_search_for_a_horizon_has_no_score(tmp_path: Path) -> None:
     overall = json.loads((tmp_path / "summary.json").read_text())["overall"]
     adaptive = {each["group"]["model"]: each["adaptive"] for each in overall}
     assert adaptive == {"vendor/searching": True, "vendor/given": False}
+
+
+def test_searches_for_horizons_are_not_compared_by_items_that_they_share(tmp_path: Path) -> None:
+    searching = [solved(WAYS, model=f"vendor/{name}") for name in ("one", "other")]
+    made = site(tmp_path, [replace(episode, search={"axis": "difficulty"}) for some in searching for episode in some])
+    assert json.loads((tmp_path / "summary.json").read_text())["comparisons"] == []
+    assert not list((tmp_path / "compare").glob("*.html"))
+    given = site(tmp_path / "given", [episode for some in searching for episode in some])
+    assert len(json.loads((tmp_path / "given" / "summary.json").read_text())["comparisons"]) == 1
+    assert len(list((tmp_path / "given" / "compare").glob("*.html"))) == 1
+    assert len(made.models) == len(given.models) == 2

@@ -20,7 +20,7 @@ from waybench.analysis.comparisons import (
 )
 from waybench.analysis.estimates import agents, attempt_spread, item_difficulties, matrix, regressions, repeats
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.results import Group, chosen, grouped, labels
+from waybench.analysis.results import Group, chosen, fixed, grouped, labels
 from waybench.papers import Paper
 from waybench.reporting._agents import agent_report
 from waybench.reporting._cache import ReportCache, content_key, is_cacheable
@@ -129,8 +129,12 @@ class Site:
         )
 
     def _compared(self) -> Compared:
-        """Compare the groups; other processes fit the curves meanwhile, which takes longest."""
-        rows = self.found.rows
+        """Compare the groups; other processes fit the curves meanwhile, which takes longest.
+
+        Two searches for horizons share items by chance, and which ones depends on their results: they are compared by
+        their horizons alone.
+        """
+        rows = fixed(self.found.rows)
         with computed(self._curves(), self.kept, self._processes) as curves:
             self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows)
             compared = Compared(
@@ -139,14 +143,14 @@ class Site:
                 attempts=attempt_spread(rows),
                 pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
                 regressions=regressions(rows, self.found.variables),
-                difficulties=item_difficulties(rows),
+                difficulties=item_difficulties(self.found.rows),
                 wordings=wording_effects(rows),
                 twins=twin_effects(rows),
                 isomorphs=isomorph_effects(rows),
                 agent_effects=agent_effects(rows),
-                beliefs=beliefs_by_group(rows),
+                beliefs=beliefs_by_group(self.found.rows),
                 curves=[],
-                cluster_values=panel_values(rows),
+                cluster_values=panel_values(self.found.rows),
             )
             order = {group: number for number, group in enumerate(self.pages)}
             found = sorted((one for some in curves for one in some), key=lambda one: order[one.group])

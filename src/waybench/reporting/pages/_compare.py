@@ -12,7 +12,7 @@ from waybench.analysis import Estimate, Row
 from waybench.analysis.comparisons import MODEL, Comparison, Pair, compare, values_of
 from waybench.analysis.estimates import measure, ranked
 from waybench.analysis.formatting import change_text, one_line
-from waybench.analysis.results import Cluster, Group, ItemKey, at_items, differing, grouped, labels, whole_items
+from waybench.analysis.results import Cluster, Group, ItemKey, at_items, differing, fixed, grouped, labels, whole_items
 from waybench.core import End, Environment, Metric, Presentation
 from waybench.reporting._format import heading
 from waybench.reporting.pages._verdicts import MOST, Verdicts, sentences
@@ -59,7 +59,7 @@ def comparison(
         pages: File names of the groups' pages.
         verdicts: The comparisons of the report.
     """
-    free = [row for row, _ in rows if row.is_included and not row.guided]
+    free = [row for row in fixed(row for row, _ in rows) if row.is_included and not row.guided]
     numbers = {id(row): number for row, number in rows}
     metric = measure(env, guided=False).metric
     drawn = {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}
