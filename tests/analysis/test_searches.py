@@ -7,7 +7,7 @@ import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, said
 from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.horizons import search_text, searches
+from waybench.analysis.horizons import horizons, search_text, searches
 from waybench.analysis.results import exclude, row
 from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
 
@@ -44,6 +44,21 @@ def test_what_was_found_and_why_it_stopped() -> None:
     text = search_text([found])
     assert text.startswith("horizon_maze, vendor/model: 50 % horizon at dimension 1")
     assert text.endswith("; 30 episodes, 31,500 tokens; stopped: the precision is reached")
+
+
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_reports_have_the_horizon_that_the_search_has_found(share: float) -> None:
+    episodes = tried(share=share)
+    made = rows(episodes)
+    (found,) = searches(episodes, made)
+    reported, fixed = (
+        next(each for each in horizons(some) if (each.axis, each.share) == (found.axis, share))
+        for some in (made, [replace(row, search_range=None) for row in made])
+    )
+    assert (reported.value, reported.low, reported.high) == pytest.approx((found.value, found.low, found.high))
+    # The same trials in a fixed design leave a gap between the tried levels, and room for guesses.
+    assert fixed.low is not None and fixed.high is not None
+    assert fixed.high - fixed.low > found.high - found.low
 
 
 def test_costs_are_told_where_prices_are_known() -> None:

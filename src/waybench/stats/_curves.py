@@ -233,11 +233,13 @@ class Fit:
         curves: The curves.
         trials_done: What was tried.
         design: By how much trials that were drawn together say less than as many apart (the design effect).
+        is_adaptive: Whether an adaptive search chose the trials, which closes the gaps around the horizon itself.
     """
 
     curves: Curves
     trials_done: Trials
     design: float = 1.0
+    is_adaptive: bool = False
 
     @cached_property
     def weights(self) -> Array:
@@ -322,14 +324,16 @@ class Fit:
 
         Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
         data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
-        slopes alone. The interval contains `least_interval`, too. For fixed designs: an adaptive search closes the gap
-        itself.
+        slopes alone. The interval contains `least_interval`, too. For the trials of an adaptive search it is
+        `horizon`, unless the curves do not fit.
 
         Args:
             share: The share.
             confidence: Of the interval, at least.
         """
         median, low, high = self.horizon(share, confidence)
+        if self.is_adaptive and self.is_adequate:
+            return median, low, high
         least, most = self.least_interval(share, confidence)
         at = self.trials_done.at
         if at[0] <= median <= at[-1]:
@@ -352,7 +356,14 @@ def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
     return _grids[-1]
 
 
-def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], sizes: Sequence[int] | None = None) -> Fit:
+def fitted(
+    shape: Shape,
+    at: Array,
+    solved: Array,
+    clusters: Sequence[int],
+    sizes: Sequence[int] | None = None,
+    searched: tuple[float, float] | None = None,
+) -> Fit:
     """Return the curves after some trials.
 
     Trials of one cluster depend on each other. Their log-likelihood is divided by the design effect, the ratio of what
@@ -366,13 +377,15 @@ def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], size
         solved: 1 where it was solved, 0 where not; between them where a trial is the mean of several attempts.
         clusters: Number of each trial's cluster, from 0.
         sizes: Number of attempts that each trial is the mean of; 1 by default.
+        searched: The least and the greatest difficulty that an adaptive search could try, if one chose the trials.
     """
     places, where = np.unique(at, return_inverse=True)
     trials_done = Trials(
         places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
     )
-    curves = _grid(shape, float(places[0]), float(places[-1]))
-    plain = Fit(curves, trials_done)
+    curves = _grid(shape, *(searched or (float(places[0]), float(places[-1]))))
+    is_adaptive = searched is not None
+    plain = Fit(curves, trials_done, is_adaptive=is_adaptive)
     groups = max(clusters) + 1
     least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
     if groups == len(at) and least == 1:
@@ -381,4 +394,4 @@ def fitted(shape: Shape, at: Array, solved: Array, clusters: Sequence[int], size
     residuals = np.bincount(clusters, weights=solved - rate)
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
-    return Fit(curves, trials_done, max(least, design))
+    return Fit(curves, trials_done, max(least, design), is_adaptive)

@@ -81,12 +81,14 @@ def _ends(fit: Fit, share: float) -> tuple[float, Array, Array]:
 def _gap(fit: Fit, middle: float, share: float) -> tuple[float, float]:
     """Return the tried difficulties around a horizon; those around any falling curve's where the fitted one is wrong.
 
-    The bounds of `Fit.least_interval` are for one horizon. Their difference would be twice as wide as a ratio needs.
+    An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.least_interval` are for one
+    horizon. Their difference would be twice as wide as a ratio needs.
     """
     low, high = _around(fit, middle)
     least, most = fit.least_interval(share, HORIZON_CONFIDENCE)
     if fit.is_adequate or least > most:
-        return low, high
+        is_closed = fit.is_adaptive and bool(np.isfinite([low, high]).all())
+        return (middle, middle) if is_closed else (low, high)
     return min(low, float(np.log2(least)) if least > 0 else -np.inf), max(high, float(np.log2(most)))
 
 

@@ -11,7 +11,17 @@ import numpy as np
 
 from waybench.analysis.horizons._axes import axes_of
 from waybench.analysis.horizons._references import ReferenceHorizon, is_above, reference_horizons, reference_mark
-from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
+from waybench.analysis.results import (
+    Cluster,
+    Group,
+    ItemKey,
+    Row,
+    at_items,
+    count_items,
+    grouped,
+    perfections,
+    telling,
+)
 from waybench.core import Axis, Json
 from waybench.envs import registry
 from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, HorizonRatio, Shape, fitted, horizon_ratio
@@ -250,13 +260,17 @@ class _Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Tried:
-    """The items of a group on an axis, and whether it is the first one, that of its horizon."""
+    """The items of a group on an axis, and whether it is the first one, that of its horizon.
+
+    If a search along this axis chose the items, `searched` has the least and greatest difficulty that it could try.
+    """
 
     group: Group
     axis: Axis
     items: Sequence[_Item]
     alternatives: Mapping[str, Shape]
     leads: bool
+    searched: tuple[float, float] | None = None
 
     @cached_property
     def at(self) -> Array:
@@ -269,11 +283,12 @@ class Tried:
 
     def fit(self, shape: Shape) -> Fit:
         solved = np.array([item.solved for item in self.items], dtype=np.float64)
-        return fitted(shape, self.at, solved, self.clusters, [item.counted for item in self.items])
+        return fitted(shape, self.at, solved, self.clusters, [item.counted for item in self.items], self.searched)
 
     @cached_property
     def plain(self) -> Fit:
-        return self.fit(FIXED_DESIGN)
+        """The fit that horizons come from; that of a search is the one that the search itself has gone by."""
+        return self.fit(Shape() if self.searched else FIXED_DESIGN)
 
     def horizons(self) -> Iterator[Horizon]:
         others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
@@ -354,4 +369,13 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
                     solved = sum(row.succeeded for row in counted) / len(counted)
                     items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
-                yield Tried(group, axis, items, {} if number else ALTERNATIVES, leads=not number)
+                alternatives = {} if number else ALTERNATIVES
+                yield Tried(group, axis, items, alternatives, leads=not number, searched=_searched(own, axis))
+
+
+def _searched(own: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
+    """Return what searches could try if they chose all items of a group along an axis."""
+    ranges = [one for row in own if (one := row.search_range) is not None and one.axis == axis.name]
+    if len(ranges) < len(own):
+        return None
+    return min(one.lowest for one in ranges), max(one.highest for one in ranges)

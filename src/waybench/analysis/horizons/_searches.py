@@ -9,11 +9,9 @@ from waybench.analysis.horizons._axes import axis_named
 from waybench.analysis.horizons._horizon_text import difficulty_text, reference_text
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons, reference_mark
 from waybench.analysis.logs import LoggedEpisode
-from waybench.analysis.results import Group, Row, grouped, labels
+from waybench.analysis.results import Group, Row, grouped, labels, search_range
 from waybench.core import plural
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
-
-_ENDS = ("lowest", "highest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,17 +103,17 @@ def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
     """Return the stopping rule of a search; None if the value is not one."""
     try:
         names = ("share", "precision", "most", "budget", "batch")
-        if not all(0 < float(search[name]) < 1e9 for name in (*_ENDS, "share", "precision", "most", "batch")):
+        if not all(0 < float(search[name]) < 1e9 for name in names if name != "budget"):
             return None
-        return StoppingRule(**{name: search[name] for name in names}) if search["lowest"] < search["highest"] else None
+        return StoppingRule(**{name: search[name] for name in names}) if search_range(search) else None
     except (KeyError, TypeError, ValueError):
         return None
 
 
 def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished: bool) -> Searched:
-    plan, goal = own[0][0].search, _goal(own[0][0].search)
-    assert goal is not None
-    axis, lowest, highest = str(plan["axis"]), float(plan["lowest"]), float(plan["highest"])
+    goal, tried = _goal(own[0][0].search), search_range(own[0][0].search)
+    assert goal is not None and tried is not None
+    axis, lowest, highest = tried
     counted = [row for _, row in own if row.is_included and row.axes.get(axis) is not None]
     trials = [Trial(row.axes[axis] or 0.0, row.succeeded, None, 1.0) for row in counted]
     known = Seeker(goal, lowest, highest).state(trials)

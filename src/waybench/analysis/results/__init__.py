@@ -44,6 +44,7 @@ from waybench.analysis.results._rows import (
     originals,
     row,
 )
+from waybench.analysis.results._search_range import SearchRange, search_range
 from waybench.analysis.results._simulated import Simulated, with_outcomes
 from waybench.analysis.results._verified import Verified, Verifier, verified
 
@@ -63,6 +64,7 @@ __all__ = [
     "Ranges",
     "Rescaled",
     "Row",
+    "SearchRange",
     "Simulated",
     "Verified",
     "Verifier",
@@ -94,6 +96,7 @@ __all__ = [
     "rest",
     "row",
     "rows",
+    "search_range",
     "setting",
     "setting_order",
     "settings_order",

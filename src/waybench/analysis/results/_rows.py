@@ -18,6 +18,7 @@ from waybench.analysis.results._groups import (
     option_setting,
 )
 from waybench.analysis.results._ranges import Ranges, record_ranges
+from waybench.analysis.results._search_range import SearchRange, search_range
 from waybench.core import (
     CONTEXT_TOKENS,
     OPTION_AXES,
@@ -130,6 +131,7 @@ class Row:
             tried to.
         adaptive: Whether its item was chosen by a search for a horizon, from the results of the episodes before it:
             such rows count for horizons, and in no score of a level or a task beside other models'.
+        search_range: What that search could try; None if there was none, or its log does not say.
         log: The log file.
         run: The run.
         origin: Date, version and command of its run; None if not known.
@@ -171,6 +173,7 @@ class Row:
     anchors: Anchors | None = None
     not_simulated: str = ""
     adaptive: bool = False
+    search_range: SearchRange | None = None
     log: str = ""
     run: str = ""
     origin: Origin | None = None
@@ -321,6 +324,7 @@ def row(
             anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
             not_simulated=not_simulated,
             adaptive=bool(episode.search),
+            search_range=search_range(episode.search),
             log=episode.log,
             run=episode.run,
             origin=episode.origin,
