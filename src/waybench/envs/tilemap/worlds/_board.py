@@ -1,17 +1,16 @@
-"""A world while it is being made: a board of tiles, its ways, and the noise that its country is shaped by."""
+"""A world while it is being made: a board of tiles, and its ways."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 
 from waybench.core import Stream
+from waybench.envs.tilemap.worlds._noise import Field
 from waybench.envs.tilemap.worlds._tiles import SOLID_ROLES, Palette
 from waybench.spaces import Floor
 
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
 _TRUTH = bytes(value == ord("1") for value in range(256))  # digits as numbers
-_DIGITS = bytes.maketrans(b"\0\1", b"01")
 _PROBES = 40  # random cells to be tried before all are
-_SCALE = 16  # of the noise: values are from 0 to 255 * _SCALE**2
 
 
 def _is_simple(ring: int) -> bool:
@@ -123,13 +122,9 @@ class Board:
         for number in self.numbers(cells):
             self.cells[number] = kind
 
-    def least(self, values: Sequence[int], level: int) -> int:
-        """Return the cells whose values are at least this."""
-        return int(bytes(map(level.__le__, reversed(values))).translate(_DIGITS), 2)
-
-    def edges(self, values: Sequence[int], level: int) -> int:
+    def edges(self, values: Field, level: int) -> int:
         """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
-        above = self.least(values, level)
+        above = values.least(level)
         right = (above ^ above >> 1) & self._not_last
         return right | (above ^ above >> self.width) & (self.all >> self.width)
 
@@ -224,30 +219,3 @@ def _bits(values: bytearray, indexes: Iterable[int]) -> int:
     for value in indexes:
         table[value] = ord("1")
     return int(values.translate(table)[::-1], 2)
-
-
-def noise(rng: Stream, width: int, height: int, pitch: int) -> list[int]:
-    """Return smooth random values, one for each cell, from 0 to 65280.
-
-    Args:
-        rng: Random numbers.
-        width: Number of columns.
-        height: Number of rows.
-        pitch: Distance of the points whose values are drawn; the others lie between them. At least 1.
-    """
-    across, down = width // pitch + 2, height // pitch + 2
-    random_bytes = b"".join(rng.word().to_bytes(8, "big") for _ in range(across * down // 8 + 1))
-    ease = [_SCALE * (3 * t * t * pitch - 2 * t**3) // pitch**3 for t in range(pitch)]
-    columns = [(x // pitch, _SCALE - ease[x % pitch], ease[x % pitch]) for x in range(width)]
-    values: list[int] = []
-    for y in range(height):
-        low, ahead = y // pitch * across, ease[y % pitch]
-        above, below = random_bytes[low : low + across], random_bytes[low + across : low + 2 * across]
-        line = [a * (_SCALE - ahead) + b * ahead for a, b in zip(above, below, strict=True)]
-        values += [line[x] * near + line[x + 1] * far for x, near, far in columns]
-    return values
-
-
-def level_of(values: Sequence[int], percent: int) -> int:
-    """Return the value that this share of the values reach or exceed."""
-    return sorted(values)[max(0, min(len(values) - 1, len(values) * (100 - percent) // 100))]

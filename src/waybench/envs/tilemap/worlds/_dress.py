@@ -1,7 +1,8 @@
 """Decoration of a world: patches of ground, furniture, objects and people, until every tile is in use."""
 
-from waybench.envs.tilemap.worlds._board import Board, noise
+from waybench.envs.tilemap.worlds._board import Board
 from waybench.envs.tilemap.worlds._frame import Location
+from waybench.envs.tilemap.worlds._noise import noise
 
 _FIXED_ROLES = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
 _NEVER_FORCED = frozenset(("road", "bridge", "wall", "floor", "door", "cliff", "shore", "water", "river", "furniture"))
@@ -16,11 +17,11 @@ def lay_patches(board: Board, plan: str) -> None:
     patches = board.palette.roles.get("patch", [])
     if plan == "wild" and patches:
         values = noise(rng, board.width, board.height, max(3, min(8, board.height // 3)))
-        ranked = sorted(values)
+        ranked = values.ranked()
         for number, patch in enumerate(patches):
             # A band of values makes an area with a hole in it, or a strip; it has a twentieth of the cells or so.
             low = size * (10 + 80 * number // len(patches)) // 100
-            band = board.least(values, ranked[low]) & ~board.least(values, ranked[low + size // 20])
+            band = values.least(ranked[low]) & ~values.least(ranked[low + size // 20])
             board.paint(band & board.bits([ground]), patch)
     for patch in patches:
         for _ in range(1 + size // 900):
