@@ -112,8 +112,7 @@ def _settle(board: Board, biome: Biome) -> list[list[Location]]:
     site_count = 1 + size // (_PER_PLACE + size // 60)
     site_count += rng.below(1 + site_count // 3)
     kinds, locations = list(biome.sites), list[list[Location]]()
-    waters = _waters(board)
-    wet = bytearray(kind in waters for kind in board.cells)
+    wet = board.bits(_waters(board))
     for _ in range(site_count):
         kind = rng.choice(kinds)
         least, most, build = SITES[kind]
@@ -124,21 +123,22 @@ def _settle(board: Board, biome: Biome) -> list[list[Location]]:
         if (high + 2) * (wide + 2) > size * 2 // 3 or high + 2 > board.height or wide + 2 > board.width:
             (high, wide), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
         # The first place has to be: if need be the land is drained.
-        spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, bytearray(size), (high, wide)))
+        spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, 0, (high, wide)))
         if spot is not None:
             _clear(board, spot, (high, wide))
             locations.append(build(Frame(board, *spot, (high, wide), turn)))
     return locations
 
 
-def _spot(board: Board, wet: bytearray, size: tuple[int, int]) -> tuple[int, int] | None:
+def _spot(board: Board, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
     """Return the first dry and free spot of some: its top and left."""
-    rng, width = board.rng, board.width
+    rng, width, claimed = board.rng, board.width, board.claimed_cells()
     high, wide = size
+    lot, yard = board.rectangle(high, wide), board.rectangle(high + 2, wide + 2)
     for _ in range(_TRIES):
         top, left = 1 + rng.below(board.height - high - 1), 1 + rng.below(width - wide - 1)
-        rows = range((top - 1) * width + left - 1, (top + high + 1) * width, width)
-        if board.is_free(top, left, high, wide) and not any(1 in wet[at : at + wide + 2] for at in rows[: high + 2]):
+        start = top * width + left
+        if not (claimed >> start & lot or wet >> start - width - 1 & yard):
             return top, left
     return None
 
