@@ -81,10 +81,8 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
     steps = options["steps"]
     about = max(20, level * (230 + rng.below(41)) // 100)
     world = make_world(rng, style, f"{level}-{index}")
-    steps_shown = (
-        walk(world, rng, about, visit_all=True) if steps is None else walk(world, rng, _or_default(steps, about))
-    )
-    return learn_map(world, steps_shown), world
+    turns = walk(world, rng, about, visit_all=True) if steps is None else walk(world, rng, _or_default(steps, about))
+    return learn_map(world, turns), world
 
 
 def _style(level: int, options: Mapping[str, Json], rng: Stream) -> WorldStyle:
