@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from waybench.core import Stream
 from waybench.envs.textmap.map import NEVER, Move, PlaceMap, Step, Traversal, edges_of_traversals
-from waybench.envs.textmap.worlds._data import World, opposite
+from waybench.envs.textmap.worlds._data import opposite
 from waybench.envs.textmap.worlds._play import Play, Turn
 
 
-def learn_map(world: World, turns: Sequence[tuple[str, Turn]]) -> PlaceMap:
+def learn_map(play: Play, turns: Sequence[tuple[str, Turn]]) -> PlaceMap:
     """Return the map that can be learned from a walkthrough of a world.
 
     After each move that has an opposite, such as "north" or "enter hut", the opposite is tried, and only if it leads
@@ -16,22 +16,22 @@ def learn_map(world: World, turns: Sequence[tuple[str, Turn]]) -> PlaceMap:
     actions are in random order, so that the order gives no information.
 
     Args:
-        world: The world.
+        play: The world's engine.
         turns: The walkthrough: each command with its result, the opening as that of "Init".
     """
-    traversals, named_at, places, inferred = _moves(world, turns)
+    traversals, named_at, places, inferred = _moves(play, turns)
     edges = edges_of_traversals(traversals, named_at, inferred)
-    rng = Stream("textmap/order", world.seed)
+    rng = Stream("textmap/order", play.world.seed)
     place_names = sorted(places)
     actions = sorted({edge.action for edge in edges})
     rng.shuffle(place_names)
     rng.shuffle(actions)
     steps = [Step(number, action, turn.text) for number, (action, turn) in enumerate(turns)]
-    return PlaceMap(world.name, tuple(place_names), tuple(actions), edges, tuple(steps))
+    return PlaceMap(play.world.name, tuple(place_names), tuple(actions), edges, tuple(steps))
 
 
 def _moves(
-    world: World, turns: Sequence[tuple[str, Turn]]
+    play: Play, turns: Sequence[tuple[str, Turn]]
 ) -> tuple[list[Traversal], list[int], set[str], dict[Move, int]]:
     """Return what a walkthrough shows of the map.
 
@@ -39,8 +39,7 @@ def _moves(
         The moves; the step at which the name of the place is shown for each stay; the places; and the inferred moves,
         each with the number of the move that it is inferred from.
     """
-    play, turn = Play(world), turns[0][1]
-    names = [place.name.lower() for place in world.places]
+    turn, names = turns[0][1], [place.name.lower() for place in play.world.places]
     now, named_at, places = turn.after, [0 if turn.shows_name else NEVER], {names[turn.after.place]}
     traversals: list[Traversal] = []
     inferred: dict[Move, int] = {}

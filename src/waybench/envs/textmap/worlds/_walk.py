@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, World
+from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit
 from waybench.envs.textmap.worlds._play import Play, Turn
 
 MOST_STEPS = 5_000  # fewer than the number that stands for "never"
@@ -13,7 +13,7 @@ _LONGEST_TRIP = 4  # moves away from the route before turning back
 IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
 
 
-def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[tuple[str, Turn], ...]:
+def walk(play: Play, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[tuple[str, Turn], ...]:
     """Generate a walkthrough of a world.
 
     It visits all places if the number of steps suffices. The other steps are detours and commands without effect, such
@@ -21,7 +21,7 @@ def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> t
     player lights the lamp before leaving.
 
     Args:
-        world: The world.
+        play: The world's engine.
         rng: Random stream.
         steps: Number of steps after the first, which has the number 0.
         visit_all: Whether to add steps, up to `MOST_STEPS`, if they do not suffice for all places.
@@ -34,7 +34,7 @@ def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> t
     """
     if not 1 <= steps <= MOST_STEPS:
         raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
-    walker = _Walker(world, rng, steps)
+    walker = _Walker(play, rng, steps)
     walker.walk(visit_all)
     return tuple(walker.turns)
 
@@ -61,14 +61,14 @@ class _Walker:
     """Generator of one walkthrough.
 
     Args:
-        world: The world.
+        play: The world's engine.
         rng: Random stream.
         steps: Number of steps.
     """
 
-    def __init__(self, world: World, rng: Stream, steps: int) -> None:
-        self._world, self._rng, self._limit = world, rng, steps
-        self._play = Play(world)
+    def __init__(self, play: Play, rng: Stream, steps: int) -> None:
+        self._play, self._rng, self._limit = play, rng, steps
+        self._world = world = play.world
         self._ways: list[list[Exit]] = [[] for _ in world.places]
         for way in world.exits:
             self._ways[way.source].append(way)

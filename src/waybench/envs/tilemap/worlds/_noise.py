@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from waybench.core import Stream
 
@@ -81,7 +81,7 @@ def noise(rng: Stream, width: int, height: int, pitch: int) -> Field:
     return Field(width * height, int.from_bytes(b"".join(rows), "little"))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernel(pitch: int) -> tuple[list[int], int]:
     """Return the weights of the next point, by distance from the last, and what spreads points over their row.
 
