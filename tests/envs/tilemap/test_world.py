@@ -247,7 +247,7 @@ def test_an_item_depends_on_nothing_but_its_number() -> None:
 def test_an_item_knows_its_place_and_its_proof() -> None:
     item: Item[TileMap] = source(2, key="here").item(7)
     assert (item.id, item.instance.id, item.level, item.key, item.index) == ("2-7", "2-7", 2, "here", 7)
-    assert item.proof == {"minimum": item.instance.path_length}
+    assert item.proof["minimum"] == item.instance.path_length
 
 
 def test_other_keys_levels_and_options_have_other_maps() -> None:
