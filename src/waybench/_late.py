@@ -1,5 +1,6 @@
 """Names of a package that are imported when they are first used (PEP 562), and modules likewise."""
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -17,7 +18,9 @@ def late_names(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
     def get(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        setattr(sys.modules[package], name, value)  # found without this function from now on
+        return value
 
     return get
 

@@ -8,8 +8,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 _WORDS = 8  # 64-bit words in one SHA-512 block
-_BLOCK = struct.Struct(f">{_WORDS}Q")
+_BLOCK = struct.Struct(f"<{_WORDS}Q")
 _RANGE = 1 << 64  # of one word
+_SMALL = 1 << 32  # up to this n, words below _EVEN favour no remainder
+_EVEN = _RANGE - _SMALL
 
 
 def _digest(key: tuple[str | int, ...]) -> bytes:
@@ -28,23 +30,26 @@ class Stream:
         *key: Strings and integers; their types and boundaries are part of the key.
     """
 
-    __slots__ = ("_block", "_key", "_next", "_parts", "_words")
+    __slots__ = ("_block", "_key", "_parts", "_words")
 
     def __init__(self, *key: str | int) -> None:
         self._parts = key
-        self._next = -1  # the rest is set up when the first number is drawn: most streams of a game are never read
+        self._block = -1  # the rest is set up when the first number is drawn: most streams of a game are never read
+        self._words: list[int] = []  # drawn and not yet given, the next one last
+
+    def _refill(self) -> int:
+        """Draw a block and return its first word."""
+        if self._block < 0:
+            self._key, self._block = _digest(self._parts), 0
+        digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
+        self._block += 1
+        words = self._words
+        words.extend(_BLOCK.unpack(digest[::-1]))  # backwards: the last word is the first, and its last byte as well
+        return words.pop()
 
     def word(self) -> int:
         """Return the next 64 random bits as an integer in [0, 2**64)."""
-        if self._next < 0:
-            self._key, self._block, self._next = _digest(self._parts), 0, _WORDS
-        if self._next == _WORDS:
-            digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
-            self._words: tuple[int, ...] = _BLOCK.unpack(digest)
-            self._block += 1
-            self._next = 0
-        self._next += 1
-        return self._words[self._next - 1]
+        return self._words.pop() if self._words else self._refill()
 
     def below(self, n: int) -> int:
         """Return a uniform integer in [0, n).
@@ -52,15 +57,19 @@ class Stream:
         Raises:
             ValueError: If n < 1.
         """
+        if 0 < n <= _SMALL:
+            value = self._words.pop() if self._words else self._refill()
+            if value < _EVEN:
+                return value % n
+            self._words.append(value)
         if n < 1:
             raise ValueError(f"below({n}): n must be at least 1")
-        if n < _RANGE:
-            limit = _RANGE - _RANGE % n  # values from here on would favour the small remainders
-            while (value := self.word()) >= limit:
-                pass
-            return value % n
-        words = (n.bit_length() + 63) // 64
-        limit = (1 << 64 * words) // n * n
+        return self._below(n)
+
+    def _below(self, n: int) -> int:
+        """Return a uniform integer in [0, n) for any n, from as many words as it takes."""
+        words = 1 if n < _RANGE else (n.bit_length() + 63) // 64
+        limit = (1 << 64 * words) // n * n  # values from here on would favour the small remainders
         while True:
             value = 0
             for _ in range(words):
@@ -78,7 +87,12 @@ class Stream:
 
     def shuffle(self, items: MutableSequence[T]) -> None:
         """Put the items into a uniformly random order, in place (Fisher-Yates)."""
-        below = self.below
+        words = self._words
         for i in range(len(items) - 1, 0, -1):
-            j = below(i + 1)
+            value = words.pop() if words else self._refill()
+            if value < _EVEN:
+                j = value % (i + 1)
+            else:
+                words.append(value)
+                j = self._below(i + 1)
             items[i], items[j] = items[j], items[i]

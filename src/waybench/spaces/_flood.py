@@ -1,5 +1,6 @@
 """Shortest paths on a grid by flooding it in layers, a whole layer at a time in the bits of one number."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 
@@ -25,7 +26,7 @@ class Floor:
     def __post_init__(self) -> None:
         """Make the masks that keep a row's end from running into the next row."""
         row = (1 << self.width) - 1
-        rows = sum(1 << self.width * y for y in range(self.height))
+        rows = ((1 << self.width * self.height) - 1) // row  # a one for each row, as 1111 // 11 == 101
         object.__setattr__(self, "_not_first", (row & ~1) * rows)
         object.__setattr__(self, "_not_last", (row >> 1) * rows)
 
@@ -34,34 +35,29 @@ class Floor:
 
         The start need not be open. None if the goal cannot be reached.
         """
-        closed = ~self.open
-        layer, target = 1 << start, 1 << goal
-        layers = [layer]
-        closed |= layer
-        while not layer & target:
-            layer = self._beside(layer) & ~closed
-            if not layer:
-                return None
+        layers: list[int] = []
+        for layer in self._flood(start):
             layers.append(layer)
-            closed |= layer
-        return layers
+            if layer >> goal & 1:
+                return layers
+        return None
 
     def distance(self, start: int, goal: int) -> int | None:
         """Return the number of steps of a shortest path; None if there is none."""
-        layer, target, steps = 1 << start, 1 << goal, 0
-        closed = ~self.open | layer
-        while not layer & target:
-            layer = self._beside(layer) & ~closed
-            if not layer:
-                return None
-            closed |= layer
-            steps += 1
-        return steps
+        for steps, layer in enumerate(self._flood(start)):
+            if layer >> goal & 1:
+                return steps
+        return None
 
-    def _beside(self, layer: int) -> int:
-        """Return all cells beside the cells of a layer."""
-        width = self.width
-        return (layer & self._not_last) << 1 | (layer & self._not_first) >> 1 | layer << width | layer >> width
+    def _flood(self, start: int) -> Iterator[int]:
+        """Yield the cells at distance 0, 1, 2, ... from a cell, as long as there are any."""
+        width, not_first, not_last = self.width, self._not_first, self._not_last
+        layer = 1 << start
+        rest = self.open & ~layer
+        while layer:
+            yield layer
+            layer = ((layer & not_last) << 1 | (layer & not_first) >> 1 | layer << width | layer >> width) & rest
+            rest ^= layer
 
     def shortest_path(self, start: int, goal: int) -> list[int] | None:
         """Return the cells of a shortest path without the start; None if there is none.
@@ -90,10 +86,7 @@ class Floor:
 
     def reached_from(self, start: int) -> int:
         """Return all cells that can be reached from a cell, itself included, as bits."""
-        visited = 1 << start
-        layer, closed = visited, ~self.open | visited
-        while layer:
-            layer = self._beside(layer) & ~closed
-            closed |= layer
+        visited = 0
+        for layer in self._flood(start):
             visited |= layer
         return visited

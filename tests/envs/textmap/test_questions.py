@@ -9,7 +9,7 @@ from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import NEVER, PlaceMap
 from waybench.envs.textmap.map._labels import DIFFICULTIES, Labels, Rule, path_labels
-from waybench.envs.textmap.map._paths import Choice
+from waybench.envs.textmap.map._paths import Choice, Paths
 from waybench.envs.textmap.map._routes import routes
 from waybench.envs.textmap.questions._counts import Counts, count_questions
 from waybench.envs.textmap.questions._questions import (
@@ -19,7 +19,6 @@ from waybench.envs.textmap.questions._questions import (
     route_id,
     route_question,
     route_questions,
-    sample_destination_questions,
 )
 
 RULES: tuple[Rule, ...] = ("released", "tables")
@@ -139,11 +138,12 @@ def test_counts_agree_with_the_questions(place_map: PlaceMap, cutoff: int, rule:
 def test_samples_are_of_the_difficulty_that_was_asked_for() -> None:
     for difficulty in ("easy", "hard"):
         choice = Choice(difficulty=difficulty, longest=2)
-        drawn = sample_destination_questions(HOUSE, 3, Stream("some"), choice, 7)
+        sample = Paths(HOUSE, 7).sample(3, Stream("some"), choice)
+        drawn = [destination_question(HOUSE, [HOUSE.edges[number] for number in path]) for path in sample]
         assert len({question.id for question in drawn}) == 3
         assert {(question.difficulty(7), question.step_count <= 2) for question in drawn} == {(difficulty, True)}
         assert set(drawn) <= set(destination_questions(HOUSE, choice, 7))
-        assert drawn == sample_destination_questions(HOUSE, 3, Stream("some"), choice, 7)
+        assert sample == Paths(HOUSE, 7).sample(3, Stream("some"), choice)
 
 
 def test_what_is_no_path() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from waybench.core import Item, Json, UsageError, resolve, set_hash
+from waybench.envs.tilemap._environment import prove
 from waybench.envs.tilemap._instance import TileMap, decode
 from waybench.envs.tilemap.worlds._biomes import BIOMES
 from waybench.envs.tilemap.worlds._source import WORLD_OPTIONS, WorldSource
@@ -27,7 +28,7 @@ PINNED = {
 
 
 def source(level: int, key: str = "test", **options: Json) -> WorldSource:
-    return WorldSource(key, level, resolve(WORLD_OPTIONS, options), lambda case: {"minimum": case.path_length})
+    return WorldSource(key, level, resolve(WORLD_OPTIONS, options), prove)
 
 
 @functools.cache
@@ -246,7 +247,7 @@ def test_an_item_depends_on_nothing_but_its_number() -> None:
 def test_an_item_knows_its_place_and_its_proof() -> None:
     item: Item[TileMap] = source(2, key="here").item(7)
     assert (item.id, item.instance.id, item.level, item.key, item.index) == ("2-7", "2-7", 2, "here", 7)
-    assert item.proof == {"minimum": item.instance.path_length}
+    assert item.proof["minimum"] == item.instance.path_length
 
 
 def test_other_keys_levels_and_options_have_other_maps() -> None:

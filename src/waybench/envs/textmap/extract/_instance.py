@@ -10,7 +10,6 @@ from waybench.envs.textmap.map import (
     MapInstance,
     PlaceMap,
     cut,
-    map_json,
     normalize_action,
     read_map,
     read_number,
@@ -51,10 +50,9 @@ class Extraction(MapInstance):
         """The triplet of each step from 1 on: place before, action, place after; the same place if nothing changes."""
         return true_triplets(self.map, self.cutoff)
 
-    def to_json(self) -> Json:
-        """Return the extraction with its map, so that a record needs no other file."""
-        questions = [question.question_json() for question in self.questions]
-        return {"map": map_json(self.map), "cutoff": self.cutoff, "questions": questions}
+    def question_json(self) -> dict[str, Json]:
+        """Return the extraction as JSON, without the map."""
+        return {"cutoff": self.cutoff, "questions": [question.ends_json() for question in self.questions]}
 
 
 def renamed_extraction(extraction: Extraction, key: str, number: int) -> Extraction:

@@ -1,6 +1,7 @@
 """Maps within instances: JSON encoding and decoding, truncation, and names of published games."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -42,9 +43,18 @@ class MapInstance(Instance):
         """Size class of the map: level k has at least 2 ** (k + 1) and fewer than 2 ** (k + 2) places."""
         return size_class(len(self.map.places))
 
+    @abstractmethod
+    def question_json(self) -> dict[str, Json]:
+        """Return the instance as JSON, without the map."""
+
+    def to_json(self) -> Json:
+        """Return the instance with its whole map, so that a record needs no other file."""
+        return {"map": map_json(self.map), **self.question_json()}
+
     def canonical(self) -> str:
         """Return the instance as JSON with sorted keys."""
-        return json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
+        texts = {"map": _map_text(self.map)} | {key: _sorted_json(value) for key, value in self.question_json().items()}
+        return f"{{{','.join([f'{_sorted_json(key)}:{texts[key]}' for key in sorted(texts)])}}}"
 
 
 def size_class(places: int) -> int:
@@ -72,6 +82,16 @@ def map_json(place_map: PlaceMap) -> Json:
         "edges": [list(edge) for edge in place_map.edges],
         "steps": [[step.action, step.observation] for step in place_map.steps],
     }
+
+
+def _sorted_json(value: Json) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+@lru_cache(maxsize=4)
+def _map_text(place_map: PlaceMap) -> str:
+    """Return a map as JSON with sorted keys; cached, since many questions share one."""
+    return _sorted_json(map_json(place_map))
 
 
 def read_map(data: dict[str, Json]) -> PlaceMap:

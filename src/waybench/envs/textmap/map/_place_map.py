@@ -78,6 +78,10 @@ class PlaceMap:
     edges: tuple[Edge, ...]
     steps: tuple[Step, ...]
 
+    def __hash__(self) -> int:
+        """Hash the names alone: maps are looked up often, and their steps are long."""
+        return hash((self.name, self.places, self.actions))
+
     @property
     def last_step(self) -> int:
         """Number of the walkthrough's last step; 0 if it has none."""

@@ -27,12 +27,21 @@ class Routes:
     def __init__(self, place_map: PlaceMap) -> None:
         self._number = {place: number for number, place in enumerate(place_map.places)}
         size = len(place_map.places)
-        ends = [(self._number[edge.source], self._number[edge.target]) for edge in place_map.edges]
+        moves: dict[tuple[int, int], tuple[int, ...]] = {}  # the least labels of the moves from one place to another
+        walked: set[tuple[int, int]] = set()
+        for edge in place_map.edges:
+            ends, found = (self._number[edge.source], self._number[edge.target]), edge_labels(edge)
+            moves[ends] = tuple(map(min, moves[ends], found)) if ends in moves else found
+            if edge.forward < NEVER:
+                walked.add(ends)
         labels = np.full((len(Labels._fields), size, size), NEVER, dtype=np.int64)
         lengths = np.full((2, size, size), _FAR, dtype=np.int64)  # using all moves; using only moves that are made
-        for edge, (source, target) in zip(place_map.edges, ends, strict=True):
-            labels[:, source, target] = np.minimum(labels[:, source, target], edge_labels(edge))
-            lengths[: 1 + (edge.forward < NEVER), source, target] = 1
+        for table, ends in ((lengths[0], moves), (lengths[1], walked)):
+            sources, targets = zip(*ends, strict=True) if ends else ((), ())
+            table[list(sources), list(targets)] = 1
+        if moves:
+            sources, targets = zip(*moves, strict=True)
+            labels[:, sources, targets] = np.array(list(moves.values())).T
         for through in range(size):
             _improve(labels, np.maximum(*_combinations(labels, through)))
             _improve(lengths, np.add(*_combinations(lengths, through)))

@@ -12,7 +12,6 @@ from waybench.envs.textmap.map import (
     MapInstance,
     PlaceMap,
     cut,
-    map_json,
     normalize_action,
     reached,
     read_map,
@@ -73,9 +72,9 @@ class Minigame(MapInstance):
         """The known moves that lead away from the current place."""
         return [edge for edge in outgoing_moves(self) if reached(edge.known_named, self.cutoff)]
 
-    def to_json(self) -> Json:
-        """Return the minigame with its map, so that a record needs no other file."""
-        return {"map": map_json(self.map), "step": self.step, "actions": list(self.actions)}
+    def question_json(self) -> dict[str, Json]:
+        """Return the minigame as JSON, without the map."""
+        return {"step": self.step, "actions": list(self.actions)}
 
 
 def outgoing_moves(game: Minigame) -> list[Edge]:

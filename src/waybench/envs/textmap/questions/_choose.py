@@ -3,8 +3,7 @@
 Modules that count paths are imported when they are needed, since they import numpy.
 """
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from itertools import chain, zip_longest
 from typing import Literal
 
@@ -47,39 +46,44 @@ def choose(
     """
     shown = cut(place_map, cutoff)
     word = stream.word()  # so that the sample of one difficulty does not depend on the other
-    draw = partial(_routes, rule=rule) if kind == "route" else partial(_destinations, longest=longest)
-    by_difficulty = [
-        draw(shown, cutoff, difficulty, count, Stream("textmap/choose", word, difficulty))
-        for difficulty in difficulties
-    ]
+    draw = _routes(shown, cutoff, rule) if kind == "route" else _destinations(shown, cutoff, longest)
+    by_difficulty = [draw(difficulty, count, Stream("textmap/choose", word, difficulty)) for difficulty in difficulties]
     alternating = chain.from_iterable(zip_longest(*by_difficulty))
     return [question for question in alternating if question is not None][:count]
 
 
-def _routes(
-    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, rule: Rule
-) -> list[MapQuestion]:
+_Draw = Callable[[Difficulty, int, Stream], list[MapQuestion]]
+
+
+def _routes(place_map: PlaceMap, cutoff: int, rule: Rule) -> _Draw:
     from waybench.envs.textmap.map import routes
 
-    pairs = routes(place_map).pairs(difficulty, cutoff, rule)
-    stream.shuffle(pairs)
-    return [MapQuestion(place_map, cutoff, source, target, rule=rule) for source, target in pairs[:count]]
+    known = routes(place_map)
+
+    def draw(difficulty: Difficulty, count: int, stream: Stream) -> list[MapQuestion]:
+        pairs = known.pairs(difficulty, cutoff, rule)
+        stream.shuffle(pairs)
+        return [MapQuestion(place_map, cutoff, source, target, rule=rule) for source, target in pairs[:count]]
+
+    return draw
 
 
-def _destinations(
-    place_map: PlaceMap, cutoff: int, difficulty: Difficulty, count: int, stream: Stream, longest: int | None
-) -> list[MapQuestion]:
-    from waybench.envs.textmap.map import Choice
-    from waybench.envs.textmap.questions._questions import sample_destination_questions
+def _destinations(place_map: PlaceMap, cutoff: int, longest: int | None) -> _Draw:
+    from waybench.envs.textmap.map import Choice, Paths
 
-    choice = Choice(difficulty=difficulty, longest=longest)
-    try:
-        paths = sample_destination_questions(place_map, count, stream, choice, cutoff)
-    except UsageError:  # no place is given, so the budget is the only cause
-        hint = (
-            "lower longest, the most moves of a path,"
-            if longest
-            else "set longest, the most moves of a path (12, say),"
-        )
-        raise UsageError(f"map {place_map.name}: too many simple paths to draw from: {hint} or show less") from None
-    return [MapQuestion(place_map, cutoff, path.source, path.target, path.edges) for path in paths]
+    paths, moves = Paths(place_map, cutoff), place_map.edges
+
+    def draw(difficulty: Difficulty, count: int, stream: Stream) -> list[MapQuestion]:
+        try:
+            sample = paths.sample(count, stream, Choice(difficulty=difficulty, longest=longest))
+        except UsageError:  # no place is given, so the budget is the only cause
+            hint = (
+                "lower longest, the most moves of a path,"
+                if longest
+                else "set longest, the most moves of a path (12, say),"
+            )
+            raise UsageError(f"map {place_map.name}: too many simple paths to draw from: {hint} or show less") from None
+        edges = [tuple([moves[number] for number in path]) for path in sample]
+        return [MapQuestion(place_map, cutoff, path[0].source, path[-1].target, path) for path in edges]
+
+    return draw

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from waybench.core import DataError, Json, is_object, plural
@@ -15,7 +16,6 @@ from waybench.envs.textmap.map import (
     PlaceMap,
     Rule,
     cut,
-    map_json,
     path_labels,
     published_map,
     read_map,
@@ -70,7 +70,7 @@ class MapQuestion(MapInstance):
     @property
     def labels(self) -> Labels:
         """The steps from which the question is answerable and easy."""
-        return path_labels(self.path) if self.path else self._routes.labels(self.source, self.target)
+        return _labels_of_path(self.path) if self.path else self._routes.labels(self.source, self.target)
 
     @property
     def difficulty(self) -> Difficulty | None:
@@ -103,18 +103,23 @@ class MapQuestion(MapInstance):
 
         return routes(self.map)
 
-    def to_json(self) -> Json:
-        """Return the question with its whole map, so that a record needs no other file."""
-        return {"map": map_json(self.map), **self.question_json(), "cutoff": self.cutoff}
-
     def question_json(self) -> dict[str, Json]:
         """Return the question as JSON, without the map."""
+        return {**self.ends_json(), "cutoff": self.cutoff}
+
+    def ends_json(self) -> dict[str, Json]:
+        """Return the question as JSON, without the map and the cutoff."""
         out: dict[str, Json] = {"src": self.source, "dst": self.target}
         if self.path:
             out["actions"], out["path"] = list(self.actions), [edge.target for edge in self.path]
         if self.rule != "released":
             out["labels"] = PAPER_LABELS
         return out
+
+
+@lru_cache(maxsize=64)
+def _labels_of_path(path: tuple[Edge, ...]) -> Labels:
+    return path_labels(path)
 
 
 def decode_route(data: Json) -> MapQuestion:

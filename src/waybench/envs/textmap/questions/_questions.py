@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.core import Stream, UsageError
+from waybench.core import UsageError
 from waybench.envs.textmap.map import (
     ALL,
     BUDGET,
@@ -129,35 +129,6 @@ def destination_questions(
         labels = block.greatest(builder.labels)
         for number, row in enumerate(labels.tolist()):
             yield builder.question(block.path(number).tolist(), Labels(*row))
-
-
-def sample_destination_questions(
-    place_map: PlaceMap,
-    count: int,
-    stream: Stream,
-    choice: Choice = ALL,
-    cutoff: int | None = None,
-    rule: Rule = "released",
-    *,
-    budget: int = BUDGET,
-) -> list[DestinationQuestion]:
-    """Sample questions uniformly without replacement; all questions, shuffled, if there are at most `count`.
-
-    Args:
-        place_map: The map.
-        count: Number of questions; a sample of fewer is a prefix of a sample of more.
-        stream: Random stream.
-        choice: The paths to sample from.
-        cutoff: See `destination_questions`.
-        rule: How labels are derived from steps.
-        budget: Most paths to enumerate.
-
-    Raises:
-        UsageError: If a place is unknown, or there are more paths than the budget.
-    """
-    builder = _QuestionBuilder(place_map)
-    paths = Paths(place_map, cutoff, rule, budget=budget).sample(count, stream, choice)
-    return [builder.question(path, path_labels(place_map.edges[number] for number in path)) for path in paths]
 
 
 def destination_question(place_map: PlaceMap, edges: Iterable[Edge]) -> DestinationQuestion:

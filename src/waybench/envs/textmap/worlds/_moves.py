@@ -82,7 +82,8 @@ def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rn
             _special(link, moves, themes[link.source], prose, used, rng)
         if link.back:
             moves.exits.append(Exit(link.target, link.back, link.source))
-        moves.exits[begin:] = [replace(way, door=door) for way in moves.exits[begin:]]
+        if door is not None:
+            moves.exits[begin:] = [replace(way, door=door) for way in moves.exits[begin:]]
     return moves
 
 

@@ -67,20 +67,27 @@ class Play:
             if way.door is not None:
                 self._doors[way.source].setdefault(world.doors[way.door], way)
         self._things: list[dict[str, int]] = [{} for _ in world.places]
+        self._portable: list[list[tuple[str, int]]] = [[] for _ in world.places]
         self._carried = sum(1 << number for number, thing in enumerate(world.things) if thing.place < 0)
         for number, thing in enumerate(world.things):
             if thing.place >= 0:
                 self._things[thing.place][thing.name] = number
+        for things, portable in zip(self._things, self._portable, strict=True):
+            portable += [(name, number) for name, number in things.items() if world.things[number].portable]
 
     def begin(self) -> Turn:
         """Return the first state and the opening text."""
         before = Situation(self.world.start, taken=self._carried)
-        turn = self._arrive(before, before, "")
+        turn = self._look(before)
         return turn._replace(text=f"{self.world.intro}\n\n{turn.text}")
 
-    def way(self, before: Situation, action: str) -> Exit | None:
-        """Return the exit that an action takes; None if there is none."""
-        return self._exits.get((before.place, action))
+    def leads_to(self, before: Situation, action: str) -> int:
+        """Return the number of the place after a move; the same place if the move is not possible."""
+        way = self._exits.get((before.place, action))
+        return before.place if way is None or self._is_closed(before, way) else way.target
+
+    def _is_closed(self, now: Situation, way: Exit) -> bool:
+        return way.door is not None and not now.opened >> way.door & 1
 
     def dark(self, situation: Situation) -> bool:
         """Return whether the player is in the dark."""
@@ -99,45 +106,50 @@ class Play:
         words = _cleaned(command)
         if words is None:
             return Turn(before, f"{self.world.voice.unknown}\n", understood=False)
-        way = self.way(before, words)
-        now = before._replace(turn=before.turn + 1)
+        way = self._exits.get((before.place, words))
+        now = Situation(before.place, before.opened, before.taken, before.seen, before.lit, before.turn + 1)
         turn = self._move(now, way) if way else self._do(now, words)
         if not turn.understood:
             return turn._replace(after=before)
         if self.world.pulse[now.turn % len(self.world.pulse)] and not self.dark(turn.after):
             events = self.world.places[turn.after.place].events
             event = events[now.turn % len(events)]
-            turn = turn._replace(text=f"{turn.text}\n{event}\n")
+            return Turn(turn.after, f"{turn.text}\n{event}\n", turn.shows_name)
         return turn
 
     def _move(self, now: Situation, way: Exit) -> Turn:
-        if way.door is not None and not now.opened >> way.door & 1:
-            return Turn(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
-        return self._arrive(now, now._replace(place=way.target), way.travel_text)
-
-    def _arrive(self, now: Situation, after: Situation, travel_text: str) -> Turn:
         """Enter a place, with its description unless the style is brief and the place is not new."""
-        at_length = not self.world.style.brief or not now.seen >> after.place & 1
-        turn = self._look(after, at_length)
-        return turn._replace(text=f"{travel_text}\n\n{turn.text}") if travel_text else turn
+        if way.door is not None and self._is_closed(now, way):
+            return Turn(now, self.world.voice.closed.format(self.world.doors[way.door]) + "\n")
+        after = Situation(way.target, now.opened, now.taken, now.seen, now.lit, now.turn)
+        at_length = not self.world.style.brief or not now.seen >> way.target & 1
+        return self._look(after, at_length, way.travel_text)
 
-    def _look(self, now: Situation, at_length: bool = True) -> Turn:
+    def _look(self, now: Situation, at_length: bool = True, before: str = "") -> Turn:
+        """Describe a place, after the text of what led to it."""
         place = self.world.places[now.place]
+        before = f"{before}\n\n" if before else ""
         if self.dark(now):
-            return Turn(now, f"Darkness\n{self.world.voice.dark}\n")
-        lines = [place.name]
+            return Turn(now, f"{before}Darkness\n{self.world.voice.dark}\n")
+        text = f"{before}{place.name}\n"
         if at_length:
-            lines += [text for text in (place.text, self._ways(now)) if text]
-        carried = [name for name in self.here(now) if self._thing(now, name).portable]
-        if carried:
-            lines.append(f"There is {join_items([with_article(name) for name in carried])} here.")
-        return Turn(now._replace(seen=now.seen | 1 << now.place), "\n".join(lines) + "\n", shows_name=True)
+            if place.text:
+                text += f"{place.text}\n"
+            if ways := self._ways(now):
+                text += f"{ways}\n"
+        if self._portable[now.place]:
+            carried = [name for name, number in self._portable[now.place] if not now.taken >> number & 1]
+            if carried:
+                text += f"There is {join_items([with_article(name) for name in carried])} here.\n"
+        seen = now.seen | 1 << now.place
+        return Turn(Situation(now.place, now.opened, now.taken, seen, now.lit, now.turn), text, shows_name=True)
 
     def _ways(self, now: Situation) -> str:
+        doors = self._doors[now.place]
         sentences = [self.world.places[now.place].ways]
-        if self.world.style.exits != "none":
-            for door, way in self._doors[now.place].items():
-                state = "open" if way.door is not None and now.opened >> way.door & 1 else "closed"
+        if doors and self.world.style.exits != "none":
+            for door, way in doors.items():
+                state = "closed" if self._is_closed(now, way) else "open"
                 if way.action in DIRECTIONS:
                     sentences.append(f"{sentence(towards(way.action))} is {with_article(door)}, which is {state}.")
                 else:
@@ -149,41 +161,50 @@ class Play:
 
     def _do(self, now: Situation, words: str) -> Turn:
         """Execute a command that is not an exit of the place."""
-        verb, _, noun = words.partition(" ")
         voice, place = self.world.voice, self.world.places[now.place]
-        simple = {
-            "look": lambda: self._look(now),
-            "inventory": lambda: Turn(now, self._inventory(now) + "\n"),
-            "wait": lambda: Turn(now, f"{voice.wait}\n"),
-            "listen": lambda: Turn(now, f"{place.sound}\n"),
-            "smell": lambda: Turn(now, f"It smells of {place.smell}.\n"),
-            "jump": lambda: Turn(now, f"{voice.jump}\n"),
-        }
-        if words in simple:
-            return simple[words]()
-        if words.removeprefix("go ") in _NOWHERE:
-            way = self.way(now, words.removeprefix("go "))
+        match words:
+            case "look":
+                return self._look(now)
+            case "inventory":
+                return Turn(now, self._inventory(now) + "\n")
+            case "wait":
+                return Turn(now, f"{voice.wait}\n")
+            case "listen":
+                return Turn(now, f"{place.sound}\n")
+            case "smell":
+                return Turn(now, f"It smells of {place.smell}.\n")
+            case "jump":
+                return Turn(now, f"{voice.jump}\n")
+            case _:
+                pass
+        direction = words.removeprefix("go ")
+        if direction in _NOWHERE:
+            way = self._exits.get((now.place, direction))
             return self._move(now, way) if way else Turn(now, f"{voice.no_way}\n")
-        known = {
-            "open": self._open,
-            "take": self._take,
-            "examine": self._examine,
-            "search": self._examine,
-            "light": self._light,
-            "extinguish": self._light,
-        }
-        if verb in known and noun:
-            return known[verb](now, noun.removeprefix("the "), verb)
-        if verb in MOVING_VERBS and noun:
-            return Turn(now, f"{voice.absent}\n")
-        return Turn(now, f"{voice.unknown}\n", understood=False)
+        verb, _, noun = words.partition(" ")
+        if not noun:
+            return Turn(now, f"{voice.unknown}\n", understood=False)
+        thing = noun.removeprefix("the ")
+        match verb:
+            case "open":
+                return self._open(now, thing)
+            case "take":
+                return self._take(now, thing)
+            case "examine" | "search":
+                return self._examine(now, thing, verb)
+            case "light" | "extinguish":
+                return self._light(now, thing, verb)
+            case _ if verb in MOVING_VERBS:
+                return Turn(now, f"{voice.absent}\n")
+            case _:
+                return Turn(now, f"{voice.unknown}\n", understood=False)
 
     def _inventory(self, now: Situation) -> str:
         things = self.world.things
         names = [with_article(thing.name) for number, thing in enumerate(things) if now.taken >> number & 1]
         return self.world.voice.carrying.format(join_items(names)) if names else self.world.voice.empty_handed
 
-    def _open(self, now: Situation, noun: str, _: str) -> Turn:
+    def _open(self, now: Situation, noun: str) -> Turn:
         voice, doors = self.world.voice, self._doors[now.place]
         if noun == "door" and len(doors) == 1:
             noun = next(iter(doors))
@@ -200,7 +221,7 @@ class Play:
                 return number
         return None
 
-    def _take(self, now: Situation, noun: str, _: str) -> Turn:
+    def _take(self, now: Situation, noun: str) -> Turn:
         voice = self.world.voice
         if self._carries(now, noun) is not None:
             return Turn(now, voice.taken_already.format(noun) + "\n")
@@ -238,8 +259,7 @@ class Play:
         answer = voice.lit.format(noun) + "\n"
         if not was_dark:
             return Turn(now, answer)
-        turn = self._look(now)
-        return turn._replace(text=f"{answer}\n{turn.text}")
+        return self._look(now, before=voice.lit.format(noun))
 
 
 def _cleaned(command: str) -> str | None:

@@ -7,6 +7,7 @@ from waybench.core import Json, Option, Stream, UsageError
 from waybench.envs.textmap.map import PlaceMap
 from waybench.envs.textmap.worlds._data import EXITS, LEAST_PLACES, World, WorldStyle
 from waybench.envs.textmap.worlds._map import learn_map
+from waybench.envs.textmap.worlds._play import Play
 from waybench.envs.textmap.worlds._walk import MOST_STEPS, walk
 from waybench.envs.textmap.worlds._world import make_world
 
@@ -81,10 +82,9 @@ def world_item(key: str, level: int, options: Mapping[str, Json], index: int) ->
     steps = options["steps"]
     about = max(20, level * (230 + rng.below(41)) // 100)
     world = make_world(rng, style, f"{level}-{index}")
-    steps_shown = (
-        walk(world, rng, about, visit_all=True) if steps is None else walk(world, rng, _or_default(steps, about))
-    )
-    return learn_map(world, steps_shown), world
+    play = Play(world)
+    turns = walk(play, rng, about, visit_all=True) if steps is None else walk(play, rng, _or_default(steps, about))
+    return learn_map(play, turns), world
 
 
 def _style(level: int, options: Mapping[str, Json], rng: Stream) -> WorldStyle:

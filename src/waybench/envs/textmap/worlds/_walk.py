@@ -4,9 +4,8 @@ from collections import deque
 from collections.abc import Callable, Iterable
 
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap.map import Step
-from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, World
-from waybench.envs.textmap.worlds._play import Play
+from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit
+from waybench.envs.textmap.worlds._play import Play, Turn
 
 MOST_STEPS = 5_000  # fewer than the number that stands for "never"
 
@@ -14,7 +13,7 @@ _LONGEST_TRIP = 4  # moves away from the route before turning back
 IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
 
 
-def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[Step, ...]:
+def walk(play: Play, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[tuple[str, Turn], ...]:
     """Generate a walkthrough of a world.
 
     It visits all places if the number of steps suffices. The other steps are detours and commands without effect, such
@@ -22,19 +21,22 @@ def walk(world: World, rng: Stream, steps: int, *, visit_all: bool = False) -> t
     player lights the lamp before leaving.
 
     Args:
-        world: The world.
+        play: The world's engine.
         rng: Random stream.
         steps: Number of steps after the first, which has the number 0.
         visit_all: Whether to add steps, up to `MOST_STEPS`, if they do not suffice for all places.
+
+    Returns:
+        Each command with its result; the opening is that of "Init".
 
     Raises:
         UsageError: If the number of steps is not from 1 to `MOST_STEPS`.
     """
     if not 1 <= steps <= MOST_STEPS:
         raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
-    walker = _Walker(world, rng, steps)
+    walker = _Walker(play, rng, steps)
     walker.walk(visit_all)
-    return tuple(walker.steps)
+    return tuple(walker.turns)
 
 
 def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Callable[[int], bool]) -> list[Exit]:
@@ -59,14 +61,14 @@ class _Walker:
     """Generator of one walkthrough.
 
     Args:
-        world: The world.
+        play: The world's engine.
         rng: Random stream.
         steps: Number of steps.
     """
 
-    def __init__(self, world: World, rng: Stream, steps: int) -> None:
-        self._world, self._rng, self._limit = world, rng, steps
-        self._play = Play(world)
+    def __init__(self, play: Play, rng: Stream, steps: int) -> None:
+        self._play, self._rng, self._limit = play, rng, steps
+        self._world = world = play.world
         self._ways: list[list[Exit]] = [[] for _ in world.places]
         for way in world.exits:
             self._ways[way.source].append(way)
@@ -75,11 +77,12 @@ class _Walker:
         turn = self._play.begin()
         self._now = turn.after
         self._visited = {self._now.place}
-        self.steps = [Step(0, "Init", turn.text)]
+        self.turns = [("Init", turn)]
         self._route = self._find_route()
         self._ahead = len(self._route)  # remaining moves of the route
         self._doors = {way.door for way in self._route if way.door is not None}  # doors on the route
-        self._unused_exits = self._choose_unused_exits()
+        unused = self._choose_unused_exits()
+        self._detours = [[way for way in ways if way not in unused] for ways in self._ways]
 
     def walk(self, whole: bool) -> None:
         """Make all steps, and more if needed to visit all places."""
@@ -121,7 +124,7 @@ class _Walker:
     @property
     def _steps_left(self) -> int:
         """Number of remaining steps."""
-        return self._limit + 1 - len(self.steps)
+        return self._limit + 1 - len(self.turns)
 
     @property
     def _spare(self) -> int:
@@ -136,7 +139,7 @@ class _Walker:
             turn = self._play.act(self._now, action)
             self._now = turn.after
             self._visited.add(self._now.place)
-            self.steps.append(Step(len(self.steps), action, turn.text))
+            self.turns.append((action, turn))
 
     def _take_lamp(self) -> None:
         lamp = self._world.lamp
@@ -163,8 +166,8 @@ class _Walker:
 
     def _stray(self, count: int) -> None:
         """Make about `count` steps that the route does not need, and no more than are spare."""
-        end = len(self.steps) + count
-        while len(self.steps) < end and self._spare > 0:
+        end = len(self.turns) + count
+        while len(self.turns) < end and self._spare > 0:
             if self._rng.below(2) or not self._trip():
                 self._do(self._idle())
 
@@ -172,9 +175,8 @@ class _Walker:
         """Return the exits that a detour can take: to visited places, not into the dark, without closed doors."""
         return [
             way
-            for way in self._ways[place]
-            if way not in self._unused_exits
-            and way.target in self._visited
+            for way in self._detours[place]
+            if way.target in self._visited
             and (self._now.lit or not self._world.places[way.target].dark)
             and (way.door is None or self._now.opened >> way.door & 1)
         ]

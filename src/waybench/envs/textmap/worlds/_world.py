@@ -3,7 +3,7 @@
 from waybench.core import Stream
 from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Location, Thing, World, WorldStyle
 from waybench.envs.textmap.worlds._layout import make_layout
-from waybench.envs.textmap.worlds._moves import Moves, make_moves
+from waybench.envs.textmap.worlds._moves import make_moves
 from waybench.envs.textmap.worlds._names import name_places
 from waybench.envs.textmap.worlds._prose import (
     LAMPS,
@@ -17,6 +17,7 @@ from waybench.envs.textmap.worlds._prose import (
 )
 from waybench.envs.textmap.worlds._themes import COUNTRIES, Theme
 
+_ORDER = {direction: number for number, direction in enumerate(DIRECTIONS)}
 _PULSE = 61  # period of random events, in turns
 _LARGEST_REGION = 40
 
@@ -48,10 +49,25 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
     # Names that work after "the": not "Inside the Hut" or "Abel's Chapel".
     plain = tuple(text for number, (text, _) in enumerate(names) if number not in moves.names and "'s " not in text)
     deck = Deck(rng)
-    places = [
-        _place(number, names[number], themes[number], number in dark, moves, things, plain, style, deck, rng)
-        for number in range(style.places)
-    ]
+    scenery: list[list[str]] = [[] for _ in themes]
+    for thing in things:
+        if not thing.portable:
+            scenery[thing.place].append(thing.name)
+    open_ways: list[list[str]] = [[] for _ in themes]  # without a door
+    for way in moves.exits:
+        if way.door is None:
+            open_ways[way.source].append(way.action)
+    places: list[Location] = []
+    for number, (theme, (title, noun)) in enumerate(zip(themes, names, strict=True)):
+        smell, rumour = deck.deal(theme.smells), deck.deal(plain) if plain else title
+        while rumour == title and len(plain) > 1:
+            rumour = deck.deal(plain)
+        rumour = "" if rumour == title else rumour
+        text = describe(theme, noun, scenery[number], smell, rumour, style.prose, deck)
+        actions = sorted(open_ways[number], key=lambda action: _ORDER.get(action, len(_ORDER)))
+        special = [moves.descriptions[number, action] for action in actions if (number, action) in moves.descriptions]
+        ways = describe_exits(actions, special, style.exits, theme, rng)
+        places.append(Location(title, number in dark, text, ways, deck.deal(theme.sounds), smell, theme.events))
     pulse = _pulse(style.prose >= 2, rng)
     intro, voice = introduction(themes[0], style.prose, rng), make_voice(rng)
     exits, doors = tuple(moves.exits), tuple(moves.doors)
@@ -93,28 +109,3 @@ def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
             held.add(name)
             things.append(Thing(name, place, True, examine_text(name, rng)))
     return things
-
-
-def _place(
-    number: int,
-    name_and_noun: tuple[str, str],
-    theme: Theme,
-    dark: bool,
-    moves: Moves,
-    things: list[Thing],
-    plain: tuple[str, ...],
-    style: WorldStyle,
-    deck: Deck,
-    rng: Stream,
-) -> Location:
-    name, noun = name_and_noun
-    scenery = [thing.name for thing in things if thing.place == number and not thing.portable]
-    smell, rumour = deck.deal(theme.smells), deck.deal(plain) if plain else name
-    while rumour == name and len(plain) > 1:
-        rumour = deck.deal(plain)
-    text = describe(theme, noun, scenery, smell, "" if rumour == name else rumour, style.prose, deck)
-    open_ways = [way.action for way in moves.exits if way.source == number and way.door is None]
-    open_ways.sort(key=lambda action: DIRECTIONS.index(action) if action in DIRECTIONS else len(DIRECTIONS))
-    special = [moves.descriptions[number, action] for action in open_ways if (number, action) in moves.descriptions]
-    ways = describe_exits(open_ways, special, style.exits, theme, rng)
-    return Location(name, dark, text, ways, deck.deal(theme.sounds), smell, theme.events)

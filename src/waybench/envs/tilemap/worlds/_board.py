@@ -1,17 +1,18 @@
-"""A world while it is being made: a board of tiles, its ways, and the noise that its country is shaped by."""
+"""A world while it is being made: a board of tiles, and its ways."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 
 from waybench.core import Stream
-from waybench.envs.tilemap.worlds._tiles import SOLID_ROLES, Palette
+from waybench.envs.tilemap.worlds._noise import Field
+from waybench.envs.tilemap.worlds._tiles import Palette
 from waybench.spaces import Floor
 
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
 _TRUTH = bytes(value == ord("1") for value in range(256))  # digits as numbers
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
+_AS_MARGIN = bytes.maketrans(b"\0", bytes([_MARGIN]))
 _PROBES = 40  # random cells to be tried before all are
-_SCALE = 16  # of the noise: values are from 0 to 255 * _SCALE**2
 
 
 def _is_simple(ring: int) -> bool:
@@ -50,7 +51,6 @@ class Board:
         self.width, self.height, self.palette, self.rng = width, height, palette, rng
         self.cells = bytearray([palette.one("ground")]) * (width * height)
         self.claimed = bytearray(width * height)
-        self._steps = (-width, 1, width, -1)
         row = (1 << width) - 1
         rows = (1 << width * height) // row  # a one for each row, as 1111 // 11 == 101
         self.all = row * rows
@@ -58,31 +58,43 @@ class Board:
 
     # ---- single cells
 
-    def walkable_kinds(self) -> list[bool]:
-        """Return for each kind whether it can be walked on."""
-        return [kind.walkable for kind in self.palette.kinds]
-
     def beside(self, cell: int) -> list[int]:
         """Return the cells above, right, below and left, those that there are."""
-        column, last = cell % self.width, self.width * self.height
-        return [
-            neighbour
-            for neighbour, sideways in zip((cell + step for step in self._steps), (0, 1, 0, -1), strict=True)
-            if 0 <= neighbour < last and 0 <= column + sideways < self.width
-        ]
+        width, cells = self.width, list[int]()
+        column = cell % width
+        if cell >= width:
+            cells.append(cell - width)
+        if column < width - 1:
+            cells.append(cell + 1)
+        if cell + width < len(self.cells):
+            cells.append(cell + width)
+        if column:
+            cells.append(cell - 1)
+        return cells
 
     def simple(self, cell: int) -> bool:
         """Say whether the cell, filled, would leave its walkable neighbours connected around it."""
-        width, (row, column) = self.width, divmod(cell, self.width)
-        kinds, ring = self.palette.kinds, 0
-        around = ((-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1))
-        for bit, (down, right) in enumerate(around):
-            if (
-                0 <= row + down < self.height
-                and 0 <= column + right < width
-                and kinds[self.cells[cell + down * width + right]].walkable
-            ):
-                ring |= 1 << bit
+        width, cells, walkable = self.width, self.cells, self.palette.walkable
+        column = cell % width
+        left, right, ring = column > 0, column < width - 1, 0
+        if cell >= width:
+            above = cell - width
+            ring = walkable[cells[above]] << 1
+            if left:
+                ring |= walkable[cells[above - 1]]
+            if right:
+                ring |= walkable[cells[above + 1]] << 2
+        if right:
+            ring |= walkable[cells[cell + 1]] << 3
+        if cell + width < len(cells):
+            below = cell + width
+            ring |= walkable[cells[below]] << 5
+            if right:
+                ring |= walkable[cells[below + 1]] << 4
+            if left:
+                ring |= walkable[cells[below - 1]] << 6
+        if left:
+            ring |= walkable[cells[cell - 1]] << 7
         return bool(_SIMPLE[ring])
 
     def random_cells(self) -> Iterator[int]:
@@ -102,7 +114,7 @@ class Board:
 
     def walkable(self) -> int:
         """Return the cells that can be walked on."""
-        return self.bits([number for number, kind in enumerate(self.palette.kinds) if kind.role not in SOLID_ROLES])
+        return int(self.cells.translate(self.palette.walkable).translate(_DIGITS)[::-1], 2)
 
     def building_cells(self) -> int:
         """Return the cells that are built upon."""
@@ -123,13 +135,9 @@ class Board:
         for number in self.numbers(cells):
             self.cells[number] = kind
 
-    def least(self, values: Sequence[int], level: int) -> int:
-        """Return the cells whose values are at least this."""
-        return int(bytes(map(level.__le__, reversed(values))).translate(_DIGITS), 2)
-
-    def edges(self, values: Sequence[int], level: int) -> int:
+    def edges(self, values: Field, level: int) -> int:
         """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
-        above = self.least(values, level)
+        above = values.least(level)
         right = (above ^ above >> 1) & self._not_last
         return right | (above ^ above >> self.width) & (self.all >> self.width)
 
@@ -138,22 +146,19 @@ class Board:
     def claim(self, top: int, left: int, height: int, width: int, is_building: bool = True) -> None:
         """Keep a rectangle and the cells around it free of buildings, and the rectangle of roads too if it is built."""
         for row in range(max(0, top - 1), min(self.height, top + height + 1)):
-            inside = top <= row < top + height
-            first, last = max(0, left - 1), min(self.width, left + width + 1)
-            for cell in range(row * self.width + first, row * self.width + last):
-                if self.claimed[cell] != _BUILDING:
-                    self.claimed[cell] = _MARGIN
-            if inside and is_building:
-                start = row * self.width + left
-                self.claimed[start : start + width] = bytes([_BUILDING]) * width
+            start = row * self.width
+            around = slice(start + max(0, left - 1), start + min(self.width, left + width + 1))
+            self.claimed[around] = self.claimed[around].translate(_AS_MARGIN)
+            if top <= row < top + height and is_building:
+                self.claimed[start + left : start + left + width] = bytes([_BUILDING]) * width
 
-    def is_free(self, top: int, left: int, height: int, width: int) -> bool:
-        """Say whether nothing is built in or beside a rectangle."""
-        for row in range(top, top + height):
-            start = row * self.width + left
-            if self.claimed[start : start + width].strip(b"\0"):
-                return False
-        return True
+    def claimed_cells(self) -> int:
+        """Return the cells that are built upon, and those beside them."""
+        return _bits(self.claimed, (_MARGIN, _BUILDING))
+
+    def rectangle(self, height: int, width: int) -> int:
+        """Return the cells of a rectangle in the upper left corner; shifted by a cell's number, it begins there."""
+        return ((1 << width) - 1) * (((1 << self.width * height) - 1) // ((1 << self.width) - 1))
 
     def share(self) -> int:
         """Return how many cells can be walked on, per cent, rounded down."""
@@ -173,28 +178,30 @@ class Board:
         Returns:
             Nothing if no goal can be reached.
         """
-        layers, spreads = [1 << start], [self.spread(1 << start)]
-        closed, slowest, last = 1 << start, max(cost for _, cost in speeds), 0
-        while not layers[-1] & goals:
-            turn, layer = len(layers), 0
-            for cells, cost in speeds:
-                if turn >= cost and layers[turn - cost]:
-                    layer |= spreads[turn - cost] & cells
-            layer &= ~closed
-            closed |= layer
-            layers.append(layer)
+        slowest, empty, layer = max(cost for _, cost in speeds), 0, 1 << start
+        layers, spreads = [layer], [0] * (slowest - 1)  # spreads begin with those of turns before the first
+        rest = self.all & ~layer
+        while not layer & goals:
             spreads.append(self.spread(layer) if layer else 0)
-            if layer:
-                last = turn
-            elif turn - last > slowest:
+            layer = 0
+            for cells, cost in speeds:
+                layer |= spreads[-cost] & cells
+            layer &= rest
+            rest ^= layer
+            layers.append(layer)
+            empty = 0 if layer else empty + 1
+            if empty > slowest:
                 return []
-        end = layers[-1] & goals
+        end = layer & goals
         return self._back((end & -end).bit_length() - 1, layers, speeds)
 
     def _back(self, cell: int, layers: list[int], speeds: Sequence[tuple[int, int]]) -> list[int]:
         turn, path, heading = len(layers) - 1, [cell], 0
         while turn:
-            turn -= next(cost for cells, cost in speeds if cells >> cell & 1)
+            for cells, cost in speeds:
+                if cells >> cell & 1:
+                    turn -= cost
+                    break
             layer = layers[turn]
             before = [neighbour for neighbour in self.beside(cell) if layer >> neighbour & 1]
             # Ways keep straight on more often than not: a way that turns at every step looks like noise.
@@ -224,30 +231,3 @@ def _bits(values: bytearray, indexes: Iterable[int]) -> int:
     for value in indexes:
         table[value] = ord("1")
     return int(values.translate(table)[::-1], 2)
-
-
-def noise(rng: Stream, width: int, height: int, pitch: int) -> list[int]:
-    """Return smooth random values, one for each cell, from 0 to 65280.
-
-    Args:
-        rng: Random numbers.
-        width: Number of columns.
-        height: Number of rows.
-        pitch: Distance of the points whose values are drawn; the others lie between them. At least 1.
-    """
-    across, down = width // pitch + 2, height // pitch + 2
-    random_bytes = b"".join(rng.word().to_bytes(8, "big") for _ in range(across * down // 8 + 1))
-    ease = [_SCALE * (3 * t * t * pitch - 2 * t**3) // pitch**3 for t in range(pitch)]
-    columns = [(x // pitch, _SCALE - ease[x % pitch], ease[x % pitch]) for x in range(width)]
-    values: list[int] = []
-    for y in range(height):
-        low, ahead = y // pitch * across, ease[y % pitch]
-        above, below = random_bytes[low : low + across], random_bytes[low + across : low + 2 * across]
-        line = [a * (_SCALE - ahead) + b * ahead for a, b in zip(above, below, strict=True)]
-        values += [line[x] * near + line[x + 1] * far for x, near, far in columns]
-    return values
-
-
-def level_of(values: Sequence[int], percent: int) -> int:
-    """Return the value that this share of the values reach or exceed."""
-    return sorted(values)[max(0, min(len(values) - 1, len(values) * (100 - percent) // 100))]

@@ -18,7 +18,7 @@ def _cells(board: Board, area: Area) -> list[int]:
 
 
 def _open(board: Board, cells: list[int]) -> list[int]:
-    walkable = board.walkable_kinds()
+    walkable = board.palette.walkable
     return [cell for cell in cells if walkable[board.cells[cell]]]
 
 
@@ -28,8 +28,7 @@ def _open(board: Board, cells: list[int]) -> list[int]:
 def town(board: Board) -> list[Location]:
     """Lay out a town: streets all over it, houses and gardens between them, perhaps a canal and a wall around."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
-    for cell in range(width * height):
-        board.cells[cell] = palette.one("road")
+    board.cells[:] = bytes([palette.one("road")]) * (width * height)
     rim = 1
     if height >= 14 and rng.below(3) == 0:
         _wall(board)
@@ -252,7 +251,7 @@ def _room(board: Board, cells: list[int]) -> Location:
 def _more_doors(board: Board, count: int) -> None:
     """Break further doors, so that there is more than one way."""
     rng, width, palette = board.rng, board.width, board.palette
-    walkable, walls = board.walkable_kinds(), palette.roles["wall"]
+    walkable, walls = palette.walkable, palette.roles["wall"]
     for _ in range(count * 8):
         cell = (1 + rng.below(board.height - 2)) * width + 1 + rng.below(width - 2)
         up, right, down, left = (walkable[board.cells[cell + step]] for step in (-width, 1, width, -1))

@@ -1,11 +1,15 @@
 """Decoration of a world: patches of ground, furniture, objects and people, until every tile is in use."""
 
-from waybench.envs.tilemap.worlds._board import Board, noise
+from waybench.envs.tilemap.worlds._board import Board
 from waybench.envs.tilemap.worlds._frame import Location
+from waybench.envs.tilemap.worlds._noise import noise
+from waybench.envs.tilemap.worlds._tiles import SOLID_ROLES
 
 _FIXED_ROLES = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
 _NEVER_FORCED = frozenset(("road", "bridge", "wall", "floor", "door", "cliff", "shore", "water", "river", "furniture"))
 _AREAS = frozenset(("ground", "patch", "floor", "solid", "cliff", "water", "river", "wall"))
+_FLOORS = frozenset(("ground", "patch", "floor", "road", "shore"))
+_ROCKS = _AREAS & SOLID_ROLES
 _CROWDED = 60  # walkable cells, per cent, below which a solid tile takes the place of another one
 _FEW = 2  # of a kind of which there are no more than this, none is replaced
 
@@ -16,11 +20,11 @@ def lay_patches(board: Board, plan: str) -> None:
     patches = board.palette.roles.get("patch", [])
     if plan == "wild" and patches:
         values = noise(rng, board.width, board.height, max(3, min(8, board.height // 3)))
-        ranked = sorted(values)
+        ranked = values.ranked()
         for number, patch in enumerate(patches):
             # A band of values makes an area with a hole in it, or a strip; it has a twentieth of the cells or so.
             low = size * (10 + 80 * number // len(patches)) // 100
-            band = board.least(values, ranked[low]) & ~board.least(values, ranked[low + size // 20])
+            band = values.least(ranked[low]) & ~values.least(ranked[low + size // 20])
             board.paint(band & board.bits([ground]), patch)
     for patch in patches:
         for _ in range(1 + size // 900):
@@ -102,21 +106,18 @@ def complete(board: Board) -> None:
 
 def _insert(board: Board, number: int) -> bool:
     """Put one tile of a kind where it fits best; say whether there is a place for it."""
-    kinds, cells = board.palette.kinds, board.cells
-    role, solid = kinds[number].role, not kinds[number].walkable
-    many = [candidate for candidate in range(len(kinds)) if cells.count(candidate) > _FEW]
-    like = {candidate for candidate in many if kinds[candidate].role == role and role in _AREAS}
-    floor = {candidate for candidate in many if kinds[candidate].walkable and kinds[candidate].role not in _FIXED_ROLES}
-    rock = {candidate for candidate in many if not kinds[candidate].walkable and kinds[candidate].role in _AREAS}
-    choices = [like, floor]
+    kinds, cells, walkable = board.palette.kinds, board.cells, board.palette.walkable
+    role, solid = kinds[number].role, not walkable[number]
+    choices = [_AREAS & {role}, _FLOORS]
     if solid:
-        choices.insert(1 if board.share() < _CROWDED else 2, rock)
-    for choice in choices:
+        choices.insert(1 if board.share() < _CROWDED else 2, _ROCKS)
+    for roles in choices:
+        choice = {other for other, kind in enumerate(kinds) if kind.role in roles and cells.count(other) > _FEW}
         for cell in board.random_cells() if choice else ():
             if cells[cell] not in choice:
                 continue
             # On open ground it blocks no path, and among tiles like it it can be seen.
-            fits = board.simple(cell) if kinds[cells[cell]].walkable else _is_seen(board, cell)
+            fits = board.simple(cell) if walkable[cells[cell]] else _is_seen(board, cell)
             if fits or not solid:
                 cells[cell] = number
                 return True
@@ -124,4 +125,4 @@ def _insert(board: Board, number: int) -> bool:
 
 
 def _is_seen(board: Board, cell: int) -> bool:
-    return any(board.palette.kinds[board.cells[neighbour]].walkable for neighbour in board.beside(cell))
+    return any(board.palette.walkable[board.cells[neighbour]] for neighbour in board.beside(cell))

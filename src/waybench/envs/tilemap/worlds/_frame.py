@@ -35,17 +35,18 @@ class Frame:
         turn: How it lies, from 0 to 7: 1 turns it upside down, 2 left to right, 4 swaps rows and columns.
     """
 
-    __slots__ = ("_high", "_left", "_top", "_wide", "board", "height", "turn", "width")
+    __slots__ = ("_across", "_down", "_first", "_high", "_left", "_top", "_wide", "board", "height", "turn", "width")
 
     def __init__(self, board: Board, top: int, left: int, size: tuple[int, int], turn: int) -> None:
         self.board, self.turn = board, turn
         self._top, self._left, (self._high, self._wide) = top, left, size
         self.height, self.width = size[::-1] if turn & 4 else size
+        at = [row * board.width + column for row, column in map(self._on_board, (0, 1, 0), (0, 0, 1))]
+        self._first, self._down, self._across = at[0], at[1] - at[0], at[2] - at[0]
 
     def cell(self, row: int, column: int) -> int:
         """Return the number of a cell, by its own coordinates."""
-        row, column = self._on_board(row, column)
-        return row * self.board.width + column
+        return self._first + row * self._down + column * self._across
 
     def _on_board(self, row: int, column: int) -> tuple[int, int]:
         if self.turn & 4:
@@ -58,14 +59,14 @@ class Frame:
 
     def put(self, row: int, column: int, kind: int) -> None:
         """Lay a tile."""
-        self.board.cells[self.cell(row, column)] = kind
+        self.board.cells[self._first + row * self._down + column * self._across] = kind
 
     def solid(self, row: int, column: int) -> bool:
         """Say whether a cell cannot be walked on, or is outside the map."""
         board, (row, column) = self.board, self._on_board(row, column)
         if not (0 <= row < board.height and 0 <= column < board.width):
             return True
-        return not board.palette.kinds[board.cells[row * board.width + column]].walkable
+        return not board.palette.walkable[board.cells[row * board.width + column]]
 
     def part(self, row: int, column: int, height: int, width: int, back: bool = False) -> "Frame":
         """Return a rectangle within this one, with its front on the same side, or on the opposite one."""
@@ -79,9 +80,9 @@ class Frame:
 
     def fill(self, kind: int) -> None:
         """Lay a tile everywhere."""
-        for row in range(self.height):
-            for column in range(self.width):
-                self.put(row, column, kind)
+        for row in range(self._top, self._top + self._high):
+            start = row * self.board.width + self._left
+            self.board.cells[start : start + self._wide] = bytes([kind]) * self._wide
 
     def ring(self, kind: int) -> None:
         """Lay a tile along all four sides."""

@@ -42,7 +42,7 @@ def landmarks(board: Board, plan: str) -> list[Location]:
             cell = rng.choice(cells)
             if role != "road" or sum(board.cells[neighbour] in kind_numbers for neighbour in board.beside(cell)) >= 3:
                 locations.append(Location(name, [cell], cell))
-    walkable = board.walkable_kinds()
+    walkable, below = board.palette.walkable, rng.below
     for number, direction in enumerate(_DIRECTIONS):
         row, column = divmod(number, 3)
         # Such that `_region` finds the same number: the first row is the least one with 3 * row // height == number.
@@ -50,10 +50,8 @@ def landmarks(board: Board, plan: str) -> list[Location]:
             (-(-length * at // 3), -(-length * (at + 1) // 3))
             for length, at in ((board.height, row), (board.width, column))
         )
-        lots = [
-            (rows[0] + rng.below(rows[1] - rows[0])) * board.width + columns[0] + rng.below(columns[1] - columns[0])
-            for _ in range(12)
-        ]
+        first, high, wide = rows[0] * board.width + columns[0], rows[1] - rows[0], columns[1] - columns[0]
+        lots = [first + below(high) * board.width + below(wide) for _ in range(12)]
         locations.append(Location(f"region {direction}", [cell for cell in lots if walkable[board.cells[cell]]], 0))
     return locations
 
@@ -77,7 +75,9 @@ class Quest:
 
     def __init__(self, board: Board, places: list[Location], count: int) -> None:
         self._board, self._places = board, places
-        self._place_of = {cell: n for n, place in enumerate(places[:-9]) for cell in place.cells}
+        self._place_of: dict[int, int] = {}
+        for number, place in enumerate(places[:-9]):
+            self._place_of.update(dict.fromkeys(place.cells, number))
         kinds = board.palette.kinds
         self._finds = board.numbers(board.bits(number for number, kind in enumerate(kinds) if kind.role in _FINDS))
         start, _ = self._settle(HERO, self._can_start)
@@ -121,8 +121,8 @@ class Quest:
 
     def _beside(self, cell: int) -> list[int]:
         """Return the cells beside one that can be walked on and have not been taken."""
-        cells, kinds = self._board.cells, self._board.palette.kinds
-        return [n for n in self._board.beside(cell) if kinds[cells[n]].walkable and n not in self._used_cells]
+        cells, walkable = self._board.cells, self._board.palette.walkable
+        return [n for n in self._board.beside(cell) if walkable[cells[n]] and n not in self._used_cells]
 
     def _can_start(self, cell: int) -> bool:
         kind = self._board.palette.kinds[self._board.cells[cell]]
@@ -156,13 +156,13 @@ class Quest:
         if self._finds and rng.below(5) < 3:
             cell = find = rng.choice(self._finds)
             place = self._at(cell)
-            if not board.palette.kinds[board.cells[cell]].walkable:
+            if not board.palette.walkable[board.cells[cell]]:
                 cell = rng.choice(self._beside(cell) or [cell])
         else:
             named_places = len(self._places) - 9  # of which regions are the last resort, but not the last place
             place = rng.below(named_places) if named_places and rng.below(5) else named_places + rng.below(9)
             cell = rng.choice(self._places[place].cells or [0])
-        walkable = board.palette.kinds[board.cells[cell]].walkable
+        walkable = board.palette.walkable[board.cells[cell]]
         return Goal(cell, place, find) if walkable and cell not in self._used_cells else None
 
     def _any(self) -> Goal:

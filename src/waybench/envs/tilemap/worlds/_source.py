@@ -1,6 +1,7 @@
 """Sets of the project's own worlds: which there are at a level, and how large each of them is."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from math import isqrt
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
@@ -53,7 +54,7 @@ class WorldSource(Source[TileMap]):
         key: The set's key.
         level: Size class, as of `TileMap.level`: level k holds maps of 70 * 2 ** (k - 1) cells up to twice as many.
         options: `objectives`, `tiles` and `biome`.
-        prove: What is known of a map's solution.
+        prove: What is known of a map's solution; its "minimum" becomes the map's path length.
 
     Raises:
         UsageError: For a level that does not exist, or whose smallest maps have no room for so many kinds of tiles.
@@ -86,7 +87,9 @@ class WorldSource(Source[TileMap]):
         tiles = self._tiles or _draw_tiles(self._level, rng)
         name = f"{self._level}-{index}"
         world = make_world(size, biome, tiles, self._objectives or _draw_objectives(self._level, rng), name, rng)
-        return Item(world, name, self._level, self._key, index, self._prove(world))
+        proof = self._prove(world)
+        world = replace(world, path_length=proof["minimum"])
+        return Item(world, name, self._level, self._key, index, proof)
 
 
 def _draw_size(level: int, rng: Stream) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Kinds of tiles of a world: which it has, what they are for, and by which character they are written."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import Stream
@@ -64,14 +65,21 @@ class Palette:
         kinds: All of them; a kind's number is its place here. The first two are the player and the antagonist.
         roles: The numbers of the kinds that serve each role; a role that the alphabet has no room for borrows them.
         spare: Kinds that replace others which the map turned out to have no place for.
+        walkable: By kind, 1 if it can be walked on; 0 for numbers of no kind, too.
     """
 
     kinds: list[Kind]
     roles: dict[str, list[int]]
     spare: list[Kind]
+    walkable: bytearray = field(init=False, default_factory=lambda: bytearray(256))
+
+    def __post_init__(self) -> None:
+        """Note which kinds can be walked on."""
+        self.walkable[: len(self.kinds)] = bytes(kind.walkable for kind in self.kinds)
 
     def add(self, kind: Kind) -> int:
         """Take one more kind, and return its number."""
+        self.walkable[len(self.kinds)] = kind.walkable
         self.kinds.append(kind)
         self.roles.setdefault(kind.role, []).append(len(self.kinds) - 1)
         return len(self.kinds) - 1
@@ -147,10 +155,15 @@ def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
         if (kind.role == "person" and symbols) or not free:
             signs.append(symbols.pop(0))
             continue
-        initials = [letter for word in kind.name.split() for letter in word[0].lower() + word[0].upper()]
-        rest = [letter for letter in kind.name.lower() if letter in free]
-        candidates = () if order else (*initials, *rest, *(letter.upper() for letter in rest))
+        candidates = "" if order else _candidates(kind.name)
         sign = next((letter for letter in candidates if letter in free), next(iter(free)))
         del free[sign]
         signs.append(sign)
     return signs
+
+
+@lru_cache(maxsize=1024)
+def _candidates(name: str) -> str:
+    """Return the letters that a tile of this name may be written by, the best first."""
+    initials = [word[0].lower() + word[0].upper() for word in name.split()]
+    return "".join(initials) + name.lower()

@@ -1,12 +1,14 @@
 """Open country: woods, waters, ridges and rivers, with places in it and roads between them."""
 
 from waybench.envs.tilemap.worlds._biomes import Biome
-from waybench.envs.tilemap.worlds._board import Board, level_of, noise
+from waybench.envs.tilemap.worlds._board import Board
 from waybench.envs.tilemap.worlds._frame import Frame, Location
+from waybench.envs.tilemap.worlds._noise import Field, field, noise
 from waybench.envs.tilemap.worlds._outdoors import SITES
 
 _TRIES = 25  # to find room for one place
 _SMALL, _LARGE = 280, 8000  # cells: few waters, and more ridges and rivers
+_SLOPE = 100_000  # of the ground towards the sea, in units of the noise
 _PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
 
 
@@ -37,7 +39,7 @@ def wild(board: Board, biome: Biome) -> list[Location]:
     return [place for locations in sites for place in locations]
 
 
-def _noise(board: Board, pitch: int) -> list[int]:
+def _noise(board: Board, pitch: int) -> Field:
     return noise(board.rng, board.width, board.height, pitch)
 
 
@@ -48,18 +50,19 @@ def _between(board: Board, bounds: tuple[int, int]) -> int:
 def _plant(board: Board, biome: Biome, pitch: int) -> None:
     """Let woods grow: regions of one species each, with a few strays."""
     rng, trees = board.rng, board.palette.roles["solid"]
-    values = [2 * a + b for a, b in zip(_noise(board, pitch), _noise(board, max(2, pitch // 2)), strict=True)]
-    least, noise = level_of(values, _between(board, biome.woods)), _noise(board, pitch)
-    for cell in board.numbers(board.least(values, least)):
-        species = noise[cell] * len(trees) // 65281 if rng.below(7) else rng.below(len(trees))
+    coarse, fine = _noise(board, pitch), _noise(board, max(2, pitch // 2))
+    values = Field(coarse.size, 2 * coarse.lanes + fine.lanes)
+    least, regions = values.level(_between(board, biome.woods)), _noise(board, pitch).values()
+    for cell in board.numbers(values.least(least)):
+        species = regions[cell] * len(trees) // 65281 if rng.below(7) else rng.below(len(trees))
         board.cells[cell] = trees[species]
 
 
 def _ridge(board: Board, pitch: int) -> None:
     """Raise a line of cliffs, with gaps."""
     lines, cuts = _noise(board, pitch * 2), _noise(board, pitch * 2)
-    gaps = board.edges(cuts, level_of(cuts, 50))  # where the line crosses another one
-    ridge = board.edges(lines, level_of(lines, 30 + board.rng.below(40)))
+    gaps = board.edges(cuts, cuts.level(50))  # where the line crosses another one
+    ridge = board.edges(lines, lines.level(30 + board.rng.below(40)))
     board.paint(ridge & ~board.spread(gaps) & ~gaps, board.palette.one("cliff"))
 
 
@@ -68,12 +71,11 @@ def _flood(board: Board, biome: Biome, pitch: int) -> None:
     width, height, palette = board.width, board.height, board.palette
     values, side = _noise(board, pitch), board.rng.below(4)
     if biome.shore == "sea":
-        slope = 100_000
-        for cell in range(width * height):
-            row, column = divmod(cell, width)
-            far = column * slope // width if side % 2 else row * slope // height
-            values[cell] += far if side < 2 else slope - far
-    water = board.least(values, level_of(values, _between(board, biome.water)))
+        ahead = [at * _SLOPE // length for length in ((height, width)[side % 2],) for at in range(length)]
+        far = [_SLOPE - value for value in ahead] if side >= 2 else ahead
+        slope = far * height if side % 2 else [value for value in far for _ in range(width)]
+        values = Field(values.size, values.lanes + field(slope, values.size).lanes)
+    water = values.least(values.level(_between(board, biome.water)))
     board.paint(water, palette.one("water"))
     reach = board.spread(water)
     if biome.shore == "sea" and height > 15:
@@ -88,7 +90,7 @@ def _river(board: Board) -> None:
     down = rng.below(3) > 0
     length, across = (height, width) if down else (width, height)
     broad = 1 + (across >= 40) * rng.below(2) + (across >= 90) * rng.below(2)
-    bends = noise(rng, length, 1, max(3, length // 4))
+    bends = noise(rng, length, 1, max(3, length // 4)).values()
     swing = min(across, length) // 2
     start = across // 5 + rng.below(max(1, across * 3 // 5)) - swing // 2
     before = None
@@ -110,8 +112,7 @@ def _settle(board: Board, biome: Biome) -> list[list[Location]]:
     site_count = 1 + size // (_PER_PLACE + size // 60)
     site_count += rng.below(1 + site_count // 3)
     kinds, locations = list(biome.sites), list[list[Location]]()
-    waters = _waters(board)
-    wet = bytearray(kind in waters for kind in board.cells)
+    wet = board.bits(_waters(board))
     for _ in range(site_count):
         kind = rng.choice(kinds)
         least, most, build = SITES[kind]
@@ -122,21 +123,22 @@ def _settle(board: Board, biome: Biome) -> list[list[Location]]:
         if (high + 2) * (wide + 2) > size * 2 // 3 or high + 2 > board.height or wide + 2 > board.width:
             (high, wide), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
         # The first place has to be: if need be the land is drained.
-        spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, bytearray(size), (high, wide)))
+        spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, 0, (high, wide)))
         if spot is not None:
             _clear(board, spot, (high, wide))
             locations.append(build(Frame(board, *spot, (high, wide), turn)))
     return locations
 
 
-def _spot(board: Board, wet: bytearray, size: tuple[int, int]) -> tuple[int, int] | None:
+def _spot(board: Board, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
     """Return the first dry and free spot of some: its top and left."""
-    rng, width = board.rng, board.width
+    rng, width, claimed = board.rng, board.width, board.claimed_cells()
     high, wide = size
+    lot, yard = board.rectangle(high, wide), board.rectangle(high + 2, wide + 2)
     for _ in range(_TRIES):
         top, left = 1 + rng.below(board.height - high - 1), 1 + rng.below(width - wide - 1)
-        rows = range((top - 1) * width + left - 1, (top + high + 1) * width, width)
-        if board.is_free(top, left, high, wide) and not any(1 in wet[at : at + wide + 2] for at in rows[: high + 2]):
+        start = top * width + left
+        if not (claimed >> start & lot or wet >> start - width - 1 & yard):
             return top, left
     return None
 
@@ -152,7 +154,7 @@ def _connect(board: Board, ends: list[int]) -> None:
     """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
     rng, width, height = board.rng, board.width, board.height
     buildings, values = board.building_cells(), _noise(board, 3)
-    rough = board.least(values, level_of(values, 45))
+    rough = values.least(values.level(45))
 
     def apart(one: int, other: int) -> int:
         return abs(one // width - other // width) + abs(one % width - other % width)

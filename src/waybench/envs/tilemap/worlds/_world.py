@@ -1,9 +1,7 @@
 """Worlds of our own: a map with its tiles, places, objectives and story, all of it from random numbers by key."""
 
-from dataclasses import replace
-
 from waybench.core import Stream
-from waybench.envs.tilemap._instance import Objective, TileMap, tour
+from waybench.envs.tilemap._instance import Objective, TileMap
 from waybench.envs.tilemap.worlds._biomes import BIOMES, Biome
 from waybench.envs.tilemap.worlds._board import Board
 from waybench.envs.tilemap.worlds._built import halls, town
@@ -35,6 +33,9 @@ def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, n
         objectives: Number of objectives, from 1 to 11.
         name: The map's name.
         rng: Random numbers.
+
+    Returns:
+        The world, as yet without its path length.
     """
     about = BIOMES[biome]
     hero, foe = rng.choice(HEROES), rng.choice(FOES)
@@ -59,8 +60,7 @@ def _write(board: Board, quest: Quest, places: list[str], words: Words, name: st
     present = [number for number in range(len(palette.kinds)) if number in board.cells]
     kinds = [palette.kinds[number] for number in present]
     signs = write_signs(kinds, board.rng)
-    sign_of = dict(zip(present, signs, strict=True))
-    text = "".join([sign_of[kind] for kind in board.cells])
+    text = board.cells.decode("latin-1").translate(dict(zip(present, signs, strict=True)))
     place_names: dict[int, str] = {}
     objectives: list[Objective] = []
     for cell, place, find in quest.goals:
@@ -72,7 +72,7 @@ def _write(board: Board, quest: Quest, places: list[str], words: Words, name: st
     hero, foe, *other_tiles = [(kind.name, sign) for kind, sign in zip(kinds, signs, strict=True)]
     pairs = list(zip(kinds, signs, strict=True))[2:]
     walkable = [sign for kind, sign in pairs if kind.walkable]
-    case = TileMap(
+    return TileMap(
         rows=tuple(text[start : start + width] for start in range(0, len(text), width)),
         tiles=(*other_tiles, hero, foe),
         walkable=str(walkable),
@@ -82,4 +82,3 @@ def _write(board: Board, quest: Quest, places: list[str], words: Words, name: st
         id=name,
         story=words.story(hero[0], foe[0], [objective.name for objective in objectives]),
     )
-    return replace(case, path_length=sum(length or 0 for length in tour(case, "".join(walkable))))
