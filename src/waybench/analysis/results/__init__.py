@@ -28,6 +28,7 @@ from waybench.analysis.results._labels import (
     named_settings,
     rest,
     setting,
+    setting_names,
     setting_order,
     settings_order,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "row",
     "rows",
     "setting",
+    "setting_names",
     "setting_order",
     "settings_order",
     "telling",
