@@ -140,6 +140,9 @@ def build(
         also_replays: File names of pages of replays that are written besides.
         workers: Simulate the episodes; by default these processes.
     """
+    if processes > 1:
+        # Matrix products of several processes with several threads each get into each other's way.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from waybench.analysis.formatting import one_line
     from waybench.analysis.logs import EpisodeBatches, Skipped
     from waybench.core import WaybenchError, plural, prepare_folder, read_prices

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from waybench.core._environment import Environment, I
 from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
@@ -150,11 +151,23 @@ def _stop_of(turn: TurnRecord) -> str:
 
 
 def _require_same(name: str, recorded: Json, simulated: Json) -> None:
-    if recorded is simulated or (type(recorded) is type(simulated) is str and recorded == simulated):
-        return
     # As text, for 4.0 and 4, or true and 1, are equal and not the same.
-    if _plain(recorded) != _plain(simulated):
+    if not _is_surely_same(recorded, simulated) and _plain(recorded) != _plain(simulated):
         raise ReplayError(f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}")
+
+
+def _is_surely_same(recorded: Any, simulated: Any) -> bool:
+    """Return True for most values that are the same as text, in a fraction of the time."""
+    if recorded is simulated:
+        return True
+    kind = type(recorded)
+    if kind is list or kind is tuple:
+        return (
+            type(simulated) in (list, tuple)
+            and len(recorded) == len(simulated)
+            and all(map(_is_surely_same, recorded, simulated))
+        )
+    return kind is type(simulated) and kind in (str, int, bool) and recorded == simulated
 
 
 def _plain(value: Json) -> str:

@@ -1,5 +1,6 @@
 """Spreads work over other processes, by default over forked ones, which share this process's memory."""
 
+import gc
 import io
 import os
 import pickle
@@ -76,6 +77,7 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
     from multiprocessing import get_context
 
     _WORK.append(work)
+    gc.freeze()  # a collection in a copy would write to, and so copy, the memory that both share
     try:
         with ProcessPoolExecutor(min(processes, count), mp_context=get_context("fork")) as pool:
             with warnings.catch_warnings():
@@ -88,6 +90,7 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:
+        gc.unfreeze()
         _WORK.pop()
 
 

@@ -114,9 +114,7 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
     """
     if not found:
         return None
-    every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
-    common = {pair for pair in every[0] if all(pair in other for other in every)}
-    cards = [_card(number, agent, common) for number, agent in enumerate(found)]
+    cards = agent_cards(found)
     rows = [
         TableRow(model_cell(agent.model, card.differs), [_game(agent, game, pages) for game in RECORDED], _kind(agent))
         for agent, card in zip(found, cards, strict=True)
@@ -147,6 +145,18 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
         degree_charts(),
         overlays(found, labels),
     )
+
+
+def agent_cards(found: Sequence[Agent], model: str | None = None) -> list[AgentCard]:
+    """Return what pages show of each agent.
+
+    Args:
+        found: All agents.
+        model: The model of those that are wanted; all agents by default.
+    """
+    every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
+    common = {pair for pair in every[0] if all(pair in other for other in every)} if every else set[tuple[str, str]]()
+    return [_card(number, agent, common) for number, agent in enumerate(found) if model in (None, agent.model)]
 
 
 def _raw_table(found: Sequence[Agent], cards: Sequence[AgentCard], pages: Mapping[Group, str]) -> Table:

@@ -201,8 +201,8 @@ class KeptEpisode(NamedTuple):
     simulated: Simulated
 
 
-def episode_key(episode: LoggedEpisode, price: Price | None) -> bytes:
-    """Return the key of an episode's row, from its record and the price of its tokens."""
+def episode_key(episode: LoggedEpisode, price: Price | None, record: str) -> bytes:
+    """Return the key of an episode's row, from its record as text and the price of its tokens."""
     facts = (
         episode.model,
         episode.task,
@@ -212,8 +212,9 @@ def episode_key(episode: LoggedEpisode, price: Price | None) -> bytes:
         episode.run,
         episode.origin,
     )
-    record = episode.record.dumps().encode("utf-8", "surrogatepass")
-    return content_key("row", *facts, episode.origin, sorted(episode.search.items()), episode.attempt, price, record)
+    search = sorted(episode.search.items())
+    data = record.encode("utf-8", "surrogatepass")
+    return content_key("row", *facts, episode.origin, search, episode.attempt, price, data)
 
 
 def pack(kept: KeptEpisode) -> bytes:

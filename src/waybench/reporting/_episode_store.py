@@ -12,7 +12,7 @@ from typing import NamedTuple
 from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.estimates import ClusterVariables, Variables
 from waybench.analysis.logs import EpisodeBatches, Skipped, skipped
-from waybench.analysis.results import Cluster, Group, Simulated, exclude
+from waybench.analysis.results import Cluster, Group, Simulated, exclude, grouped
 from waybench.core import EpisodeRecord, Instance, Price
 from waybench.envs import registry
 from waybench.reporting._cache import ReportCache
@@ -110,6 +110,7 @@ class EpisodeStore:
         self.rows = exclude(made)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
         self.numbers = _numbered(self.rows)
+        self._positions = grouped(range(len(self.rows)), lambda position: self.rows[position].group)
 
     def close(self) -> None:
         """Remove the files."""
@@ -123,7 +124,7 @@ class EpisodeStore:
 
     def positions(self, group: Group) -> list[int]:
         """Return the numbers of a group's episodes among all."""
-        return [position for position, one in enumerate(self.rows) if one.group == group]
+        return self._positions.get(group, [])
 
     def load(self, positions: Iterable[int]) -> Iterator[Played]:
         """Yield episodes, read back one at a time."""

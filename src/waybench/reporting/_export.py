@@ -11,7 +11,6 @@ from waybench.analysis import Estimate, Row, episode_frame, score_frame
 from waybench.analysis.formatting import one_line
 from waybench.analysis.frames import Frame, column_frame
 from waybench.reporting._model_facts import ModelFacts, with_models
-from waybench.reporting.charts import ChartFiles
 from waybench.reporting.tables import Cell, Column, Leaders, Note, Table, TableRow, files, notes, readme_table, rows_of
 
 _SCHEMA = "summary.schema.json"
@@ -22,7 +21,6 @@ def exports(
     estimates: Sequence[Sequence[Estimate]],
     more: Sequence[Frame],
     table: Leaders,
-    charts: ChartFiles,
     templates: Templates,
     models: Mapping[str, ModelFacts],
 ) -> Iterator[tuple[str, str | bytes]]:
@@ -30,14 +28,13 @@ def exports(
 
     They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
     other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
-    JSON Schema of summary.json as data/summary.schema.json, charts/index.json, and table.md.
+    JSON Schema of summary.json as data/summary.schema.json, and table.md.
 
     Args:
         rows: The rows of all episodes.
         estimates: All estimates by level, and those over all levels.
         more: Other frames.
         table: The first page's table.
-        charts: The charts that were drawn.
         templates: The site's templates.
         models: What is known of models, which becomes columns.
     """
@@ -54,7 +51,6 @@ def exports(
     yield f"data/{_SCHEMA}", (package_files("waybench.reporting") / _SCHEMA).read_text(encoding="utf-8")
     tables = [_file_table(frames, sizes), *map(_column_table, frames)]
     yield "data/index.html", templates.get_template("data.html").render(tables=tables)
-    yield charts.index()
     yield "table.md", readme_table(table)
 
 

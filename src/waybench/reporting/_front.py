@@ -1,57 +1,38 @@
-"""The first page, and the pages of families, agents and all results that it links to."""
+"""The first page."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from waybench.analysis.estimates import Matrix, short_title
 from waybench.analysis.horizons import Horizon
 from waybench.analysis.results import Family, Group
-from waybench.core import Presentation
-from waybench.reporting._files import task_page
+from waybench.envs import registry
 from waybench.reporting._presentations import family_of
-from waybench.reporting.pages import Section
-from waybench.reporting.tables import Table, horizon_matrix, matrix_table
+from waybench.reporting.tables import horizon_matrix, matrix_table
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site
 
 
 def write_front(
-    site: "Site",
-    *,
-    found: Matrix,
-    leading: Mapping[Group, Horizon],
-    leaders: Sequence[Table],
-    families: Sequence[tuple[Presentation, list[Section]]],
-    compared_on: set[str],
-    agent_report: Any,
-    **values: Any,
+    site: "Site", *, found: Matrix, leading: Mapping[Group, Horizon], charts: Sequence[str], **values: Any
 ) -> None:
-    """Write the first page and the pages that it links to.
+    """Write the first page.
 
     Args:
         site: The site.
         found: The matrix of models by families.
         leading: The horizon of each group on its environment's first axis.
-        leaders: The tables of all results.
-        families: The sections of each family.
-        compared_on: Anchors of the sections that have a page of two models side by side.
-        agent_report: The results of agents; None if there are none.
+        charts: Of each family its chart, as it stands in its own page; "" where it has none.
         **values: What else the first page shows.
     """
     family_pages: dict[Family, str] = {}
-    for presentation, own in families:
-        path = f"families/{own[0].anchor}.html"
-        family_pages.setdefault(family_of(own[0].env.id), path)
-        site.page(path, "family.html", presentation=presentation, sections=own, compared_on=compared_on)
-    if agent_report:
-        site.page("agents/index.html", "agent.html", agent_report=agent_report)
-    site.page("all/index.html", "all.html", leaders=leaders)
-    env_pages = {
-        section.env.id: f"tasks/{task_page(section.env.id, section.apart)}.html"
-        for _, own in families
-        for section in reversed(own)
-    }
+    env_pages: dict[str, str] = {}
+    for family in site.families:
+        family_pages.setdefault(family_of(family.envs[0]), f"families/{family.pages[0]}.html")
+        env_pages |= {env: f"tasks/{page}.html" for env, page in zip(family.envs, family.pages, strict=True)}
     pages, model_pages = site.pages, site.model_pages
     site.page(
         "index.html",
@@ -59,14 +40,13 @@ def write_front(
         matrix=matrix_table(found, family_pages, pages, model_pages),
         horizons=horizon_matrix(found, leading, env_pages, pages, model_pages),
         families=[
-            (short_title(family_of(own[0].env.id)), f"families/{own[0].anchor}.html", _first_chart(own), own)
-            for _, own in families
+            (
+                short_title(family_of(family.envs[0])),
+                f"families/{family.pages[0]}.html",
+                Markup(chart),
+                [(page, registry.load(env).title) for env, page in zip(family.envs, family.pages, strict=True)],
+            )
+            for family, chart in zip(site.families, charts, strict=True)
         ],
-        agent_report=agent_report,
         **values,
     )
-
-
-def _first_chart(sections: Sequence[Section]) -> Any:
-    """Return a family's chart for the first page; None if it has none."""
-    return next((chart for section in sections for chart in section.charts), None)

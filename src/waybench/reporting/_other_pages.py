@@ -1,4 +1,4 @@
-"""The pages about several groups of results: of models and tasks, the first page, and the files for programs."""
+"""The pages about several groups of results: of models, families and agents, and the files for programs."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,22 +8,28 @@ from waybench.analysis import horizon_frame
 from waybench.analysis.comparisons import (
     isomorph_frame,
     setting_effect_frame,
-    setting_effects,
     twin_frame,
     wording_frame,
 )
-from waybench.analysis.estimates import agents, ledger, ledger_frame
+from waybench.analysis.estimates import ledger_frame
 from waybench.analysis.published import published_frame
-from waybench.analysis.results import grouped
-from waybench.core import Presentation
-from waybench.reporting._agents import agent_report
+from waybench.core import Json
+from waybench.reporting._agents import agent_cards, agent_report
 from waybench.reporting._chosen_replays import LATER
 from waybench.reporting._export import exports
 from waybench.reporting._front import write_front
-from waybench.reporting._presentations import family_of
 from waybench.reporting._summary import about, summary_json
 from waybench.reporting._templates import assets
-from waybench.reporting.pages import Compared, Section, comparison, item_kinds, ledger_page, model, sections
+from waybench.reporting.pages import (
+    Compared,
+    Section,
+    SectionFamily,
+    comparison,
+    item_kinds,
+    ledger_page,
+    model,
+    sections,
+)
 from waybench.reporting.tables import Table, leader_tables, leaders, leading_of, published_tables
 
 if TYPE_CHECKING:
@@ -32,74 +38,110 @@ if TYPE_CHECKING:
 _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
 
 
-def write_others(site: "Site", title: str, compared: Compared) -> None:
-    """Write what is about several groups of results.
+def write_model(site: "Site", name: str, compared: Compared) -> None:
+    """Write the page of a model."""
+    shown = model(
+        name,
+        site.estimates,
+        site.totals,
+        agent_cards(site.agents, name),
+        site.pages,
+        site.model_pages,
+        compared.curves,
+        site.failed.of_model(name, site.pages),
+        site.searched,
+    )
+    site.page(f"models/{site.model_pages[name]}", "model.html", model=shown)
+    site.files(site.charts.of(shown.charts))
 
-    Args:
-        site: The site.
-        title: Its title.
-        compared: What the results are compared by.
-    """
-    rows = site.found.rows
-    took, changed = ledger(rows), setting_effects(rows)
-    played = agents(rows)
-    agent_cards = agent_report(played, site.pages)
-    given = (site.estimates, site.totals)
-    for name, page in site.model_pages.items():
-        failed = site.failed.of_model(name, site.pages)
-        shown = model(name, *given, agent_cards, site.pages, site.model_pages, compared.curves, failed, site.searched)
-        site.page(f"models/{page}", "model.html", model=shown)
+
+def write_family(site: "Site", family: SectionFamily, compared: Compared) -> Json:
+    """Write the page of a family, and those of its environments; return its chart for the first page, "" for none."""
+    estimates, totals = ([each for each in some if family.holds(each.group)] for some in site.fixed())
+    own = sections(family, estimates, totals, compared, site.pages, site.facts)
+    compared_on = {section.anchor for section in own if _compare(site, section)}
+    for section in own:
+        site.page(
+            f"tasks/{section.anchor}.html",
+            "task.html",
+            section=section,
+            first=own[0],
+            side_by_side=section.anchor in compared_on,
+            published=_published(site, section),
+        )
+        site.files(site.charts.of(section.charts))
+    site.page(
+        f"families/{own[0].anchor}.html",
+        "family.html",
+        presentation=own[0].presentation,
+        sections=own,
+        compared_on=compared_on,
+    )
+    chart = next((chart for section in own for chart in section.charts), None)
+    return str(chart.narrow or chart.wide) if chart else ""
+
+
+def write_agents(site: "Site") -> None:
+    """Write the page of all agents, if there are any."""
+    shown = agent_report(site.agents, site.pages)
+    if shown:
         site.files(site.charts.of(shown.charts))
-    site.files(assets({kind for total in site.totals for kind in item_kinds(total.group.env)}))
+        site.page("agents/index.html", "agent.html", agent_report=shown)
+
+
+def write_summary(site: "Site", title: str, compared: Compared) -> None:
+    """Write the summary for programs."""
     more = {
-        "agents": [each.to_json() for each in played],
-        "ledger": [each.to_json() for each in took],
-        "effects": [site.paged(each.to_json(), each.first, each.second) for each in changed],
+        "agents": [each.to_json() for each in site.agents],
+        "ledger": [each.to_json() for each in site.ledger],
+        "effects": [site.paged(each.to_json(), each.first, each.second) for each in site.effects],
         "comparisons": site.verdicts.to_json(site.pages),
         "failures": site.failed.to_json(site.pages),
         "matrix": site.matrix.to_json(),
     }
     site.folder.write("summary.json", summary_json(title, site, compared, more))
-    families = _by_family(sections(*site.fixed(), compared, site.pages, site.facts))
-    compared_on = {section.anchor for _, own in families for section in own if _compare(site, section)}
-    for _, own in families:
-        for section in own:
-            on = section.anchor in compared_on
-            site.page(
-                f"tasks/{section.anchor}.html",
-                "task.html",
-                section=section,
-                first=own[0],
-                side_by_side=on,
-                published=_published(site, section),
-            )
-            site.files(site.charts.of(section.charts))
-    site.files(site.charts.of(agent_cards.charts) if agent_cards else ())
-    table = leaders(*given, site.pages, site.model_pages, leading_of(compared.curves), searched=site.searched)
-    horizons = [horizon for curve in compared.curves for horizon in curve.horizons]
+
+
+def write_frames(site: "Site", compared: Compared) -> None:
+    """Write the frames, and the table for a README."""
     others = [
-        horizon_frame(horizons),
-        ledger_frame(took),
-        setting_effect_frame(changed),
+        horizon_frame([horizon for curve in compared.curves for horizon in curve.horizons]),
+        ledger_frame(site.ledger),
+        setting_effect_frame(site.effects),
         wording_frame(compared.wordings),
         twin_frame(compared.twins),
         isomorph_frame(compared.isomorphs),
         *([published_frame(site.published)] if site.published else []),
     ]
-    site.files(exports(rows, given, others, table, site.charts, site.templates, site.facts))
+    given = site.estimates, site.totals
+    table = leaders(*given, site.pages, site.model_pages, leading_of(compared.curves), searched=site.searched)
+    site.files(exports(site.found.rows, given, others, table, site.templates, site.facts))
+
+
+def write_rest(site: "Site", charts: Sequence[str], compared: Compared) -> None:
+    """Write the first page, and the other pages that link to those of models and families.
+
+    Args:
+        site: The site, with all charts listed.
+        charts: Of each family its chart; "" where it has none.
+        compared: What the results are compared by.
+    """
+    site.files(assets({kind for total in site.totals for kind in item_kinds(total.group.env)}))
+    site.files([site.charts.index()])
     if not site.replays.is_complete:
         site.page(f"replays/{LATER}", "later.html")
-    spent = ledger_page(took, changed, site.pages, site.model_pages)
+    spent = ledger_page(site.ledger, site.effects, site.pages, site.model_pages)
     if spent:
         site.page("ledger/index.html", "ledger.html", ledger=spent)
+    leading = leading_of(compared.curves)
+    table = leaders(site.estimates, site.totals, site.pages, site.model_pages, leading, searched=site.searched)
+    site.page("all/index.html", "all.html", leaders=leader_tables(table))
     write_front(
         site,
         found=site.matrix,
-        leading=leading_of(compared.curves),
-        leaders=leader_tables(table),
-        families=families,
-        compared_on=compared_on,
-        agent_report=agent_cards,
+        leading=leading,
+        charts=charts,
+        agents=bool(site.agents),
         about=about(site),
         passed_over=[(Path(one.log).name, one.sample, one.error) for one in site.found.passed_over],
         most_passed_over=_MOST_PASSED_OVER,
@@ -126,8 +168,3 @@ def _compare(site: "Site", section: Section) -> bool:
     if made is not None:
         site.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made)
     return made is not None
-
-
-def _by_family(some: Sequence[Section]) -> list[tuple[Presentation, list[Section]]]:
-    found = grouped(some, lambda each: (family_of(each.env.id), each.apart))
-    return [(own[0].presentation, own) for own in found.values()]

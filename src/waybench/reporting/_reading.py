@@ -122,7 +122,7 @@ class _Unknown(Sequence[bytes]):
 
     def _is_kept(self, episode: LoggedEpisode) -> bool:
         try:
-            return bool(self._kept.get(episode_key(episode, self._prices.get(episode.model))))
+            return bool(self._kept.get(episode_key(episode, self._prices.get(episode.model), episode.record.dumps())))
         except Exception:  # a record is data from outside; `read` says what is wrong with it
             return True
 
@@ -159,9 +159,10 @@ class _Reader:
         may be due to this machine.
         """
         try:
-            key = episode_key(recorded, self._prices.get(recorded.model))
+            text = recorded.record.dumps()
+            key = episode_key(recorded, self._prices.get(recorded.model), text)
         except Exception:  # a record is data from outside; the verifier says what is wrong with it
-            key = b""
+            key, text = b"", ""
         content = self._kept.get(key) if key else None
         kept = unpack(content) if content else None
         if kept is not None:
@@ -175,7 +176,8 @@ class _Reader:
             if key and again.simulated.confirmed and is_cacheable(recorded.record.env):
                 self._kept.put(key, pack(kept))
         try:
-            data = zlib.compress(verified.episode.record.dumps().encode("ascii"), 1)
+            record = verified.episode.record
+            data = zlib.compress((text if text and record is recorded.record else record.dumps()).encode("ascii"), 1)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
             self._problems.append(skipped(recorded.log, error, recorded.sample))
             return None

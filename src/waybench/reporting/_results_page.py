@@ -33,7 +33,7 @@ def write_results(site: "Site", total: Estimate) -> None:
     group, page = total.group, site.pages[total.group]
     env, presentation = registry.load(group.env), presentation_of(group.env)
     positions = site.found.positions(group)
-    estimates = [estimate for estimate in site.estimates if estimate.group == group]
+    estimates = site.estimates_of[group]
     measured = measure(env, total.guided)
     draw_frames = framer(presentation)
     shared = {

@@ -1,7 +1,7 @@
 """The site: which pages it has, and which of them are made again."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
@@ -15,28 +15,44 @@ from waybench.analysis.comparisons import (
     examples_effects,
     isomorph_effects,
     pairs,
+    setting_effects,
     twin_effects,
     wording_effects,
 )
-from waybench.analysis.estimates import agents, attempt_spread, item_difficulties, matrix, regressions, repeats
+from waybench.analysis.estimates import (
+    KnownEstimates,
+    agents,
+    attempt_spread,
+    item_difficulties,
+    ledger,
+    matrix,
+    regressions,
+    repeats,
+)
 from waybench.analysis.horizons import success_curves
 from waybench.analysis.results import Group, chosen, fixed, grouped, labels
 from waybench.papers import Paper
-from waybench.reporting._agents import agent_report
 from waybench.reporting._cache import ReportCache, content_key, is_cacheable
 from waybench.reporting._chosen_replays import BY_DEFAULT, ChosenReplays, Replays
 from waybench.reporting._computed import Computation, computed
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import READABLE, Folder, slug
-from waybench.reporting._group_pages import Job, write_groups
+from waybench.reporting._group_pages import Job, write_pages
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._neighbours import NeighbourIndex
-from waybench.reporting._other_pages import write_others
+from waybench.reporting._other_pages import (
+    write_agents,
+    write_family,
+    write_frames,
+    write_model,
+    write_rest,
+    write_summary,
+)
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting.charts import ChartFiles, panel_values
-from waybench.reporting.pages import Compared, Verdicts, draw_model, sections
+from waybench.reporting.pages import Compared, Verdicts, section_families
 from waybench.reporting.tables import Failed
 
 
@@ -60,7 +76,9 @@ class Site:
         self.facts, self.published = facts, published
         self.found, self.folder, self.templates = found, folder, made
         self.kept, self._processes, self._png, self._progress = kept, processes, png, progress
-        self.estimates, self.totals = by_level(found.rows), overall(found.rows)
+        self._known: KnownEstimates = {}
+        self.estimates, self.totals = by_level(found.rows, self._known), overall(found.rows, self._known)
+        self.estimates_of = grouped(self.estimates, lambda estimate: estimate.group)
         self.names = labels(total.group for total in self.totals)
         self.pages = {group: page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
@@ -69,6 +87,7 @@ class Site:
         self.neighbours = NeighbourIndex(found.rows, found.numbers, self.replays, self.names)
         self.charts = ChartFiles(folder.path, png=png)
         self.failed = Failed(found.rows)
+        self.families = section_families(self.fixed()[0])
 
     def page(self, path: str, template: str, /, **values: Any) -> None:
         self.folder.write(path, self.templates.get_template(template).render(**values))
@@ -79,7 +98,7 @@ class Site:
 
     def write(self, title: str) -> None:
         compared = self._compared()
-        jobs = [
+        results = [
             Job(
                 self._results_key(title, total),
                 partial(write_results, self, total),
@@ -87,39 +106,42 @@ class Site:
             )
             for total in self.totals
         ]
-        if self._processes > 1:
-            jobs += self._drawing_jobs(compared)
-        write_groups(jobs, self.folder, self.charts, self.kept, self._processes, partial(self._progress, "pages"))
-        write_others(self, title, compared)
+        families = [Job(b"", partial(write_family, self, family, compared)) for family in self.families]
+        others = [
+            Job(b"", partial(write_summary, self, title, compared)),
+            Job(b"", partial(write_frames, self, compared)),
+        ]
+        others.append(Job(b"", partial(write_agents, self)))
+        models = [Job(b"", partial(write_model, self, name, compared)) for name in self.model_pages]
+        # The longest jobs come first, and last those whose charts others have drawn.
+        written = write_pages(
+            [*families, *others, *results, *models],
+            self.folder,
+            self.charts,
+            self.kept,
+            self._processes,
+            partial(self._progress, "pages"),
+        )
+        of_families, rest = written[: len(families)], written[len(families) :]
+        of_others, of_groups, of_models = rest[:3], rest[3 : 3 + len(results)], rest[3 + len(results) :]
+        self.charts.listed = [
+            chart for each in (*of_groups, *of_models, *of_families, *of_others) for chart in each.charts
+        ]
+        write_rest(self, [str(each.value) for each in of_families], compared)
 
-    def _drawing_jobs(self, compared: Compared) -> list[Job]:
-        """Return jobs that draw the charts of tasks and models, so that `write_others` finds them in the cache."""
-        jobs: list[Job] = []
-        fixed = self.fixed()
-        for env in dict.fromkeys(total.group.env for total in self.totals):
-            estimates, totals = ([each for each in some if each.group.env == env] for some in fixed)
-            key = content_key("charts", env, self._episodes(lambda group, env=env: group.env == env), self.facts)
-            jobs.append(Job(key, partial(sections, estimates, totals, compared, self.pages, self.facts)))
-        for name in self.model_pages:
-            key = content_key("charts", self._episodes(lambda group, name=name: group.model == name))
-            jobs.append(Job(key, partial(draw_model, name, self.estimates, self.totals)))
-        key = content_key("charts", "agents", self._episodes(lambda group: True))
-        jobs.append(Job(key, lambda: agent_report(agents(self.found.rows), self.pages)))
-        return jobs
-
-    def _episodes(self, is_wanted: Callable[[Group], bool]) -> list[tuple[bytes, int, str]]:
+    def _episodes(self, groups: Iterable[Group]) -> list[tuple[bytes, int, str]]:
         """Return what says everything of the episodes of some groups."""
         found = self.found
-        own = zip(found.identities, found.numbers, found.rows, strict=True)
-        return [(identity, number, row.exclusion_reason) for identity, number, row in own if is_wanted(row.group)]
+        own = sorted(position for group in groups for position in found.positions(group))
+        return [(found.identities[at], found.numbers[at], found.rows[at].exclusion_reason) for at in own]
 
     def _results_key(self, title: str, total: Estimate) -> bytes:
         """Return the key of the pages of a group's results: of all that `_results` shows."""
         group = total.group
         if not is_cacheable(group.env):
             return b""
-        episodes = self._episodes(lambda each: each == group)
-        estimates = [estimate for estimate in self.estimates if estimate.group == group]
+        episodes = self._episodes([group])
+        estimates = self.estimates_of[group]
         failures = self.failed.of_group(group, ""), self.failed.first_errors_of(group, "")
         return content_key(
             "results",
@@ -136,7 +158,8 @@ class Site:
         """
         rows = fixed(self.found.rows)
         with computed(self._curves(), self.kept, self._processes) as curves:
-            self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows)
+            self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows, self._known)
+            self.agents, self.ledger, self.effects = agents(rows), ledger(rows), setting_effects(rows)
             compared = Compared(
                 changes=examples_effects(rows),
                 repeats=repeats(rows),
@@ -160,7 +183,7 @@ class Site:
         """Return the computations of the curves of each environment, whose groups share what is costly of a fit."""
         return [
             Computation(
-                content_key("curves", self._episodes(lambda group, env=env: group.env == env))
+                content_key("curves", self._episodes(group for group in self.names if group.env == env))
                 if is_cacheable(env)
                 else b"",
                 partial(success_curves, own),

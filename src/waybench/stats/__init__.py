@@ -36,8 +36,9 @@ if TYPE_CHECKING:
         items_needed,
         pilot_assumptions,
     )
+    from waybench.stats._quantiles import normal_quantile, t_quantile
     from waybench.stats._regressions import FEWEST_POINTS, regression_line
-    from waybench.stats._statsmodels import holm, mcnemar, z_power
+    from waybench.stats._tests import holm, mcnemar, z_power
 
 __all__ = [
     "ALPHA",
@@ -90,6 +91,7 @@ __all__ = [
     "joint_abilities",
     "logistic",
     "mcnemar",
+    "normal_quantile",
     "paired_difference",
     "paired_test",
     "pilot_assumptions",
@@ -97,11 +99,12 @@ __all__ = [
     "regression_line",
     "simulated",
     "t_interval",
+    "t_quantile",
     "variance_components",
     "z_power",
 ]
 
-# They need scipy.stats, which takes a while to load.
+# They need SciPy, which takes a while to load.
 __getattr__ = late_names(
     __name__,
     {
@@ -120,7 +123,8 @@ __getattr__ = late_names(
             "items_needed",
             "pilot_assumptions",
         ),
+        "_quantiles": ("normal_quantile", "t_quantile"),
         "_regressions": ("FEWEST_POINTS", "regression_line"),
-        "_statsmodels": ("holm", "mcnemar", "z_power"),
+        "_tests": ("holm", "mcnemar", "z_power"),
     },
 )

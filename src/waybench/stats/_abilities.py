@@ -10,12 +10,17 @@ approximation; slopes and variances are fitted by its evidence with weak priors,
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy import optimize
 
+from waybench._late import LateModule
 from waybench.stats._curves import Array
+
+if TYPE_CHECKING:
+    from scipy import optimize
+else:
+    optimize = LateModule("scipy.optimize")
 
 PROFILE_CONFIDENCE = 0.9
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)

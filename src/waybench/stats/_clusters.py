@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 Numbers = NDArray[np.float64]
 
@@ -80,7 +80,7 @@ def variance_at_most(count: int) -> float:
 
     For estimates that must not be too small (Browne, Statistics in Medicine 14, 1995, 1933).
     """
-    return (count - 1) / float(stats.chi2.isf(0.8, count - 1)) if count > 1 else 1.0
+    return (count - 1) / float(special.chdtri(count - 1, 0.8)) if count > 1 else 1.0
 
 
 def satterthwaite_freedom(sizes: Numbers) -> float:

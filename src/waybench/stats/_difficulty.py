@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from waybench.stats._curves import Array
 from waybench.stats._intervals import CONFIDENCE
+from waybench.stats._quantiles import t_quantile
 
 FEWEST_CLUSTERS = 20  # below which an index of several variables says nothing
 FEWEST_OF_A_KIND = 10  # results that are solved, and that are not
@@ -202,9 +203,7 @@ def _varies(column: Array) -> bool:
 
 
 def _quantile(freedom: int) -> float:
-    from scipy import stats
-
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return t_quantile((1 - CONFIDENCE) / 2, freedom)
 
 
 def _index(results: _Results) -> DifficultyIndex | None:

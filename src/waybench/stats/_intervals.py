@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from waybench.stats._clusters import cluster_totals, numbered, robust_mean
 from waybench.stats._quantiles import normal_quantile, t_quantile
@@ -137,10 +136,10 @@ def jackknifed(
     pseudo = groups * to(number) - (groups - 1) * np.array([to(of(means)) for means in rest.tolist()])
     if np.allclose(pseudo, pseudo[0], rtol=1e-9, atol=1e-12):
         return Mean(number, None, None, len(values), groups)
-    around = stats.ttest_1samp(pseudo, 0.0).confidence_interval(CONFIDENCE)
+    _, least, most = t_interval(pseudo.tolist(), CONFIDENCE)
     # On the scale bounds come first: beyond them its inverse may not be defined, or overflow.
-    left = float(around.low) if low is None else max(to(low), float(around.low))
-    right = float(around.high) if high is None else min(to(high), float(around.high))
+    left = least if low is None else max(to(low), least)
+    right = most if high is None else min(to(high), most)
     return Mean(number, min(number, back(left)), max(number, back(right)), len(values), groups)
 
 
@@ -192,7 +191,5 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
     """
     numbers = np.asarray(values, dtype=np.float64)
     mean = float(numbers.mean())
-    reach = (
-        float(stats.t.ppf((1 + confidence) / 2, len(numbers) - 1)) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
-    )
+    reach = t_quantile((1 - confidence) / 2, len(numbers) - 1) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
     return mean, mean - reach, mean + reach

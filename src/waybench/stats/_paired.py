@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from waybench.stats._clusters import (
     Numbers,
@@ -18,8 +17,8 @@ from waybench.stats._clusters import (
     variance_at_most,
 )
 from waybench.stats._intervals import CONFIDENCE, Mean
-from waybench.stats._quantiles import t_quantile
-from waybench.stats._statsmodels import mcnemar
+from waybench.stats._quantiles import t_quantile, t_tail
+from waybench.stats._tests import mcnemar
 
 ALPHA = 0.05  # level of a test; a p value that is adjusted for several tests is compared with it, too
 
@@ -102,7 +101,7 @@ class Pairs:
         if self._mean is None:  # differences without bounds, or in clusters, that are all the same
             return PairedTest(least if np.any(self._apart) else 1.0, "t", False)
         value, error, freedom = self._mean
-        return PairedTest(max(least, float(2 * stats.t.sf(abs(value) / error, freedom))), "t", False)
+        return PairedTest(max(least, 2 * t_tail(abs(value) / error, freedom)), "t", False)
 
     def difference(self, confidence: float = CONFIDENCE) -> Mean | None:
         """Return the mean difference with its interval; None without values.

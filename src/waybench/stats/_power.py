@@ -7,14 +7,19 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, pvariance, variance
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from scipy import optimize, stats
 
+from waybench._late import LateModule
 from waybench.stats._clusters import variance_at_most
 from waybench.stats._paired import ALPHA
-from waybench.stats._statsmodels import z_power
+from waybench.stats._tests import z_power
+
+if TYPE_CHECKING:
+    from scipy import optimize, stats
+else:
+    optimize, stats = LateModule("scipy.optimize"), LateModule("scipy.stats")  # reports need no power
 
 K = TypeVar("K")
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import stats
 
 from waybench.stats._intervals import CONFIDENCE
+from waybench.stats._quantiles import t_quantile, t_tail
 
 FEWEST_POINTS = 5  # below which a line says nothing
 
@@ -14,8 +14,7 @@ def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[
     """Return the slope of a least-squares line, its 95 % confidence interval and its p-value, or why there is none.
 
     The variable is standardised: less its mean, by its sample standard deviation (n - 1). So slopes of different
-    variables can be compared. Interval and p-value are those of Student's t with n - 2 degrees of freedom
-    (`scipy.stats.linregress`).
+    variables can be compared. Interval and p-value are those of Student's t with n - 2 degrees of freedom.
 
     Args:
         variable: The variable's values, one for each independent observation.
@@ -28,7 +27,8 @@ def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[
         return "the variable is the same for all"
     if np.allclose(y, y[0], rtol=1e-12, atol=1e-12):
         return "the score is the same for all"
-    fitted = stats.linregress((x - x.mean()) / x.std(ddof=1), y)
-    reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(y) - 2)) * float(fitted.stderr)
-    beta = float(fitted.slope)
-    return beta, beta - reach, beta + reach, float(fitted.pvalue)
+    coefficients, covariance = np.polyfit((x - x.mean()) / x.std(ddof=1), y, 1, cov=True)
+    beta, error = float(coefficients[0]), float(covariance[0, 0]) ** 0.5
+    reach = t_quantile((1 - CONFIDENCE) / 2, len(y) - 2) * error
+    p = 2 * t_tail(abs(beta) / error, len(y) - 2) if error > 0 else 0.0
+    return beta, beta - reach, beta + reach, p

@@ -4,7 +4,7 @@ from waybench.analysis.estimates._agents import Agent, agents
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values
 from waybench.analysis.estimates._curves import contributions, curve
 from waybench.analysis.estimates._difficulty import ItemDifficulty, difficulty_text, item_difficulties
-from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level, estimate, overall
+from waybench.analysis.estimates._estimates import Estimate, KnownEstimates, by_cluster, by_level, estimate, overall
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
 from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
 from waybench.analysis.estimates._matrix import FamilyScore, Matrix, MatrixRow, Score, ladder_ended, matrix
@@ -27,6 +27,7 @@ __all__ = [
     "FamilyScore",
     "ItemDifficulty",
     "JointData",
+    "KnownEstimates",
     "LedgerEntry",
     "Matrix",
     "MatrixRow",

@@ -6,13 +6,11 @@ from functools import cache
 from math import fsum, sqrt
 from typing import NamedTuple
 
-from scipy import stats
-
 from waybench.analysis.results import Group, Row, at_items, declared, grouped, item_values, over
 from waybench.core import Json, Range
 from waybench.envs import registry
 from waybench.smartplay import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
-from waybench.stats import CONFIDENCE, Mean, RobustMean, clustered_error, clustered_mean
+from waybench.stats import CONFIDENCE, Mean, RobustMean, clustered_error, clustered_mean, t_quantile
 
 HUMAN = "human"  # the metric that is the human-normalised score
 _SAME = ("protocol", "wording")  # what all settings of one agent have in common
@@ -179,7 +177,7 @@ def _weighted_end(weights: Mapping[str, int], scores: Mapping[str, HumanScore], 
 
 def _reach(freedom: float) -> float:
     """Return how many standard errors an interval goes to each side."""
-    return float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom))
+    return t_quantile((1 - CONFIDENCE) / 2, freedom)
 
 
 def _merit(agent: Agent) -> float:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
+from operator import is_
 
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
 from waybench.analysis.estimates._curves import Curve, curve
@@ -183,31 +184,65 @@ def estimate(episodes: Iterable[LoggedEpisode]) -> list[Estimate]:
     return by_level(rows(episodes))
 
 
-def by_level(all_rows: Iterable[Row]) -> list[Estimate]:
+# Estimates that were made, by group, with the rows that they are of.
+KnownEstimates = dict[Group, list[tuple[Sequence[Row], Estimate]]]
+
+
+def by_level(all_rows: Iterable[Row], known: KnownEstimates | None = None) -> list[Estimate]:
     """Return the estimates of every model, task and settings at every level that was run.
 
     A level that was not run has no estimate. One of which all attempts were infrastructure errors has, with None for
     what is not known. The order is that of first appearance, levels rising.
+
+    Args:
+        all_rows: The rows.
+        known: Estimates of the same rows are taken from it, and new ones are added.
     """
     samples = [
         (group, level, some)
         for group, own in grouped(all_rows, lambda row: row.group).items()
         for level, some in sorted(grouped(own, lambda row: row.level).items())
     ]
-    return _estimates(samples)
+    return _estimates(samples, known)
 
 
-def overall(all_rows: Iterable[Row]) -> list[Estimate]:
+def overall(all_rows: Iterable[Row], known: KnownEstimates | None = None) -> list[Estimate]:
     """Return one estimate for every model, task and settings over all levels that were run, `level` None.
 
     Which levels were run depends on the model, so that its scores are not to be compared; outcomes and costs are.
+
+    Args:
+        all_rows: The rows.
+        known: As for `by_level`.
     """
-    return _estimates([(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()])
+    samples = [(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+    return _estimates(samples, known)
 
 
-def _estimates(samples: Sequence[tuple[Group, int | None, Sequence[Row]]]) -> list[Estimate]:
+def _estimates(
+    samples: Sequence[tuple[Group, int | None, Sequence[Row]]], known: KnownEstimates | None
+) -> list[Estimate]:
     beaten = beaten_items(some for _, _, some in samples)
-    return [_estimate(group, level, without_ceilings(some, beaten)) for group, level, some in samples]
+    made = {} if known is None else known
+    found: list[Estimate] = []
+    for group, level, own in samples:
+        some = without_ceilings(own, beaten)
+        before = _known(group, level, some, made)
+        found.append(before or _estimate(group, level, some))
+        if before is None:
+            made.setdefault(group, []).append((some, found[-1]))
+    return found
+
+
+def _known(group: Group, level: int | None, some: Sequence[Row], known: KnownEstimates) -> Estimate | None:
+    """Return the estimate of these very rows; that of the only level is that over all levels, without curves."""
+    for own, found in known.get(group, ()):
+        if len(own) == len(some) and all(map(is_, own, some)):
+            if found.level == level:
+                return found
+            if level is None:
+                return replace(found, level=None, curves={})
+    return None
 
 
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:

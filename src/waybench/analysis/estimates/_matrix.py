@@ -4,9 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from scipy import stats
-
-from waybench.analysis.estimates._estimates import Estimate, by_level, overall
+from waybench.analysis.estimates._estimates import Estimate, KnownEstimates, by_level, overall
 from waybench.analysis.logs import is_human
 from waybench.analysis.results import (
     Family,
@@ -21,7 +19,7 @@ from waybench.analysis.results import (
 )
 from waybench.core import Json
 from waybench.envs import registry
-from waybench.stats import CONFIDENCE
+from waybench.stats import CONFIDENCE, normal_quantile
 
 HARDER = "harder levels count as 0"
 
@@ -129,7 +127,7 @@ class Matrix:
         ]
 
 
-def matrix(rows: Iterable[Row]) -> Matrix:
+def matrix(rows: Iterable[Row], known: KnownEstimates | None = None) -> Matrix:
     """Return the matrix of models by families.
 
     A cell is the mean of the normalised scores (`Estimate.rescaled`) of a family's tasks, and a row's mean is that of
@@ -148,11 +146,12 @@ def matrix(rows: Iterable[Row]) -> Matrix:
 
     Args:
         rows: The rows, with anchors where normalised scores are wanted.
+        known: Estimates that were made, as for `by_level`.
     """
     listed = originals(fixed(rows))
-    totals = {total.group: total for total in overall(listed) if not total.guided}
+    totals = {total.group: total for total in overall(listed, known) if not total.guided}
     levels: dict[tuple[str, tuple[str, ...]], set[int]] = {}
-    cells: dict[Group, list[Estimate]] = grouped(by_level(listed), lambda each: each.group)
+    cells: dict[Group, list[Estimate]] = grouped(by_level(listed, known), lambda each: each.group)
     for group, some in cells.items():
         levels.setdefault((group.env, group.apart), set()).update(each.level for each in some if each.level is not None)
     by_group = grouped(listed, lambda row: row.group)
@@ -265,7 +264,7 @@ def _with_ranks(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
     pairs = sum(len(some) * (len(some) - 1) // 2 for some in together.values())
     if not pairs:
         return list(rows)
-    quantile = float(stats.norm.isf((1 - CONFIDENCE) / 2 / pairs) / stats.norm.isf((1 - CONFIDENCE) / 2))
+    quantile = normal_quantile((1 - CONFIDENCE) / 2 / pairs) / normal_quantile((1 - CONFIDENCE) / 2)
     ranks: dict[str, tuple[int, int]] = {}
     for some in together.values():
         for row in some if len(some) > 1 else ():

@@ -7,7 +7,7 @@ from waybench.analysis.estimates._estimates import Estimate
 from waybench.analysis.estimates._measures import Measure, measures, merit
 from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, too_few_note, width
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Group, grouped, labels, settings_order
+from waybench.analysis.results import Group, grouped, labels, setting_names, settings_order
 from waybench.core import Environment, plural
 from waybench.envs import registry
 
@@ -35,9 +35,11 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
         levels, total = merit(list(cells.values()))
         best[kind(group)] = min(best.get(kind(group), (-levels, -total)), (-levels, -total))
 
+    names = setting_names(by_group)
+
     def rank(group: Group) -> tuple[bool, bool, tuple[float, float], str, tuple[tuple[int, float, str], ...]]:
         embedded, guided, model = kind(group)
-        return embedded, guided, best[kind(group)], model, settings_order(group, by_group)
+        return embedded, guided, best[kind(group)], model, settings_order(group, names)
 
     return {group: dict(sorted(by_group[group].items())) for group in sorted(by_group, key=rank)}
 

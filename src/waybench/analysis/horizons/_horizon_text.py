@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from waybench.analysis.estimates import aligned
 from waybench.analysis.horizons._horizon import SHARES, Horizon
 from waybench.analysis.horizons._references import ReferenceHorizon
-from waybench.analysis.results import grouped, labels, settings_order
+from waybench.analysis.results import grouped, labels, setting_names, settings_order
 from waybench.core import Environment
 from waybench.envs import registry
 
@@ -45,7 +45,8 @@ def horizon_table(found: Iterable[Horizon]) -> str:
         lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
         by_group = grouped(some, lambda each: each.group)
         models = list(dict.fromkeys(group.model for group in by_group))
-        for group in sorted(by_group, key=lambda one: (models.index(one.model), settings_order(one, by_group))):
+        settings = setting_names(by_group)
+        for group in sorted(by_group, key=lambda one: (models.index(one.model), settings_order(one, settings))):
             own = by_group[group]
             lines.append([names[group], *(horizon_text(each) for each in own)])
         lines += reference_lines(some)

@@ -1,6 +1,6 @@
 """Limits on the parts of a log, checked before Inspect reads them, so that a damaged log cannot exhaust memory."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from io import BufferedIOBase
 from pathlib import Path
@@ -88,18 +88,31 @@ def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
             _check(stream, path.stat().st_size)
         return
     with ZipFile(path_of(location)) as log:
-        known = {info.filename: info for info in log.infolist()}  # the last one of a name, as Inspect takes it
-        wanted = [name for name in known if not name.startswith(_SAMPLES)] if parts is None else parts
-        for name in wanted:
-            if name in known:
-                _check_part(log, known[name])
+        for info in _wanted(log, parts):
+            _check_part(log, info)
+
+
+def checked_parts(location: str, parts: Iterable[str] | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield names and contents of some parts of a log that is a ZIP file, each after it was checked (`check_parts`)."""
+    with ZipFile(path_of(location)) as log:
+        for info in _wanted(log, parts):
+            chunks: list[bytes] = []
+            _check_part(log, info, chunks.append)
+            yield info.filename, b"".join(chunks)
+
+
+def _wanted(log: ZipFile, parts: Iterable[str] | None) -> list[ZipInfo]:
+    known = {info.filename: info for info in log.infolist()}  # the last one of a name, as Inspect takes it
+    if parts is None:
+        return [info for name, info in known.items() if not name.startswith(_SAMPLES)]
+    return [known[name] for name in parts if name in known]
 
 
 def _is_zip(location: str) -> bool:
     return not location.endswith(".json")
 
 
-def _check_part(log: ZipFile, info: ZipInfo) -> None:
+def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lambda chunk: None) -> None:
     """Check a part of a log that is a ZIP file.
 
     Inspect decompresses all that there is, whatever size the file's directory says. So that size has to be the true
@@ -109,7 +122,7 @@ def _check_part(log: ZipFile, info: ZipInfo) -> None:
     unlimited = copy(info)
     unlimited.file_size = 1 << 62  # or else what is beyond the directory's size would not be seen
     with log.open(unlimited) as stream:
-        size = _check_content(_decompressed(cast(BufferedIOBase, stream), info.file_size))
+        size = _check_content(_decompressed(cast(BufferedIOBase, stream), info.file_size), keep)
     if size != info.file_size:
         raise DataError(f"it has {size} bytes, but the directory of the archive states {info.file_size}")
 
@@ -124,14 +137,15 @@ def _check_size(size: int) -> None:
         raise DataError(f"it has {size >> 20} MiB; the maximum is {MOST_BYTES >> 20}")
 
 
-def _check_content(chunks: Iterable[bytes]) -> int:
-    """Check a part's bytes, and return how many they are."""
+def _check_content(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lambda chunk: None) -> int:
+    """Check a part's bytes, give each chunk on, and return how many they are."""
     bounds, size = JsonBounds(MOST_VALUES), 0
     for chunk in chunks:
         if 0 in chunk:  # parsers would take it for UTF-16, in which other signs have the bytes of quotation marks
             raise DataError("it has a NUL byte, which is not valid in JSON")
         bounds.feed(chunk)
         size += len(chunk)
+        keep(chunk)
     return size
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.analysis.logs._guard import Skipped, check_parts, sample_part, skipped
+from waybench.analysis.logs._headers import listed_logs, simple_log
 from waybench.core import Json, UsageError
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
@@ -59,18 +60,22 @@ def to_stderr(problem: Skipped) -> None:
     print(f"waybench: {problem}", file=sys.stderr)
 
 
-def runs(directories: Sequence[Path], on_problem: Callable[[Skipped], None]) -> list[list[Log]]:
+def runs(
+    directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
+) -> list[list[Log]]:
     """Return the logs of each run in some directories, the oldest first; runs by model and task, later ones last.
 
     Args:
         directories: Folders with logs, in any depth, and logs (`*.eval`).
         on_problem: Is called with each file that cannot be read, with the reason.
+        simple: Whether of headers and summaries only those parts are needed that episodes of ours are made of; Inspect
+            is not imported then, as long as each log is finished and has nothing else.
 
     Raises:
         UsageError: If a directory does not exist.
     """
     found: dict[str, dict[str, Log]] = defaultdict(dict)
-    for log in logs_in(directories, on_problem):
+    for log in logs_in(directories, on_problem, simple=simple):
         found[log.header.eval.task_id][log.location] = log
     in_order = [sorted(logs.values(), key=_age) for logs in found.values()]
     return sorted(
@@ -93,37 +98,49 @@ def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
             yield log, wanted
 
 
-def logs_in(directories: Sequence[Path], on_problem: Callable[[Skipped], None]) -> Iterator[Log]:
+def logs_in(
+    directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
+) -> Iterator[Log]:
     """Yield all logs in some directories, as `runs` finds them."""
-    from inspect_ai.log import list_eval_logs
-
     _quieten()
     for directory in directories:
         if os.path.isfile(directory):
             if directory.suffix == LOG:  # any other file has records, which `read_records` reads
-                yield from _logs([directory.absolute().as_uri()], on_problem)
+                yield from _logs([directory.absolute().as_uri()], on_problem, simple)
             continue
         if not os.path.isdir(directory):  # False also for a name that is too long to be one
             raise UsageError(
                 f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
             )
-        yield from _logs([info.name for info in list_eval_logs(str(directory.absolute()))], on_problem)
+        found = listed_logs(directory) if simple else None
+        yield from _logs(_listed_by_inspect(directory) if found is None else found, on_problem, simple)
 
 
-def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None]) -> Iterator[Log]:
-    from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+def _listed_by_inspect(directory: Path) -> list[str]:
+    from inspect_ai.log import list_eval_logs
 
+    return [info.name for info in list_eval_logs(str(directory.absolute()))]
+
+
+def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None], simple: bool) -> Iterator[Log]:
     for location in locations:
         # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
         try:
-            check_parts(location)
-            header = read_eval_log(location, header_only=True)
-            # The log's own list of samples has only those that the task began with, not those a ladder added.
-            samples = tuple(map(_seen, read_eval_log_sample_summaries(location)))
+            header, summaries = (simple_log(location, KEY) if simple else None) or _by_inspect(location)
+            samples = tuple(map(_seen, summaries))
         except Exception as error:
             on_problem(skipped(location, error))
             continue
         yield Log(location, header, samples)
+
+
+def _by_inspect(location: str) -> tuple[Any, Iterable[Any]]:
+    """Return the header of a log and the summaries of its samples."""
+    from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+
+    check_parts(location)
+    # The log's own list of samples has only those that the task began with, not those a ladder added.
+    return read_eval_log(location, header_only=True), read_eval_log_sample_summaries(location)
 
 
 def _seen(summary: Any) -> Seen:

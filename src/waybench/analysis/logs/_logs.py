@@ -101,7 +101,7 @@ class EpisodeBatches:
         report = on_problem or to_stderr
         chosen = [
             (log, [(one.id, one.epoch) for one in wanted if one.ours])
-            for logs in runs(directories, report)
+            for logs in runs(directories, report, simple=True)
             for log, wanted in newest(logs)
         ]
         self._headers = {

@@ -4,9 +4,8 @@ import json
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
-from zipfile import ZipFile
 
-from waybench.analysis.logs._guard import check_parts, path_of, sample_part
+from waybench.analysis.logs._guard import checked_parts, sample_part
 from waybench.core import Json, is_object
 
 _ATTACHED = "attachment://"  # how a long text begins that stands elsewhere in the sample
@@ -16,7 +15,7 @@ def simple_samples(location: str, some: Sequence[tuple[Any, int]]) -> list[Any] 
     """Read some samples (id and epoch of each) of a log as what Inspect would make of these parts of them.
 
     Args:
-        location: The log, as Inspect calls it; Inspect has been imported, with the compression that it adds.
+        location: The log, as Inspect calls it.
         some: The samples.
 
     Returns:
@@ -28,18 +27,22 @@ def simple_samples(location: str, some: Sequence[tuple[Any, int]]) -> list[Any] 
     """
     if not location.endswith(".eval"):
         return None
-    parts = [sample_part(*one) for one in some]
-    check_parts(location, parts)
-    try:
-        with ZipFile(path_of(location)) as log:
-            found = [_simple(json.loads(log.read(part))) for part in parts]
-    except Exception:  # Inspect says what is wrong, or can read it
-        return None
-    return None if any(each is None for each in found) else found
+    found: list[Any] = []
+    for _, content in checked_parts(location, [sample_part(*one) for one in some]):
+        try:
+            found.append(_simple(json.loads(content), _ATTACHED.encode() in content))
+        except Exception:  # Inspect says what is wrong, or can read it
+            return None
+    return None if len(found) < len(some) or any(each is None for each in found) else found
 
 
-def _simple(data: Json) -> Any:
-    """Return the parts of a sample; None if one of them is of another form."""
+def _simple(data: Json, attached: bool) -> Any:
+    """Return the parts of a sample; None if one of them is of another form.
+
+    Args:
+        data: The sample.
+        attached: Whether something in it may stand elsewhere.
+    """
     if not is_object(data):
         return None
     name, epoch, metadata, store, scores = (data.get(key) for key in ("id", "epoch", "metadata", "store", "scores"))
@@ -57,7 +60,7 @@ def _simple(data: Json) -> Any:
         if facts is not None and not is_object(facts):
             return None
         judged[scorer] = SimpleNamespace(metadata=facts)
-    if _ATTACHED in json.dumps([metadata, store, scores, error, limit]):
+    if attached and _ATTACHED in json.dumps([metadata, store, scores, error, limit]):
         return None
     return SimpleNamespace(
         id=name,

@@ -28,6 +28,7 @@ from waybench.analysis.results._labels import (
     named_settings,
     rest,
     setting,
+    setting_names,
     setting_order,
     settings_order,
 )
@@ -98,6 +99,7 @@ __all__ = [
     "rows",
     "search_range",
     "setting",
+    "setting_names",
     "setting_order",
     "settings_order",
     "telling",

@@ -44,7 +44,10 @@ def perfections(item: Sequence[Row], head: Metric) -> list[bool]:
         item: The attempts.
         head: The headline metric.
     """
-    stops = registry.load(item[0].group.env).best_of
+    return _perfections(item, head, registry.load(item[0].group.env).best_of)
+
+
+def _perfections(item: Sequence[Row], head: Metric, stops: bool) -> list[bool]:
     return [stops and not row.guided and is_perfect(row.metrics[head.name], head) for row in item]
 
 
@@ -102,15 +105,18 @@ def item_values(
     """Return the mean of a single attempt at each item; items without a defined value are left out.
 
     Args:
-        items: Attempts by item.
+        items: Attempts by item, all at one environment.
         head: The headline metric, which says what attempts are perfect.
         value_of: Row -> the value.
     """
     found: dict[ItemKey, float] = {}
+    first = next(iter(items.values()), None)
+    stops = bool(first) and registry.load(first[0].group.env).best_of
     for key, item in items.items():
         defined = [(value, row) for row in item if (value := value_of(row)) is not None]
         if defined:
-            found[key] = single_attempt([value for value, _ in defined], perfections([row for _, row in defined], head))
+            perfect = _perfections([row for _, row in defined], head, stops)
+            found[key] = single_attempt([value for value, _ in defined], perfect)
     return found
 
 

@@ -119,14 +119,18 @@ def setting(name: str, value: Json) -> str:
     return f"{name.replace('_', ' ')}: {shown}"
 
 
-def settings_order(group: Group, among: Iterable[Group]) -> tuple[tuple[int, float, str], ...]:
+def setting_names(groups: Iterable[Group]) -> list[str]:
+    """Return the names of all settings of some groups."""
+    return list(dict.fromkeys(name for group in groups for name in group.settings))
+
+
+def settings_order(group: Group, names: Iterable[str]) -> tuple[tuple[int, float, str], ...]:
     """Return what groups of one model are sorted by: their settings, numbers as numbers, a word's default first.
 
     Args:
         group: The group.
-        among: All groups that are sorted together.
+        names: The names of the settings of all groups that are sorted together (`setting_names`).
     """
-    names = dict.fromkeys(name for other in among for name in other.settings)
     defaults = {option.name: option.default for option in declared(group.env) if isinstance(option.default, str)}
     values = {name: value for name, value in group.settings.items() if value != defaults.get(name)}
     return tuple(setting_order(values.get(name)) for name in names)

@@ -19,6 +19,7 @@ SCALE = 2  # pixels of a PNG to one of the drawing
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _PAPER = "#ffffff"
 _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
+_COLOURED_TAG = re.compile(r"<[^>]*var\([^>]*>")
 _COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
 
 
@@ -82,24 +83,24 @@ def standalone(drawing: str) -> str:
     Args:
         drawing: The drawing, as `waybench.reporting.charts._svg.inline` gives it.
     """
-    root = ElementTree.fromstring(drawing)
-    for element in root.iter():
-        if element is not root:
-            element.attrib = {key: _coloured(value) for key, value in element.attrib.items()}
-    box = root.get("viewBox", "")
+    head, end, shapes = drawing.partition(">")
+    svg = ElementTree.fromstring(f"{head}/>")
+    box = svg.get("viewBox", "")
     left, top, width, height = box.split()
-    root.attrib = {
+    svg.attrib = {
         "xmlns": "http://www.w3.org/2000/svg",
         "width": width,
         "height": height,
         "viewBox": box,
         "role": "img",
-        "aria-label": root.get("aria-label", ""),
+        "aria-label": svg.get("aria-label", ""),
         "font-family": FONT,
     }
-    paper = {"x": left, "y": top, "width": width, "height": height, "fill": _PAPER}
-    root.insert(0, ElementTree.Element("rect", paper))
-    return ElementTree.tostring(root, encoding="unicode") + "\n"
+    paper = ElementTree.Element("rect", {"x": left, "y": top, "width": width, "height": height, "fill": _PAPER})
+    opening = ElementTree.tostring(svg, encoding="unicode").removesuffix(" />")
+    # Values of attributes have no ">" (ElementTree writes "&gt;"), so a tag ends with the first one.
+    coloured = _COLOURED_TAG.sub(lambda tag: _coloured(tag[0]), shapes)
+    return f"{opening}{end}{ElementTree.tostring(paper, encoding='unicode')}{coloured}\n"
 
 
 def _coloured(value: str) -> str:

@@ -2,9 +2,9 @@
 
 from waybench.reporting.pages._compare import comparison
 from waybench.reporting.pages._episode import conversation, episode_source
-from waybench.reporting.pages._home import Compared, Section, sections
+from waybench.reporting.pages._home import Compared, Section, SectionFamily, section_families, sections
 from waybench.reporting.pages._ledger import ledger_page
-from waybench.reporting.pages._models import draw_model, model
+from waybench.reporting.pages._models import model
 from waybench.reporting.pages._probes import probes
 from waybench.reporting.pages._results import Attempt, Item, Results, item_kinds
 from waybench.reporting.pages._verdicts import Verdicts
@@ -15,14 +15,15 @@ __all__ = [
     "Item",
     "Results",
     "Section",
+    "SectionFamily",
     "Verdicts",
     "comparison",
     "conversation",
-    "draw_model",
     "episode_source",
     "item_kinds",
     "ledger_page",
     "model",
     "probes",
+    "section_families",
     "sections",
 ]

@@ -180,43 +180,72 @@ class Section:
         return task_page(self.env.id, self.apart)
 
 
+@dataclass(frozen=True, slots=True)
+class SectionFamily:
+    """The environments of one family whose scores stand together.
+
+    Attributes:
+        apart: Settings, in words, that keep their scores out of others' tables.
+        envs: The environments' ids, in the order in which they are shown.
+    """
+
+    apart: tuple[str, ...]
+    envs: tuple[str, ...]
+
+    @property
+    def presentation(self) -> Presentation:
+        """The presentation of its first environment."""
+        return presentation_of(self.envs[0])
+
+    @property
+    def pages(self) -> list[str]:
+        """File names of its environments' pages, without suffix."""
+        return [task_page(env, self.apart) for env in self.envs]
+
+    def holds(self, group: Group) -> bool:
+        """Whether a group's scores are in it."""
+        return group.env in self.envs and group.apart == self.apart
+
+
+def section_families(estimates: Iterable[Estimate]) -> list[SectionFamily]:
+    """Return the families of some estimates."""
+    keys = dict.fromkeys(_score_key(estimate.group) for estimate in estimates)
+    return [
+        SectionFamily(apart, tuple(in_order(presentation_of(own[0][0]), [env for env, _ in own])))
+        for (_, apart), own in grouped(keys, lambda key: (family_of(key[0]), key[1])).items()
+    ]
+
+
 def sections(
+    family: SectionFamily,
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
     compared: Compared,
     pages: Mapping[Group, str],
     models: Mapping[str, ModelFacts],
 ) -> list[Section]:
-    """Return the sections of the first page, one for each environment, those of one family together.
+    """Return the sections of a family, one for each environment.
 
     Args:
-        estimates: The estimates by level.
+        family: The family.
+        estimates: Its estimates by level.
         totals: Those over all levels.
         compared: What they are compared by.
         pages: File names of the groups' pages.
         models: What is known of models.
     """
     total_of = {total.group: total for total in totals}
-    by_key = grouped(estimates, lambda estimate: _score_key(estimate.group))
+    by_env = grouped(estimates, lambda estimate: estimate.group.env)
+    presentation = family.presentation
+    shown = [total for total in totals if registry.load(total.group.env).pooled] or estimates
+    name = f"{family.pages[0]}-family"
+    tables = overviews(presentation, shown, compared.changes, pages, name) if presentation.metrics else []
     found: list[Section] = []
-    for keys in grouped(by_key, lambda key: (family_of(key[0]), key[1])).values():
-        presentation, apart, envs = presentation_of(keys[0][0]), keys[0][1], [env for env, _ in keys]
-        everything = [estimate for key in keys for estimate in by_key[key]]
-        pooled = [
-            total for total in totals if _score_key(total.group) in keys and registry.load(total.group.env).pooled
-        ]
-        ordered = in_order(presentation, envs)
-        name = f"{task_page(ordered[0], apart)}-family"
-        tables = (
-            overviews(presentation, pooled or everything, compared.changes, pages, name) if presentation.metrics else []
-        )
-        for number, env in enumerate(ordered):
-            key, before = (env, apart), [] if number else tables
-            own = [each for each in pooled or everything if each.group.env == env]
-            metrics = (
-                overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
-            )
-            found.append(_section(key, before, metrics, by_key[key], total_of, compared.of(key), pages, models))
+    for number, env in enumerate(family.envs):
+        key, before = (env, family.apart), [] if number else tables
+        own = [each for each in shown if each.group.env == env]
+        metrics = overviews(presentation, own, compared.changes, pages, "task-metrics") if presentation.metrics else []
+        found.append(_section(key, before, metrics, by_env[env], total_of, compared.of(key), pages, models))
     return found
 
 

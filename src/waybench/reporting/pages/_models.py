@@ -9,7 +9,7 @@ from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, grouped
 from waybench.core import Environment, Presentation
 from waybench.envs import registry
-from waybench.reporting._agents import AgentCard, AgentReport
+from waybench.reporting._agents import AgentCard
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting.charts import Chart, level_charts, outcomes, step_charts, undrawn
 from waybench.reporting.tables import Table, horizon_table_of_model, leader_tables, leaders, leading_of
@@ -68,7 +68,7 @@ def model(
     name: str,
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
-    agents: AgentReport | None,
+    agents: Sequence[AgentCard],
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
     curves: Sequence[SuccessCurve],
@@ -81,7 +81,7 @@ def model(
         name: The model.
         estimates: All models' estimates by level.
         totals: Those over all levels.
-        agents: What is shown of all agents.
+        agents: What is shown of it as an agent, for each of its settings.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
         curves: How all models' success falls with difficulty.
@@ -102,26 +102,12 @@ def model(
         leaders=leader_tables(
             leaders(estimates, totals, pages, model_pages, leading_of(curves), name, searched), alone=True
         ),
-        agents=[card for card in agents.cards if card.name == name] if agents else [],
+        agents=list(agents),
         outcomes=_outcomes(of_model),
         failed=failed,
         parts=parts,
         horizons=horizon_table_of_model(name, curves, pages),
     )
-
-
-def draw_model(name: str, estimates: Sequence[Estimate], totals: Sequence[Estimate]) -> None:
-    """Draw the charts of a model's page that no results page has, so that `model` finds them in the cache.
-
-    Args:
-        name: The model.
-        estimates: All models' estimates by level.
-        totals: Those over all levels.
-    """
-    own = [each for each in estimates if each.group.model == name]
-    for env, some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
-        level_charts(registry.load(env[0]), presentation_of(env[0]), some, name)
-    _outcomes([total for total in totals if total.group.model == name])
 
 
 def _outcomes(totals: Sequence[Estimate]) -> Chart | None:

@@ -8,7 +8,7 @@ from waybench.analysis import Estimate
 from waybench.analysis.comparisons import ExamplesEffect
 from waybench.analysis.estimates import as_metric, measure
 from waybench.analysis.formatting import better_text, change_text, mean_text
-from waybench.analysis.results import Group, differing, grouped, settings_order
+from waybench.analysis.results import Group, differing, grouped, setting_names, settings_order
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting._files import task_page
@@ -177,11 +177,11 @@ def _rows(estimates: Sequence[Estimate]) -> list[Cells]:
     merits: dict[tuple[bool, str], float] = {}
     for row in sorted(rows, key=_examples):
         merits.setdefault(_model(row), _merit(row.values()))
-    groups = [each.group for each in estimates]
+    names = setting_names(each.group for each in estimates)
 
     def rank(row: Cells) -> tuple[bool, float, str, tuple[tuple[int, float, str], ...]]:
         embedded, model = _model(row)
-        return embedded, -merits[_model(row)], model, settings_order(next(iter(row.values())).group, groups)
+        return embedded, -merits[_model(row)], model, settings_order(next(iter(row.values())).group, names)
 
     return sorted(rows, key=rank)
 
