@@ -12,11 +12,6 @@ _BLOCK = struct.Struct(f">{_WORDS}Q")
 _RANGE = 1 << 64  # of one word
 
 
-def _digest(key: tuple[str | int, ...]) -> bytes:
-    text = "".join([f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in key])
-    return hashlib.sha512(text.encode("utf-8", "surrogatepass")).digest()
-
-
 class Stream:
     """A stream of random numbers that a key determines.
 
@@ -28,16 +23,33 @@ class Stream:
         *key: Strings and integers; their types and boundaries are part of the key.
     """
 
-    __slots__ = ("_block", "_key", "_next", "_parts", "_words")
+    __slots__ = ("_block", "_key", "_next", "_parent", "_parts", "_text", "_words")
 
     def __init__(self, *key: str | int) -> None:
         self._parts = key
+        self._parent: Stream | None = None
+        self._text = ""
         self._next = -1  # the rest is set up when the first number is drawn: most streams of a game are never read
+
+    def child(self, *more: str | int) -> "Stream":
+        """Return the stream whose key is this one's key and further parts."""
+        stream = Stream(*more)
+        stream._parent = self
+        return stream
+
+    def _key_text(self) -> str:
+        """Return the key as text, which many children share."""
+        if not self._text:
+            before = self._parent._key_text() if self._parent is not None else ""
+            parts = [f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in self._parts]
+            self._text = "".join([before, *parts])
+        return self._text
 
     def word(self) -> int:
         """Return the next 64 random bits as an integer in [0, 2**64)."""
         if self._next < 0:
-            self._key, self._block, self._next = _digest(self._parts), 0, _WORDS
+            key = self._key_text().encode("utf-8", "surrogatepass")
+            self._key, self._block, self._next = hashlib.sha512(key).digest(), 0, _WORDS
         if self._next == _WORDS:
             digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
             self._words: tuple[int, ...] = _BLOCK.unpack(digest)
