@@ -185,7 +185,8 @@ def draw(board: Board, turns: Sequence[wb.TurnRecord], **_: object) -> str:
 
 
 def entry() -> wb.Entry:
-    return wb.Entry("sliding/tiles", 1, "sliding_tiles:TILES", "sliding tiles, in as few moves as possible")
+    summary, horizon = "sliding tiles, in as few moves as possible", "sliding tiles, by moves of a shortest solution"
+    return wb.Entry("sliding/tiles", 1, "sliding_tiles:TILES", summary, horizon=horizon)
 
 
 TILES: wb.Environment[Board, Board, str] = wb.Environment(
@@ -210,7 +211,7 @@ TILES: wb.Environment[Board, Board, str] = wb.Environment(
     metrics=(wb.Metric(name="score", of=score, title="Score", doc="Minimum moves by turns.", low=0, high=1),),
     axes=(wb.proof_axis("minimum", "Shortest solution", "Moves of a shortest solution."),),
     success="the tiles are in their order, after any number of moves",
-    horizon=wb.HorizonSpec(summary="sliding tiles, by moves of a shortest solution", levels=tuple(range(4, 30, 2))),
+    horizon=wb.HorizonSpec(levels=tuple(range(4, 30, 2))),
     presentation=wb.Presentation(level="distance", item="board", metrics=("score",), draw=draw),
     players={"oracle": oracle, "heuristic": heuristic},
     oracle_is_ceiling=lambda record: True,

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -49,6 +50,20 @@ def test_help_loads_nothing_of_the_package(args: tuple[str, ...]) -> None:
 )
 def test_light_commands_load_nothing_heavy(args: tuple[str, ...]) -> None:
     assert loaded_by(*args).isdisjoint(HEAVY)
+
+
+@pytest.mark.parametrize(
+    ("args", "families"),
+    [
+        (("list",), set[str]()),
+        (("generate", "maze", "--count", "1"), {"maze"}),
+        (("generate", "horizon_hanoi", "--count", "1"), {"hanoi"}),
+        (("list", "aqa"), {"search"}),
+    ],
+)
+def test_only_environments_that_are_named_are_loaded(args: tuple[str, ...], families: set[str]) -> None:
+    modules = (re.fullmatch(r"waybench\.envs\.(\w+)\..*_environment", name) for name in loaded_by(*args))
+    assert {module[1] for module in modules if module} == families
 
 
 def test_score_loads_nothing_heavy(tmp_path: Path) -> None:

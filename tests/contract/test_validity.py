@@ -96,7 +96,7 @@ def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
 def test_an_environment_whose_horizon_is_a_random_walks_is_found_out() -> None:
     """Two steps of three numbers: half of all walks meet the goal some time."""
     axis = level_axis("numbers", "Numbers of the dial.")
-    spec = HorizonSpec(summary="dials", levels=(3, 6))
+    spec = HorizonSpec(levels=(3, 6))
     lucky = replace(DIAL, axes=(axis,), success="the dial is at its number, some time", horizon=spec)
     assert success_rates(lucky, 3, ways(lucky)[0])["random"] > 0.5
     with pytest.raises(ContractError, match="random player at level 3 in 'sound' succeeds at 78%"):

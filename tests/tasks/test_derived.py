@@ -43,7 +43,7 @@ TURNED = replace(
     id="toy/turned",
     axes=(Axis(name="numbers", title="Numbers", of=lambda record: float(record.item["level"]), doc="Numbers."),),
     success="the dial is at its number",
-    horizon=HorizonSpec(summary="dials, by numbers", levels=(3, 6, 12), without=("window",)),
+    horizon=HorizonSpec(levels=(3, 6, 12), without=("window",)),
     datasets=(
         Dataset(
             name="published",
@@ -55,16 +55,17 @@ TURNED = replace(
         ),
     ),
 )
-CLASHING = replace(DIAL, id="hanoi/dial", task="gtb")
+CLASHING = replace(DIAL, id="hanoi/dial")
 
 
 @pytest.fixture
 def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     """A catalogue with two environments that are not ours."""
     found = Registry(registry.built_in)
-    found.register(Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with everything"))
-    found.register(Entry("hanoi/dial", 1, "tests.tasks.test_derived:CLASHING", "a dial with a name that is taken"))
-    for name in ("_declare", "_items", "_derived", "_environments", "_horizon", "_ladder", "_keys"):
+    turned = Entry("toy/turned", 1, f"{__name__}:TURNED", "a dial with everything", horizon="dials, by numbers")
+    found.register(turned)
+    found.register(Entry("hanoi/dial", 1, f"{__name__}:CLASHING", "a dial with a name that is taken", task="gtb"))
+    for name in ("_entry", "_declare", "_items", "_derived", "_environments", "_horizon", "_ladder", "_keys"):
         monkeypatch.setattr(f"waybench.tasks.{name}.registry", found)
     derived._others.cache_clear()
     derived.environment_task.cache_clear()

@@ -53,7 +53,7 @@ def run_budget(
         UsageError: If the text is no budget, or is in dollars and a model has no price.
     """
     paid = [model for model in dict.fromkeys(models) if not model.startswith("waybench/")]
-    if text == NO_BUDGET or not paid or all(entry.horizon is not None for entry in entries):
+    if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):
         return RunBudget(None)
     if text is not None:
         amount, in_dollars = read_budget(text)

@@ -136,7 +136,7 @@ def _task(name: str) -> TaskEntry:
     env_id = environment_names().get(plain)
     if env_id is None:
         return find_task(plain)
-    alone = [task for task in all_tasks() if task.envs == (env_id,) and task.horizon is None]
+    alone = [task for task in all_tasks() if task.envs == (env_id,) and not task.searches]
     return next((task for task in alone if not any(part.fixed for part in task.parts)), None) or find_task(env_id)
 
 
@@ -173,7 +173,7 @@ def _given(
     given = {**assignments(options, "-O"), **assignments(source_options, "-S")}
     given |= {name: value for name, value in (("key", key), ("level", level)) if value is not None}
     given |= assignments(parameters, "-T", "key=value")
-    if task.horizon is not None:
+    if task.searches:
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
     if task.climb is not None and level is not None:  # of all its levels, the one that is asked for
         del given["level"]

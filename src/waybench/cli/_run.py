@@ -171,7 +171,7 @@ def run(
             f"--probe: there are no belief probes in {names}: no state is declared that follows from what a player was "
             "shown; leave the option out"
         )
-    searches = any(entry.horizon is not None for entry in entries)
+    searches = any(entry.searches for entry in entries)
     if precision is not None and not searches:
         names = ", ".join(entry.name for entry in entries)[:200]
         raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
@@ -207,12 +207,12 @@ def run(
     quotes: list[tuple[str, TaskQuote]] = []
     is_free = all(model.startswith("waybench/") for model in models)  # embedded players cost nothing
     for entry, args in chosen:
-        if is_free and not quote_only and entry.horizon is None:
+        if is_free and not quote_only and not entry.searches:
             continue
         found = TaskQuote(entry, args)
         quotes.append((entry.name, found))
         for model in models:
-            if quote_only or entry.horizon is not None:
+            if quote_only or entry.searches:
                 click.echo(found.text(model, known.get(model)))
             elif not model.startswith("waybench/"):
                 opening.append(found.text(model, known.get(model)))

@@ -66,25 +66,21 @@ class HorizonSpec:
     """The levels on which a model's horizon is searched for, along the environment's first axis.
 
     Attributes:
-        summary: What becomes more difficult, for listings: "mazes, by dimension".
         levels: The levels of which items are drawn, easiest first.
         pool: Number of items of each level that are sorted by their difficulty; None where each level is a difficulty.
         source_options: Source options that are fixed.
         without: Options of play that the search does not have, such as help by a teacher.
         known: Rate of errors in each move -> the horizon of the oracle that errs at this rate, where it is known by
             construction; None otherwise.
-        task: The task's name; `horizon_` and the name of the environment's task if empty.
         revision: Raised whenever the same replies can have another horizon, such as where something else counts as
             success; it is added to the version of the task.
     """
 
-    summary: str
     levels: tuple[int, ...]
     pool: int | None = None
     source_options: Mapping[str, Json] = field(default_factory=dict[str, Json])
     without: tuple[str, ...] = ()
     known: Callable[[float], float] | None = None
-    task: str = ""
     revision: int = 0
 
 

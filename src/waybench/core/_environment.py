@@ -72,8 +72,8 @@ class Environment(Generic[I, S, A]):
         play: Resolved options -> game, wording and limits. `play_with` also knows templates.
         make_source: (key, level, resolved source options) -> source of items.
         datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
-        horizon: The levels on which a model's horizon is searched for; None if there is no such search.
-        task: The name of the task that plays it; the second part of its id if empty, or else the first.
+        horizon: The levels on which a model's horizon is searched for, as `Entry.horizon` says; None if there is
+            no such search.
         decode: JSON -> instance; raises DataError for anything that is no instance.
         resolve_references: (JSON, where) -> JSON, for instances that can name published data instead of containing
             it: puts the data in its place; `where` gives the path of a file of a data set. None if there are no such
@@ -169,7 +169,6 @@ class Environment(Generic[I, S, A]):
     beliefs: tuple[Belief[S], ...] = ()
     datasets: tuple[Dataset, ...] = ()
     horizon: HorizonSpec | None = None
-    task: str = ""
     action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_turns
     best_of: bool = False
     pooled: bool = False

@@ -73,13 +73,13 @@ class Episode(Generic[I, S, A]):
     __slots__ = (
         "_conversation",
         "_game",
-        "_hash",
         "_invalid_in_a_row",
         "_is_deterministic",
         "_prefix",
         "_probes",
         "_rewrites",
         "_spent",
+        "_stream",
         "_turns",
         "_wording",
         "attempt",
@@ -109,7 +109,8 @@ class Episode(Generic[I, S, A]):
         resolved = environment.resolve_options(options or {})
         self.options = with_recorded_prefix(environment, item, resolved, attempt)
         self.play = play = environment.play_with(self.options)
-        self.limits = replace(play.limits, turns=play.most_turns(item.instance))
+        turns = play.most_turns(item.instance)
+        self.limits = play.limits if turns == play.limits.turns else replace(play.limits, turns=turns)
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording
@@ -119,7 +120,7 @@ class Episode(Generic[I, S, A]):
         self.state: S = play.game.start(item.instance)
         self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None
-        self._hash = item.instance.hash
+        self._stream = Stream(environment.id, item.instance.hash, "attempt", attempt, "turn")
         self._turns: list[TurnRecord] = []
         self._probes: list[ProbeRecord] = []
         self._invalid_in_a_row = 0
@@ -193,7 +194,7 @@ class Episode(Generic[I, S, A]):
 
     def stream(self, purpose: str) -> Stream:
         """Return the random stream of one purpose in the present turn of this attempt."""
-        return Stream(self.environment.id, self._hash, "attempt", self.attempt, "turn", len(self._turns), purpose)
+        return self._stream.child(len(self._turns), purpose)
 
     def step(self, reply: Reply | str, execute: A | None = None) -> TurnRecord:
         """Take one reply.
@@ -236,8 +237,18 @@ class Episode(Generic[I, S, A]):
         if shown != text:  # a text in the reply's place belongs to no turn
             self._conversation.replaced[len(self._turns)] = shown
         self._turns.append(turn)
-        if not refused:  # a refused reply costs nothing
-            self._end_or_go_on(invalid)
+        if refused:  # it costs nothing
+            return turn
+        if invalid:
+            self._count_invalid()
+        else:
+            self._invalid_in_a_row = 0
+        if self.end_reason is None:
+            self.end_reason = self._game.terminal(self.state)
+            if self.end_reason is None and self._spent >= self.limits.turns:
+                self.end_reason = End.TURN_LIMIT
+        if self.end_reason is not None:
+            self._conversation.end(len(self._turns))
         return turn
 
     @property
@@ -331,22 +342,13 @@ class Episode(Generic[I, S, A]):
         executed = game.encode(execute)
         return TurnRecord(text, outcome, reason, action, executed, last.reward, last.events, message, usage)
 
-    def _end_or_go_on(self, invalid: bool) -> None:
-        """End the episode if its last turn was the last one; `invalid` is whether that counts as an invalid reply."""
+    def _count_invalid(self) -> None:
+        """End the episode at an invalid reply if there were as many in a row as the limits forgive."""
         limits = self.limits
-        if not invalid:
-            self._invalid_in_a_row = 0
-        else:
-            self._invalid_in_a_row += 1
-            forgiven = {"turn": self._invalid_in_a_row, "retry": limits.retries, "end": 0}[limits.invalid]
-            if self._invalid_in_a_row > forgiven:
-                self.end_reason = End.INVALID_LIMIT
-        if self.end_reason is None:
-            self.end_reason = self._game.terminal(self.state)
-            if self.end_reason is None and self._spent >= limits.turns:
-                self.end_reason = End.TURN_LIMIT
-        if self.end_reason is not None:
-            self._conversation.end(len(self._turns))
+        self._invalid_in_a_row += 1
+        forgiven = {"turn": self._invalid_in_a_row, "retry": limits.retries, "end": 0}[limits.invalid]
+        if self._invalid_in_a_row > forgiven:
+            self.end_reason = End.INVALID_LIMIT
 
     def end(self, reason: End, error: str | None = None) -> None:
         """End the episode from outside.
@@ -366,7 +368,7 @@ class Episode(Generic[I, S, A]):
             env_version=environment.version,
             options=self.options,
             instance=item.instance.to_json(),
-            instance_hash=self._hash,
+            instance_hash=item.instance.hash,
             item={"id": item.id, "level": item.level, "key": item.key_label, "index": item.index},
             proof=item.proof,
             examples=tuple(example.to_json() for example in item.examples),

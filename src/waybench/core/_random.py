@@ -14,11 +14,6 @@ _SMALL = 1 << 32  # up to this n, words below _EVEN favour no remainder
 _EVEN = _RANGE - _SMALL
 
 
-def _digest(key: tuple[str | int, ...]) -> bytes:
-    text = "".join([f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in key])
-    return hashlib.sha512(text.encode("utf-8", "surrogatepass")).digest()
-
-
 class Stream:
     """A stream of random numbers that a key determines.
 
@@ -30,17 +25,33 @@ class Stream:
         *key: Strings and integers; their types and boundaries are part of the key.
     """
 
-    __slots__ = ("_block", "_key", "_parts", "_words")
+    __slots__ = ("_block", "_key", "_parent", "_parts", "_text", "_words")
 
     def __init__(self, *key: str | int) -> None:
         self._parts = key
+        self._parent: Stream | None = None
+        self._text = ""
         self._block = -1  # the rest is set up when the first number is drawn: most streams of a game are never read
         self._words: list[int] = []  # drawn and not yet given, the next one last
+
+    def child(self, *more: str | int) -> "Stream":
+        """Return the stream whose key is this one's key and further parts."""
+        stream = Stream(*more)
+        stream._parent = self
+        return stream
+
+    def _key_text(self) -> str:
+        """Return the key as text, which many children share."""
+        if not self._text:
+            before = self._parent._key_text() if self._parent is not None else ""
+            parts = [f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in self._parts]
+            self._text = "".join([before, *parts])
+        return self._text
 
     def _refill(self) -> int:
         """Draw a block and return its first word."""
         if self._block < 0:
-            self._key, self._block = _digest(self._parts), 0
+            self._key, self._block = hashlib.sha512(self._key_text().encode("utf-8", "surrogatepass")).digest(), 0
         digest = hashlib.sha512(self._key + self._block.to_bytes(8, "big")).digest()
         self._block += 1
         words = self._words

@@ -12,19 +12,26 @@ from waybench.core._errors import UsageError, WaybenchError, unknown
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the catalogue.
+    """One line of the catalogue: what is known of an environment, and of its tasks, without loading its code.
 
     Attributes:
         id: "family/variant".
         version: The environment's version.
         target: "module:attribute" of the `Environment`.
         summary: One line for listings.
+        task: The name of the task that plays it; the second part of its id if empty, or else the first.
+        horizon: What becomes more difficult in the search for a model's horizon, for listings: "mazes by dimension".
+            It is empty where the environment has no `Environment.horizon`, and so no such search.
+        horizon_task: The name of that search; `horizon_` and the name of the task if empty.
     """
 
     id: str
     version: int
     target: str
     summary: str
+    task: str = ""
+    horizon: str = ""
+    horizon_task: str = ""
 
 
 class CatalogueWarning(RuntimeWarning):
@@ -81,6 +88,19 @@ class Registry:
                 warning = f"{group}: {point.name} = {point.value} is skipped: {type(error).__name__}: {error}"
                 warnings.warn(warning, CatalogueWarning, stacklevel=3)
 
+    def entry(self, env_id: str) -> Entry:
+        """Return the line of an id.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        if env_id not in self._entries:
+            self._discover()
+        entry = self._entries.get(env_id)
+        if entry is None:
+            raise UsageError(unknown("environment", env_id, self._entries))
+        return entry
+
     def load(self, env_id: str) -> Environment[Any, Any, Any]:
         """Return the environment of an id; "id@version" insists on a version.
 
@@ -88,15 +108,15 @@ class Registry:
             UsageError: If there is none, or none of this version.
         """
         name, _, version = env_id.partition("@")
-        if name not in self._entries:
-            self._discover()
-        entry = self._entries.get(name)
-        if entry is None:
-            raise UsageError(unknown("environment", name, self._entries))
+        entry = self.entry(name)
         if version and version != str(entry.version):
             raise UsageError(f"{name} is at version {entry.version}, not {version[:20]}: use {name}@{entry.version}")
         module, _, attribute = entry.target.partition(":")
         environment: Environment[Any, Any, Any] = getattr(import_module(module), attribute)
         if (environment.id, environment.version) != (entry.id, entry.version):
             raise WaybenchError(f"catalogue line {entry.id}@{entry.version} does not fit {environment.id}")
+        if bool(entry.horizon) != (environment.horizon is not None):
+            raise WaybenchError(
+                f"{entry.id}: `Entry.horizon` is for environments with a `horizon`, and for all of them"
+            )
         return environment

@@ -11,7 +11,6 @@ from importlib import import_module
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
-from urllib.request import url2pathname
 from zipfile import is_zipfile
 
 from waybench.core import UsageError, redacted, without_credentials
@@ -63,6 +62,8 @@ class Folder:
 
     def __init__(self, place: str) -> None:
         if place.lower().startswith("file://"):
+            from urllib.request import url2pathname  # which loads much, too
+
             place = url2pathname(place[len("file://") :])
         self.place = place if is_url(place) else str(Path(place).absolute())
         self.shown = without_credentials(place) if is_url(place) else place

@@ -29,14 +29,15 @@ class AgentState(NamedTuple, Generic[I, W]):
     Attributes:
         instance: The instance.
         world: The world now.
-        past: What was seen of the worlds before it, the oldest first, as many as the history holds. It is kept as
-            text, which is written once and not again at every step.
+        seen: What is seen of it, written once: as the present observation, and in the history afterwards.
+        past: What was seen of the worlds before it, the oldest first, as many as the history holds.
         stored: Number of worlds before this one.
         thinking: Whether the next reply is a thought, before the action.
     """
 
     instance: I
     world: W
+    seen: str
     past: tuple[str, ...] = ()
     stored: int = 0
     thinking: bool = False
@@ -69,7 +70,7 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
         world = self.rules.begin(instance)
         entries = [history_entry(number, observation) for number, observation in enumerate(self.rules.before(world))]
         past = tuple(entries[-self._history :]) if self._history else ()
-        return AgentState(instance, world, past, len(entries), self._thinks)
+        return AgentState(instance, world, self.rules.observe(world), past, len(entries), self._thinks)
 
     def legal(self, state: AgentState[I, W]) -> Sequence[Choice]:
         """Return the thought, or the actions that are no mistake."""
@@ -85,20 +86,21 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
     def apply(self, state: AgentState[I, W], action: Choice, rng: Stream) -> Transition[AgentState[I, W]]:
         """Pass over a thought, or make a step of the world."""
         number = action.action
-        instance, world, past, stored, thinking = state
+        instance, world, seen, past, stored, thinking = state
         if thinking and number is None:
             return Transition(state._replace(thinking=False), events={"thought": True})
         rules = self.rules
         if thinking or number is None or not 0 <= number < len(rules.actions(instance)):
             return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
         if self._history:
-            entry = history_entry(stored, rules.observe(world))
+            entry = history_entry(stored, seen)
             past = (*past, entry) if len(past) < self._history else (*past[1:], entry)
         following, reward, events, outcome = rules.step(world, number, rng)
         all_events: dict[str, Json] = {**events, "score": rules.score(following), "named": action.named}
         if not action.named:
             outcome = Outcome.UNPARSED  # what the protocol's own action led to is no outcome of the reply
-        return Transition(AgentState(instance, following, past, stored + 1, self._thinks), reward, all_events, outcome)
+        state = AgentState(instance, following, rules.observe(following), past, stored + 1, self._thinks)
+        return Transition(state, reward, all_events, outcome)
 
     def forfeit(self, state: AgentState[I, W]) -> AgentState[I, W]:
         """Go on after a reply that cannot be carried out: to the action after a thought, otherwise to the next step.

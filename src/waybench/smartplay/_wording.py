@@ -121,7 +121,7 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         return "" if self._chooses(state) or self._style.chats else history_text(state.past)
 
     def _scene(self, state: AgentState[I, W]) -> str:
-        return "" if self._chooses(state) else self._rules.observe(state.world)
+        return "" if self._chooses(state) else state.seen
 
     def _question(self, state: AgentState[I, W]) -> str:
         return self._style.choose if self._chooses(state) else self._style.think or self._style.choose
@@ -139,12 +139,11 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         question = self._question(state)
         if self._chooses(state):
             return question
-        wrong, scene = _mistake(last), self._scene(state)
         if style.chats:
-            parts = (wrong, scene, question)
+            parts = (_mistake(last), state.seen, question)
         else:
-            parts = (self._history(state), wrong, f"{_PRESENT}{scene}", question)
-        return "\n\n".join(part for part in parts if part)
+            parts = (history_text(state.past), _mistake(last), f"{_PRESENT}{state.seen}", question)
+        return "\n\n".join([part for part in parts if part])
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
         """Return the messages; in a style that splits them as the published program sends them.

@@ -3,31 +3,33 @@
 import warnings
 from collections.abc import Iterable
 from functools import cache
-from typing import Any
 
-from waybench.core import CatalogueWarning, Entry, Environment, UsageError, unknown
+from waybench.core import CatalogueWarning, Entry, Option, UsageError, unknown
 from waybench.envs import registry
 from waybench.tasks._entry import Part, TaskEntry
 from waybench.tasks._parameters import horizon_parameters, parameters
 from waybench.tasks._presets import PRESETS
 
 
-def default_task(environment: Environment[Any, Any, Any], name: str, summary: str) -> TaskEntry:
+def default_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task that plays an environment with all of its parameters."""
-    options = tuple(parameters(environment).values())
-    return TaskEntry(name=name, summary=summary, options=options, parts=(Part(env=environment.id),))
+
+    def declare() -> tuple[Option, ...]:
+        return tuple(parameters(registry.load(entry.id)).values())
+
+    return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(Part(env=entry.id),))
 
 
-def horizon_task(environment: Environment[Any, Any, Any], name: str) -> TaskEntry:
+def horizon_task(entry: Entry, name: str) -> TaskEntry:
     """Return the task that searches for a model's horizon in an environment with a `HorizonSpec`."""
-    assert environment.horizon is not None
-    return TaskEntry(
-        name=name,
-        summary=f"adaptive search for the horizon: {environment.horizon.summary}",
-        options=horizon_parameters(environment, environment.horizon),
-        parts=(Part(env=environment.id),),
-        horizon=environment.horizon,
-    )
+
+    def declare() -> tuple[Option, ...]:
+        environment = registry.load(entry.id)
+        assert environment.horizon is not None  # as the catalogue says
+        return horizon_parameters(environment, environment.horizon)
+
+    summary = f"adaptive search for the horizon: {entry.horizon}"
+    return TaskEntry(name=name, summary=summary, declare=declare, parts=(Part(env=entry.id),), searches=True)
 
 
 def _derived(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
@@ -35,25 +37,20 @@ def _derived(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[Tas
     defaults: list[TaskEntry] = []
     horizons: list[TaskEntry] = []
     for entry in entries:
-        try:
-            environment = registry.load(entry.id)
-        except Exception as error:  # code of another package, which must not hide the other tasks
-            _warn(f"no task for environment {entry.id}: {type(error).__name__}: {error}")
-            continue
         family, _, variant = entry.id.partition("/")
-        names = [environment.task] if environment.task else [variant, family]
+        names = [entry.task] if entry.task else [variant, family]
         if not any(entry.id in taken[name].envs for name in names if name in taken):
             name = next((name for name in names if name not in taken), entry.id)
             if name != names[0]:
                 _warn(f"environment {entry.id}: a task {names[0]} exists already; this one is named {name}")
-            taken[name] = default_task(environment, name, entry.summary)
+            taken[name] = default_task(entry, name)
             defaults.append(taken[name])
-        if environment.horizon is not None:
-            name = environment.horizon.task or f"horizon_{names[0]}"
+        if entry.horizon:
+            name = entry.horizon_task or f"horizon_{names[0]}"
             if name in taken:
                 _warn(f"environment {entry.id}: a task {name} exists already, so there is no search for the horizon")
                 continue
-            taken[name] = horizon_task(environment, name)
+            taken[name] = horizon_task(entry, name)
             horizons.append(taken[name])
     return *defaults, *horizons
 
@@ -107,14 +104,13 @@ def find_task(name: str) -> TaskEntry:
     if name in known:
         return known[name]
     env_id = environment_names().get(name)
-    entry = next((entry for entry in registry.entries if entry.id == env_id), None)
-    if entry is None:
+    if env_id is None:
         raise UsageError(unknown("task", name, known))
-    return environment_task(entry)
+    return environment_task(registry.entry(env_id))
 
 
 @cache
 def environment_task(entry: Entry) -> TaskEntry:
     """Return the default task of an environment, under its short name if it has one, otherwise under its id."""
-    short = (task for task in all_tasks() if task.envs == (entry.id,) and task not in PRESETS and not task.horizon)
-    return next(short, None) or default_task(registry.load(entry.id), entry.id, entry.summary)
+    short = (task for task in all_tasks() if task.envs == (entry.id,) and task not in PRESETS and not task.searches)
+    return next(short, None) or default_task(entry, entry.id)

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from waybench.core import HorizonSpec, Json, Option
+from waybench.envs import registry
 
 
 def no_parameters(given: Mapping[str, Any]) -> Mapping[str, Json]:
@@ -48,25 +50,35 @@ class Climb:
     items: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskEntry:
-    """A task: its name, its parameters, and the environments that it plays.
+    """A task: its name, its parameters, and the environments that it plays, whose code is loaded for its parameters.
 
     Attributes:
         name: Name on the command line.
         summary: One line for listings.
-        options: Its parameters.
+        declare: Returns its parameters.
         parts: Its environments.
         climb: The levels of a ladder; a ladder has one part.
-        horizon: The levels of a search for a horizon; None for other tasks.
+        searches: Whether it searches for the horizon of its one environment.
     """
 
     name: str
     summary: str
-    options: tuple[Option, ...]
+    declare: Callable[[], tuple[Option, ...]]
     parts: tuple[Part, ...]
     climb: Climb | None = None
-    horizon: HorizonSpec | None = None
+    searches: bool = False
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """Its parameters."""
+        return self.declare()
+
+    @property
+    def horizon(self) -> HorizonSpec | None:
+        """The levels of a search for a horizon; None for other tasks."""
+        return registry.load(self.parts[0].env).horizon if self.searches else None
 
     @property
     def envs(self) -> tuple[str, ...]:

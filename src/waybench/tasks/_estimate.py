@@ -75,7 +75,7 @@ class TaskQuote:
         self._estimate = Estimate(0, 0, None, None)
         if entry.climb is not None:
             self._estimate, self._levels = _ladder(entry, self._given)
-        elif entry.horizon is None:
+        elif not entry.searches:
             self._estimate = _fixed(list(task_items(entry.parts, self._given)))
         self._note = _NOTE if sample_picture(entry.parts, self._given) is None else _NOTE_PICTURES
         self.requests = self._estimate.requests
@@ -93,7 +93,7 @@ class TaskQuote:
             UsageError: If the budget of a search is in dollars and the model's price is not known.
         """
         entry, found = self._entry, self._estimate
-        if entry.horizon is not None:
+        if entry.searches:
             return horizon_quote(entry, self._given, model)
         probe = self._given.get(PROBE)
         more = "" if probe is None else f"; the requests of probe={probe[:40]} come on top"

@@ -46,7 +46,7 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
     Raises:
         UsageError: If a parameter is unfit, or the data set that it names is not here.
     """
-    if entry.climb is not None or entry.horizon is not None:
+    if entry.climb is not None or entry.searches:
         return None
     given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
     return sum(item.attempts for item in task_items(entry.parts, given))

@@ -1,13 +1,12 @@
 """The published benchmarks: which environments they play, and with which parameters."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from waybench.core import Json, Option
-from waybench.envs import registry
-from waybench.envs.voxel import PLAINS, PUBLISHED_GOALS, counterpart, recorded_level
+from waybench.envs import registry, voxel
 from waybench.tasks._entry import Climb, Part, TaskEntry, no_parameters
 from waybench.tasks._parameters import ISOMORPH, select_parameters
 
@@ -101,7 +100,7 @@ _SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
             20,
             {"goal": goal},
         )
-        for setting, goal in PUBLISHED_GOALS.items()
+        for setting, goal in voxel.PUBLISHED_GOALS.items()
     ),
     ("bandit", "bandit/arms", "any number of slot machines, optionally drifting", 20, {}),
     ("rps", "rps/rounds", "Rock Paper Scissors against adaptive opponents", 20, {}),
@@ -139,25 +138,44 @@ def _options(
 
 def _recorded(given: Mapping[str, Any]) -> Mapping[str, Json]:
     """Return the search for plains that stands for the recorded setting."""
-    return {"level": recorded_level(given["engine"], given["protocol"]), "goal": PLAINS[given["engine"]]}
+    return {
+        "level": voxel.recorded_level(given["engine"], given["protocol"]),
+        "goal": voxel.PLAINS[given["engine"]],
+    }
 
 
 def _goal_of(given: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
     """Return the goal of the engine that stands for a published one."""
-    return {"goal": counterpart(goal, given["engine"])}
+    return {"goal": voxel.counterpart(goal, given["engine"])}
 
 
 def _steps(given: Mapping[str, Any]) -> Mapping[str, Json]:
     return {"steps": given["crafter_steps"]}
 
 
+def _task(
+    name: str,
+    summary: str,
+    parts: tuple[Part, ...],
+    options: Callable[[], tuple[Option, ...]],
+    climb: Climb | None = None,
+) -> TaskEntry:
+    """Return a task, with the parameter `isomorph` if all of its environments have isomorphic items."""
+
+    def declare() -> tuple[Option, ...]:
+        isomorphic = all(registry.load(part.env).isomorph is not None for part in parts)
+        return (*options(), *((ISOMORPH,) if isomorphic else ()))
+
+    return TaskEntry(name=name, summary=summary, declare=declare, parts=parts, climb=climb)
+
+
 def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
     sentences = "source data_dir" if env == "messenger/roles" else ""
     drawn = "" if "level" in fixed else "level *source"
-    options = _options(env, f"*play {sentences} {drawn} key limit attempts", _TRIALS, _SENTENCES, fixed=fixed)
+    names = f"*play {sentences} {drawn} key limit attempts"
     follows = partial(_goal_of, goal=fixed["goal"]) if "goal" in fixed else no_parameters
     part = Part(env=env, fixed=fixed, follows=follows, trials=trials)
-    return TaskEntry(name=name, summary=summary, options=options, parts=(part,))
+    return _task(name, summary, (part,), partial(_options, env, names, _TRIALS, _SENTENCES, fixed=fixed))
 
 
 def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
@@ -172,58 +190,50 @@ def _smartplay() -> TaskEntry:
     parts = tuple(
         _in_smartplay(name, env, trials, fixed) for name, env, _, trials, fixed in (by_name[n] for n in SMARTPLAY)
     )
+    return _task("smartplay", f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}", parts, _smartplay_options)
+
+
+def _smartplay_options() -> tuple[Option, ...]:
     [engine] = _options("voxel/find", "engine")
-    return TaskEntry(
-        name="smartplay",
-        summary=f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}",
-        options=(
-            *_options("bandit/arms", "protocol wording interface prefix agent"),
-            Option(
-                name="crafter_steps",
-                default=None,
-                kind=int,
-                low=1,
-                high=10_000,
-                doc="Maximum steps of Crafter. The published 10,000 take 20,000 requests per trial; with fewer steps "
-                "there is no human-normalised score.",
-            ),
-            replace(engine, doc=f"Engine of the search for plains. {engine.doc}"),
-            *_options(
-                "messenger/roles",
-                "source data_dir key limit attempts",
-                _TRIALS,
-                _SENTENCES,
-                docs={"key": "Key of the item sets; by default the public sets."},
-            ),
+    return (
+        *_options("bandit/arms", "protocol wording interface prefix agent"),
+        Option(
+            name="crafter_steps",
+            default=None,
+            kind=int,
+            low=1,
+            high=10_000,
+            doc="Maximum steps of Crafter. The published 10,000 take 20,000 requests per trial; with fewer steps "
+            "there is no human-normalised score.",
         ),
-        parts=parts,
+        replace(engine, doc=f"Engine of the search for plains. {engine.doc}"),
+        *_options(
+            "messenger/roles",
+            "source data_dir key limit attempts",
+            _TRIALS,
+            _SENTENCES,
+            docs={"key": "Key of the item sets; by default the public sets."},
+        ),
     )
 
 
 _SEARCH_PARAMETERS = "*play mode {} icl source data_dir key sets limit attempts *source"
 
 
-def _aqa() -> TaskEntry:
+def _aqa_options() -> tuple[Option, ...]:
     numbers = _options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
-    walks = _options("search/dfs", "*source")
-    return TaskEntry(
-        name="aqa",
-        summary="AQA-Bench: all six environments",
-        options=(*numbers, *walks),
-        parts=tuple(Part(env=f"search/{name}", item_id=f"{name}-{{id}}") for name in _AQA),
-    )
+    return (*numbers, *_options("search/dfs", "*source"))
 
 
-def _alone(name: str, env: str, summary: str, names: str, *changed: Option) -> TaskEntry:
-    return TaskEntry(name=name, summary=summary, options=_options(env, names, *changed), parts=(Part(env=env),))
+def _alone(name: str, env: str, summary: str, names: str) -> TaskEntry:
+    return _task(name, summary, (Part(env=env),), partial(_options, env, names))
 
 
 _MAZES = 10  # of each dimension, as published
 
-ALICIA = TaskEntry(
-    name="alicia",
-    summary="AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
-    options=(
+
+def _alicia_options() -> tuple[Option, ...]:
+    return (
         *_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
         Option(
             name="limit",
@@ -251,22 +261,23 @@ ALICIA = TaskEntry(
                 "file's dimensions are played in their order, each only if the player solved a maze of the one before."
             },
         ),
+    )
+
+
+PRESETS = (
+    _task(
+        "alicia",
+        "AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
+        (Part(env="maze/alicia"),),
+        _alicia_options,
+        Climb("min_dimension", "max_dimension", 2, _MAZES),
     ),
-    parts=(Part(env="maze/alicia"),),
-    climb=Climb("min_dimension", "max_dimension", 2, _MAZES),
-)
-
-
-def _with_isomorphs(entry: TaskEntry) -> TaskEntry:
-    """Return a task with the parameter `isomorph` if all of its environments have isomorphic items."""
-    if any(registry.load(env).isomorph is None for env in entry.envs):
-        return entry
-    return replace(entry, options=(*entry.options, ISOMORPH))
-
-
-_ENTRIES = (
-    ALICIA,
-    _aqa(),
+    _task(
+        "aqa",
+        "AQA-Bench: all six environments",
+        tuple(Part(env=f"search/{name}", item_id=f"{name}-{{id}}") for name in _AQA),
+        _aqa_options,
+    ),
     *(_alone(name, f"search/{name}", summary, _SEARCH_PARAMETERS.format("level")) for name, summary in _AQA.items()),
     *(
         _alone(
@@ -285,8 +296,6 @@ _ENTRIES = (
         for name, env, summary in _GTB
     ),
 )
-
-PRESETS = tuple(map(_with_isomorphs, _ENTRIES))
 
 # The tasks of `waybench demo`: small enough for a minute, large enough that the players differ.
 DEMO: Mapping[str, dict[str, Json]] = {

@@ -4,7 +4,7 @@ from inspect_ai.model import modelapi
 
 from waybench.envs import registry
 from waybench.eval import EmbeddedPlayer, FunctionModel, by_level, episode, play
-from waybench.tasks._declare import task_function
+from waybench.tasks._declare import announce
 from waybench.tasks._derived import all_tasks, environment_task
 
 __all__ = ["by_level", "episode", "play", "python", "waybench"]
@@ -23,4 +23,4 @@ def python() -> type[FunctionModel]:
 
 
 for _task in (*all_tasks(), *map(environment_task, registry.entries)):
-    task_function(_task)  # which makes it known to the engine
+    announce(_task)

@@ -29,7 +29,7 @@ def task_samples(entry: TaskEntry, given: Mapping[str, Any]) -> Samples:
     """
     if entry.climb is not None:
         return ladder(entry, given)
-    if entry.horizon is not None:
+    if entry.searches:
         return horizon_search(entry, given)
     return item_samples(task_items(entry.parts, given))
 

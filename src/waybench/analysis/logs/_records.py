@@ -111,13 +111,12 @@ def _is_record(data: dict[str, Json]) -> bool:
 
 def _episode(data: dict[str, Json], path: Path, number: int) -> LoggedEpisode:
     record = EpisodeRecord.from_json(data)
-    environment = registry.load(record.env)
     family, _, variant = record.env.partition("/")
     task, given = data.get("task"), data.get("settings")
     settings = cast(dict[str, Json], given) if isinstance(given, dict) else {}
     return LoggedEpisode(
         model=_model(record.player),
-        task=task if isinstance(task, str) and task else environment.task or variant or family,
+        task=task if isinstance(task, str) and task else registry.entry(record.env).task or variant or family,
         record=record,
         settings=of_record(record, {name: value for name, value in settings.items() if isinstance(value, SCALARS)}),
         log=str(path.absolute()),

@@ -61,7 +61,6 @@ ARMS = agent_environment(
     sample_levels=(2, 5, 10),
     public_key="bandit-v1",
     make_source=BanditSource,
-    task="bandit",
     decode=decode,
     level_of=lambda bandit: bandit.level,
     prove=prove,

@@ -64,7 +64,6 @@ SURVIVAL = agent_environment(
     public_key="crafter-v1",
     check_options={"steps": 40},
     make_source=Worlds,
-    task="crafter",
     decode=decode,
     level_of=lambda wilds: LEVEL,
     prove=lambda wilds: {},

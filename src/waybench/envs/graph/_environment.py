@@ -62,11 +62,9 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
     smallest_level=1,
     sample_levels=(1, 2, 4),
     public_key="graph-v1",
-    task="graph_paths",
     play=_play,
     make_source=GraphSource,
     horizon=HorizonSpec(
-        summary="graphs as lists of edges by thousands of tokens",
         # Four to a doubling: a player that reads no further than so far drops from 77 to 5 % within one.
         levels=tuple(sorted({round(2 ** (1 + step / 4)) for step in range(37)})),
         source_options={"question": "path"},

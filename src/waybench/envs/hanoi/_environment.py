@@ -87,12 +87,10 @@ RODS = agent_environment(
     public_key="hanoi-v1",
     make_source=HanoiSource,
     horizon=HorizonSpec(
-        summary="Tower of Hanoi by number of disks",
         levels=(3, 4, 5, 6, 7, 8, 9),
         source_options={"positions": "free"},
         revision=1,
     ),
-    task="hanoi",
     decode=decode,
     level_of=lambda towers: towers.level,
     prove=prove,

@@ -107,10 +107,8 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     play=_play,
     make_source=MazeSource,
     horizon=HorizonSpec(
-        summary="mazes by dimension",
         levels=_HORIZON_LEVELS,
         known=lambda rate: known_horizon(rate, _HORIZON_LEVELS),
-        task="horizon_maze",
         revision=1,
     ),
     decode=decode,

@@ -70,7 +70,6 @@ ROLES = agent_environment(
     public_key=PUBLIC_KEY,
     make_source=DrawnGames,
     datasets=DATASETS,
-    task="messenger",
     decode=decode,
     level_of=lambda case: case.stage,
     prove=lambda case: {},

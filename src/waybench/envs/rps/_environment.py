@@ -59,7 +59,6 @@ ROUNDS = agent_environment(
     sample_levels=(1, 2, 3),
     public_key="rps-v1",
     make_source=RpsSource,
-    task="rps",
     decode=decode,
     level_of=lambda match: match.level,
     prove=prove,

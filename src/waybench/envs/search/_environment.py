@@ -253,17 +253,17 @@ OPTIONS = (
 )
 
 
-def _horizon_spec(summary: str, levels: tuple[int, ...]) -> HorizonSpec:
+def _horizon_spec(levels: tuple[int, ...]) -> HorizonSpec:
     # With a teacher success would be the teacher's merit.
-    return HorizonSpec(summary=summary, levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1)
+    return HorizonSpec(levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1)
 
 
 _BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
 # One wording of each task has a horizon: both are equally hard.
 _HORIZONS = {
-    "guessnum": _horizon_spec("number guessing by bits", (3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
-    "dfs": _horizon_spec("depth-first search by nodes", _BY_NODES),
-    "bfs": _horizon_spec("breadth-first search by nodes", _BY_NODES),
+    "guessnum": _horizon_spec((3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
+    "dfs": _horizon_spec(_BY_NODES),
+    "bfs": _horizon_spec(_BY_NODES),
 }
 
 

@@ -183,15 +183,7 @@ def _environment(
         play=_play_of(single, predicts),
         make_source=lambda key, level, options: WorldSource(key, level, options, prove),
         datasets=datasets(prove),
-        horizon=None
-        if single or predicts
-        else HorizonSpec(
-            task="horizon_tilemap",
-            summary="tile maps by length of the shortest tour",
-            levels=(1, 2, 3, 4, 5, 6),
-            pool=60,
-        ),
-        task="gtb" if name == "gtb" else f"gtb_{name}",
+        horizon=None if single or predicts else HorizonSpec(levels=(1, 2, 3, 4, 5, 6), pool=60),
         decode=decode,
         level_of=lambda case: case.level,
         prove=prove,

@@ -1,10 +1,15 @@
 """The search for a biome in a world of blocks (after SmartPlay's Minecraft tasks)."""
 
-from waybench.envs.voxel._environment import FIND
-from waybench.envs.voxel._game import FindRules, World
-from waybench.envs.voxel._instance import Search
-from waybench.envs.voxel._source import SearchSource, recorded_level
+from typing import TYPE_CHECKING
+
+from waybench._late import late_names
 from waybench.envs.voxel.engines import ENGINES, PLAINS, PUBLISHED_GOALS, Body, Terrain, counterpart, terrain
+
+if TYPE_CHECKING:
+    from waybench.envs.voxel._environment import FIND
+    from waybench.envs.voxel._game import FindRules, World
+    from waybench.envs.voxel._instance import Search
+    from waybench.envs.voxel._source import SearchSource, recorded_level
 
 __all__ = [
     "ENGINES",
@@ -21,3 +26,14 @@ __all__ = [
     "recorded_level",
     "terrain",
 ]
+
+# The published goals are known, and tasks named after them, without the environment's code.
+__getattr__ = late_names(
+    __name__,
+    {
+        "_environment": ("FIND",),
+        "_game": ("FindRules", "World"),
+        "_instance": ("Search",),
+        "_source": ("SearchSource", "recorded_level"),
+    },
+)

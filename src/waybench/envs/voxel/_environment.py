@@ -102,7 +102,6 @@ FIND = agent_environment(
     check_options={"steps": 40},
     public_key="voxel-v1",
     make_source=SearchSource,
-    task="voxel_find",
     decode=decode,
     level_of=level_of,
     prove=prove,

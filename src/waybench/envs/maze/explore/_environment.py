@@ -131,12 +131,10 @@ EXPLORE: Environment[Maze, Sight, str] = Environment(
     smallest_level=5,
     sample_levels=(5, 7, 11),
     public_key="alicia-v1",
-    task="maze_explore",
     play=_play,
     make_source=ExploreSource,
     horizon=HorizonSpec(
         # A walk at random succeeds at half of the mazes of dimension 5.
-        summary="partly seen mazes by dimension",
         levels=(7, 9, 11, 13, 15, 17, 21, 25),
         revision=1,
     ),

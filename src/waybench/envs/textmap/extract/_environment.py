@@ -132,7 +132,6 @@ EXTRACT = map_environment(
     ),
     limit=(4, "Number of route questions for the graph of each walkthrough, and of destination questions."),
     items_per_limit=0,
-    task="mango_extract",
     decode=decode_extraction,
     resolve_references=resolve_extraction,
     prove=prove,

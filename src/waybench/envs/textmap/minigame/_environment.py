@@ -91,7 +91,6 @@ MINIGAME = map_environment(
         place_map, cutoff, parameters["limit"], stream, moves=parameters["moves"], choices=parameters["choices"]
     ),
     limit=(10, "Moves to predict per walkthrough; all if there are fewer."),
-    task="mango_minigames",
     decode=decode_minigame,
     resolve_references=resolve_minigame,
     prove=prove,

@@ -89,7 +89,6 @@ def _environment(
         ),
         ask=ask,
         limit=(10, "Questions per game or world, alternately easy and hard; all if there are fewer."),
-        task=f"mango_{kind}",
         resolve_references=resolve_game,
         prove=prove,
         metrics=METRICS,
@@ -113,9 +112,7 @@ ROUTE = _environment(
     failures=ROUTE_FAILURES,
     failure=route_failure,
     first_errors=ROUTE_ERRORS,
-    horizon=HorizonSpec(
-        task="horizon_textmap", summary="routes in text maps by path length", levels=(1, 2, 3, 4, 5, 6, 7), pool=40
-    ),
+    horizon=HorizonSpec(levels=(1, 2, 3, 4, 5, 6, 7), pool=40),
     success="the answer's moves lead to the destination, by any path",
 )
 DESTINATION = _environment(
