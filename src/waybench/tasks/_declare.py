@@ -25,6 +25,7 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
+from waybench.stats import SEARCH_REVISION
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
@@ -38,7 +39,8 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
         with one_line_errors():
             checked = resolve_key(resolve(entry.options, given, f"parameter of {entry.name}"))
             version = max(registry.load(env_id).version for env_id in entry.envs)
-            version += entry.horizon.revision if entry.horizon is not None else 0
+            # Another version of the search would continue an unfinished one with other items.
+            version += entry.horizon.revision + SEARCH_REVISION if entry.horizon is not None else 0
             agent = checked[AGENT]
             if agent is not None and checked[INTERFACE] == TOOLS:
                 raise UsageError(f"agent={agent[:60]}: an agent writes its replies; leave out interface=tools")
