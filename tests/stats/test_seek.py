@@ -81,14 +81,16 @@ def test_the_result_that_tells_most_of_the_horizon_is_wanted(results: Sequence[t
             where = -1 if reach <= low else 1000 if reach > high else math.ceil((reach - low) / width - 1e-9)
             for result, chance in ((True, rate), (False, 1 - rate)):
                 joint[where, result] = joint.get((where, result), 0.0) + weight * chance
-        wheres, outcomes = ({key[k] for key in joint} for k in (0, 1))
-        of_where = {where: sum(joint[where, result] for result in outcomes) for where in wheres}
-        of_result = {result: sum(joint[where, result] for where in wheres) for result in outcomes}
+        wheres = {where for where, _ in joint}
+        of_where = {where: joint[where, True] + joint[where, False] for where in wheres}
+        of_result = {result: sum(joint[where, result] for where in wheres) for result in (True, False)}
         told.append(sum(p * math.log(p / of_where[key[0]] / of_result[key[1]]) for key, p in joint.items() if p > 0))
     trials = [Trial(at, solved, 1.0, 1.0) for at, solved in results]
     for costs in ([1.0] * len(PLACES), [float(place) for place in PLACES]):
         candidates = [Candidate(place, cost) for place, cost in zip(PLACES, costs, strict=True)]
-        (wanted,) = Seeker(StoppingRule(share=share, batch=1), *PLACES[:: len(PLACES) - 1]).next(trials, candidates)[0]
+        (wanted,) = (
+            Seeker(StoppingRule(share=share, batch=1), PLACES[0], PLACES[-1]).next(trials, candidates).candidates
+        )
         assert wanted == int(np.argmax(np.array(told) / costs))
 
 
