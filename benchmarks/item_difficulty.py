@@ -18,6 +18,7 @@ from waybench.envs import registry
 from waybench.stats import Candidate, IndexGain, Seeker, StoppingRule, Trial, index_gain, logistic
 
 LEVELS = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
+POOL, FEWEST = 60, 20  # items of each level that a search by an index sorts, and of a stratum, as in the task
 SLOPE = 4.0  # log odds for each doubling of an item's own difficulty
 
 
@@ -113,20 +114,29 @@ def searched(spread: float, number: int, indexed: bool) -> tuple[int, bool]:
     rng = np.random.default_rng([2, number])
     middle = rng.uniform(math.log2(8), math.log2(50))
     known, unknown = math.sqrt(2 / 3) * spread, math.sqrt(1 / 3) * spread
-    seeker = Seeker(StoppingRule(batch=1), LEVELS[0], LEVELS[-1])
+    # Strata are those of a task: levels, or a pool of items sorted by their indices, three to a doubling.
+    strata: dict[float, list[float]] = {}
+    for _ in range(POOL if indexed else 1):
+        for level in LEVELS:
+            index = round(20 * (math.log2(level) + known * rng.normal())) / 20 if indexed else math.log2(level)
+            strata.setdefault(math.floor(3 * index) if indexed else index, []).append(index)
+    items = [own for _, own in sorted(strata.items()) if not indexed or len(own) >= FEWEST]
+    places = [fmean(2**index for index in own) for own in items]
+    used = [0] * len(items)
+    seeker = Seeker(StoppingRule(batch=1), places[0], places[-1])
     trials: list[Trial] = []
 
-    def drawn(level: int) -> float:
-        return float(np.exp2(math.log2(level) + known * rng.normal())) if indexed else float(level)
+    def candidates() -> list[Candidate]:
+        left = [len(own) - number if indexed else None for own, number in zip(items, used, strict=True)]
+        return [Candidate(place, 1.0, most) for place, most in zip(places, left, strict=True)]
 
-    waiting = [drawn(level) for level in LEVELS]
-    while not (decision := seeker.next(trials, [Candidate(at, 1.0) for at in waiting])).stop:
+    while not (decision := seeker.next(trials, candidates())).stop:
         for chosen in decision.candidates:
-            at = waiting[chosen]
-            rest = unknown * rng.normal() if indexed else spread * rng.normal()
-            rate = 1 / (1 + math.exp(SLOPE * (math.log2(at) + rest - middle)))
-            trials.append(Trial(at, bool(rng.random() < rate), 1.0, 1.0))
-            waiting[chosen] = drawn(LEVELS[chosen])
+            at = items[chosen][used[chosen] % len(items[chosen])]  # a level has as many items as one likes
+            used[chosen] += 1
+            rest = (unknown if indexed else spread) * rng.normal()
+            rate = 1 / (1 + math.exp(SLOPE * (at + rest - middle)))
+            trials.append(Trial(2**at, bool(rng.random() < rate), 1.0, 1.0))
     horizon = seeker.state(trials).horizon
     return len(trials), horizon.low <= 2**middle <= horizon.high
 

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.analysis.episodes import MAZE, logged
@@ -11,7 +12,7 @@ from tests.report.pages import Page
 from waybench.analysis import LoggedEpisode, Row, rows
 from waybench.analysis.estimates import difficulty_text, item_difficulties
 from waybench.cli._summary import level_tables
-from waybench.core import play_out, policy
+from waybench.core import ItemIndex, play_out, policy
 from waybench.reporting import write_report
 from waybench.reporting.tables import difficulty_table
 
@@ -41,6 +42,13 @@ def test_index_of_mazes(measured: list[Row]) -> None:
     values = found.to_json()
     assert values["ratio"] == pytest.approx(values["conditional"] / values["marginal"])
     assert set(values["weights"]) == {each.name for each in MAZE.item_variables}
+    # What a search takes is the index that was fitted, rounded to a twentieth of a doubling.
+    index = ItemIndex.read(values["index"], values["weights"])
+    assert index == found.index
+    for each in measured[:20]:
+        of_variables = np.array([[each.variables[name] for name in found.variables]], dtype=np.float64)
+        level = float(found.gain.index.equivalent_levels(np.array([float(each.level)]), of_variables)[0])
+        assert index.equivalent_level(each.level, each.variables) == pytest.approx(level, rel=0.018)
 
 
 def test_equivalent_level_of_an_item(measured: list[Row]) -> None:
@@ -51,7 +59,7 @@ def test_equivalent_level_of_an_item(measured: list[Row]) -> None:
     longer = replace(row, variables={**row.variables, "minimum": 2 * (row.variables["minimum"] or 0) + 1})
     near, far = found.equivalent_level(row), found.equivalent_level(longer)
     assert near is not None and far is not None
-    assert far / near == pytest.approx(2 ** found.weights["minimum"])
+    assert far / near == pytest.approx(2 ** found.weights["minimum"], rel=0.04)  # rounded
     assert found.equivalent_level(replace(row, axes={})) is None
 
 

@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from waybench.stats import STOPS, Candidate, Decision, Seeker, StoppingRule, Trial, forecast
+from waybench.stats import (
+    STOPS,
+    Candidate,
+    Curves,
+    Decision,
+    Seeker,
+    Shape,
+    StoppingRule,
+    Trial,
+    Trials,
+    forecast,
+)
 
 PLACES = (5, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49, 57, 69, 81, 101)
 Rates = Callable[[float], float]
@@ -51,6 +62,36 @@ def test_it_finds_the_horizon_to_the_precision(middle: float) -> None:
     assert horizon.precision == (horizon.high - horizon.low) / (2 * horizon.value) <= 0.15
     assert horizon.low * 0.85 < middle < horizon.high * 1.15
     assert len(trials) < 120
+
+
+@pytest.mark.parametrize("results", [(), ((15, True), (25, False), (15, True), (21, True), (35, False))])
+@pytest.mark.parametrize("share", [0.5, 0.8])
+def test_the_result_that_tells_most_of_the_horizon_is_wanted(results: Sequence[tuple[int, bool]], share: float) -> None:
+    """Against the mutual information from the joint distribution of horizon and result, one term after the other."""
+    curves = Curves(Shape(), PLACES[0], PLACES[-1])
+    at, solved = (np.array([float(each[k]) for each in results]) for k in (0, 1))
+    posterior = curves.after(Trials(at, solved, np.ones(len(at))))
+    low, high = math.log2(PLACES[0]), math.log2(PLACES[-1])
+    width = (high - low) / round(20 * (high - low))
+    told: list[float] = []
+    for place in PLACES:
+        joint: dict[tuple[int, bool], float] = {}
+        rates = curves.rates(np.array([float(place)]))[:, 0]
+        for reach, rate, weight in zip(curves.reaches(share), rates, posterior, strict=True):
+            where = -1 if reach <= low else 1000 if reach > high else math.ceil((reach - low) / width - 1e-9)
+            for result, chance in ((True, rate), (False, 1 - rate)):
+                joint[where, result] = joint.get((where, result), 0.0) + weight * chance
+        wheres = {where for where, _ in joint}
+        of_where = {where: joint[where, True] + joint[where, False] for where in wheres}
+        of_result = {result: sum(joint[where, result] for where in wheres) for result in (True, False)}
+        told.append(sum(p * math.log(p / of_where[key[0]] / of_result[key[1]]) for key, p in joint.items() if p > 0))
+    trials = [Trial(at, solved, 1.0, 1.0) for at, solved in results]
+    for costs in ([1.0] * len(PLACES), [float(place) for place in PLACES]):
+        candidates = [Candidate(place, cost) for place, cost in zip(PLACES, costs, strict=True)]
+        (wanted,) = (
+            Seeker(StoppingRule(share=share, batch=1), PLACES[0], PLACES[-1]).next(trials, candidates).candidates
+        )
+        assert wanted == int(np.argmax(np.array(told) / costs))
 
 
 def test_more_precision_takes_more_trials() -> None:

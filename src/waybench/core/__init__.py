@@ -35,6 +35,7 @@ from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._instance import Instance, Item, Source, set_hash
 from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
+from waybench.core._item_index import DIFFICULTY_INDEX, ItemIndex, searched_index
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import JsonObject, last_object, reasoning_in, shown, without_reasoning
 from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
@@ -114,6 +115,7 @@ __all__ = [
     "CONTEXT_OPTIONS",
     "CONTEXT_TOKENIZER",
     "CONTEXT_TOKENS",
+    "DIFFICULTY_INDEX",
     "EMBEDDED",
     "ESTIMATE",
     "GENERAL_FAILURES",
@@ -190,6 +192,7 @@ __all__ = [
     "Invalid",
     "IsomorphicSource",
     "Item",
+    "ItemIndex",
     "ItemList",
     "Json",
     "JsonBounds",
@@ -291,6 +294,7 @@ __all__ = [
     "replay",
     "require_self_contained",
     "resolve",
+    "searched_index",
     "secrets_in",
     "set_hash",
     "shaping_reward",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from inspect_ai.dataset import Sample
 
-from waybench.core import Axis, Environment, EpisodeRecord, Json, Price, UsageError
+from waybench.core import DIFFICULTY_INDEX, Axis, Environment, EpisodeRecord, ItemIndex, Json, Price, UsageError
 from waybench.eval._adaptive import AdaptiveSampleSource
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._sample import to_sample
@@ -32,6 +32,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         rule: When the search stops.
         price_of: Model -> its price, by which costs are counted in dollars; None if they are counted in tokens.
         budget_of: Model -> its budget; None for no limit.
+        index: By what `axis` tells the difficulty of single items of a level; None if it does not.
     """
 
     one_epoch = "this task plays every item once: remove --epochs"
@@ -45,6 +46,7 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         rule: StoppingRule,
         price_of: Callable[[str], Price | None],
         budget_of: Callable[[str], float | None],
+        index: ItemIndex | None = None,
     ) -> None:
         super().__init__()
         self._environment = environment
@@ -56,7 +58,8 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
         self._budget_of = budget_of
         self._seeker = Seeker(rule, found[0].at, found[-1].at)
         ends = {"lowest": found[0].at, "highest": found[-1].at}
-        self._plan = json.dumps({**asdict(rule), **ends, "axis": axis.name}, sort_keys=True)
+        by_index = {} if index is None else {DIFFICULTY_INDEX: index.to_json()}
+        self._plan = json.dumps({**asdict(rule), **ends, "axis": axis.name, **by_index}, sort_keys=True)
 
     def initial_samples(self) -> list[Sample]:
         """Return the first round, which is the same for all players."""

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from waybench._late import late_names
 from waybench.stats._adaptive import (
     HORIZON_CONFIDENCE,
+    SEARCH_REVISION,
     STOPS,
     Candidate,
     Decision,
@@ -49,6 +50,7 @@ __all__ = [
     "FIXED_DESIGN",
     "HORIZON_CONFIDENCE",
     "PROFILE_CONFIDENCE",
+    "SEARCH_REVISION",
     "STOPS",
     "Abilities",
     "Array",

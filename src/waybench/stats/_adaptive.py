@@ -4,17 +4,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from waybench._late import LateModule
 from waybench.stats._curves import Curves, Fit, Shape
-from waybench.stats._trials import Array, Trials
+from waybench.stats._trials import Array, Indices, Trials
 
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = LateModule("scipy.special")  # training does without it
+
+SEARCH_REVISION = 1  # raised whenever the same results make a search try something else
 HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
-_FAR = 1.0  # how far beyond the range a horizon counts as far, on the curves' scale: it is no use to know it better
+_BINS = 20  # to a doubling, or another unit of the curves' scale: horizons of one bin count as equal for a choice
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
+_LEAST_RATE = 1e-9  # of success and of failure
 _WORTH = 1e-6  # curves that are less probable, compared with the most probable one, decide nothing
 _EQUAL = 1e-9  # relative: gains that differ by less are the same, whatever the order of sums
 _PRIOR_TRIALS = 2.0  # weight, in trials, of the prior that trials cost what was expected
@@ -112,10 +120,10 @@ class HorizonEstimate(NamedTuple):
 class Seeker:
     """Chooses the trials with the most information about a horizon for their cost.
 
-    The next trial is the one after which the posterior variance of the horizon's logarithm is expected to be least
-    (van der Linden, "Bayesian item selection criteria for adaptive testing", Psychometrika 63, 1998: minimum expected
-    posterior variance), by how much it is less for each unit of expected cost. Trials of one batch are chosen one after
-    the other, each taken for solved in part, as the curves expect.
+    The next trial is the one whose result has the greatest mutual information with the horizon, for each unit of
+    expected cost (Prins, "The psi-marginal adaptive method", Journal of Vision 13(7), 2013: slope and lapse rate are
+    nuisance parameters). How far outside the range a horizon is does not count. Trials of one batch are chosen one
+    after the other, each taken for solved in part, as the curves expect.
 
     What is chosen is a function of the trials that have ended, in whatever order they did.
     """
@@ -133,7 +141,11 @@ class Seeker:
         self._ends = lowest, highest
         self._curves = Curves(shape or Shape(), lowest, highest)
         low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
-        self._places = np.clip(self._curves.reaches(rule.share), low - _FAR, high + _FAR)
+        edges = np.linspace(low, high, max(round((high - low) * _BINS), 1) + 1)
+        bins = np.searchsorted(edges, self._curves.reaches(rule.share))
+        # Curves with their horizons in one bin lie beside each other.
+        self._order = np.argsort(bins, kind="stable")
+        self._bins = bins[self._order]
 
     def state(self, trials: Sequence[Trial]) -> "State":
         """Return what is known after some trials."""
@@ -162,34 +174,44 @@ class Seeker:
         return Decision(tuple(numbers)) if numbers else Decision(stop="budget")
 
     def _choose(self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
-        weights = np.where(state.weights > _WORTH * state.weights.max(), state.weights, 0.0)
+        weights = state.weights[self._order]
+        kept = np.flatnonzero(weights > _WORTH * weights.max())
+        weights, bins = weights[kept], self._bins[kept]
+        starts = np.flatnonzero(np.diff(bins, prepend=-1))
         at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
+        rates = np.clip(self._curves.rates(at, self._order[kept]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
         left = [room if candidate.left is None else candidate.left for candidate in candidates]
         numbers: list[int] = []
         while len(numbers) < room and any(left):
             weights = weights / weights.sum()
-            expected, gains = self._gains(weights, at)
+            expected, gains = _information(weights, rates, starts)
             gains = gains / np.array(costs)
             gains[[not remaining for remaining in left]] = -np.inf
             best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
             numbers.append(best)
             left[best] -= 1
-            rate, (success, failure) = float(expected[best]), self._curves.logs(candidates[best].at)
-            weights = weights * np.exp(rate * success + (1 - rate) * failure)
+            rate = float(expected[best])
+            weights = weights * np.exp(rate * np.log(rates[best]) + (1 - rate) * np.log1p(-rates[best]))
         return numbers
 
-    def _gains(self, weights: Array, at: Array) -> tuple[Array, Array]:
-        """Return the expected success rate of a trial at each difficulty, and by how much the variance may then fall.
 
-        Args:
-            weights: The posterior probability of each curve.
-            at: The difficulties.
-        """
-        off = self._places - float(weights @ self._places)
-        solved, moved = self._curves.sums(at, np.stack([weights, weights * off]))
-        # The variance falls by what the two possible means vary: the mean of `off` is `moved / solved` after a success
-        # and `-moved / (1 - solved)` after a failure.
-        return solved, moved**2 / np.clip(solved * (1 - solved), 1e-12, None)
+def _information(weights: Array, rates: Array, starts: Indices) -> tuple[Array, Array]:
+    """Return the expected success rate of a trial at each difficulty, and what its result tells of the horizon's bin.
+
+    Args:
+        weights: The posterior probability of each curve, by bins.
+        rates: Their success rates (columns) at the difficulties (rows).
+        starts: Where the curves of each bin begin.
+
+    Returns:
+        The rates, and the mutual information in nats.
+    """
+    bins = np.add.reduceat(weights, starts)
+    solved = np.add.reduceat(weights * rates, starts, axis=1)
+    failed = np.maximum(bins - solved, 0)
+    success = solved.sum(axis=1)
+    gains = special.rel_entr(solved, success[:, None] * bins) + special.rel_entr(failed, (1 - success)[:, None] * bins)
+    return success, np.asarray(gains.sum(axis=1), dtype=np.float64)
 
 
 @dataclass(frozen=True)

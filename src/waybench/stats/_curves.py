@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from waybench._late import LateModule
 from waybench.stats._monotone import LEAST_CONFIDENCE, fits, monotone_bounds
-from waybench.stats._trials import Array, Trials
+from waybench.stats._trials import Array, Indices, Trials
 
 if TYPE_CHECKING:
     from scipy import special
@@ -134,12 +134,12 @@ class Curves:
         self._tails: tuple[bytes, Array] = b"", np.empty(0)
         self._reaches: dict[float, Array] = {}
 
-    def rates(self, at: Array, selection: NDArray[np.bool_] | None = None) -> Array:
+    def rates(self, at: Array, selection: NDArray[np.bool_] | Indices | None = None) -> Array:
         """Return the success rates of curves (rows) at some difficulties (columns).
 
         Args:
             at: The difficulties.
-            selection: Which curves; all if None.
+            selection: Which curves, by a mask or by their numbers; all if None.
         """
         # Curves that differ in their ends alone have the same tail, so each tail is computed once.
         tails = self._tails_at(at)[self._row if selection is None else self._row[selection]]

@@ -13,6 +13,7 @@ from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import (
     AGENT,
+    DIFFICULTY_INDEX,
     INTERFACE,
     PREFIX,
     PROBE,
@@ -26,7 +27,9 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
+from waybench.stats import SEARCH_REVISION
 from waybench.tasks._entry import TaskEntry
+from waybench.tasks._item_index import read_index
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
 from waybench.tasks._samples import Samples, item_samples, task_samples
@@ -50,7 +53,8 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
         with one_line_errors():
             checked = resolve_key(resolve(entry.options, given, f"parameter of {entry.name}"))
             version = max(registry.load(env_id).version for env_id in entry.envs)
-            version += entry.horizon.revision if entry.horizon is not None else 0
+            # Another version of the search would continue an unfinished one with other items.
+            version += entry.horizon.revision + SEARCH_REVISION if entry.horizon is not None else 0
             agent = checked[AGENT]
             if agent is not None and checked[INTERFACE] == TOOLS:
                 raise UsageError(f"agent={agent[:60]}: an agent writes its replies; leave out interface=tools")
@@ -76,6 +80,10 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             _name_template(parameters, entry)
             if PREFIX in parameters:
                 parameters[PREFIX] = named_prefix(parameters[PREFIX])
+            if parameters.get(DIFFICULTY_INDEX) is not None:
+                # Another content of the file is another task.
+                index = read_index(parameters[DIFFICULTY_INDEX], registry.load(entry.envs[0]))
+                parameters[DIFFICULTY_INDEX] = index.digest
         return created
 
     # `inspect eval` finds it by its name.

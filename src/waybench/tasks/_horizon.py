@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 
 from waybench.core import (
     CONTEXT_TOKENIZER,
+    DIFFICULTY_INDEX,
     OPTION_AXES,
     Axis,
     Environment,
+    ItemIndex,
     Json,
     Price,
     Source,
@@ -24,7 +26,11 @@ from waybench.stats import Candidate, StoppingRule, forecast
 from waybench.tasks._context import context_strata
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._handover import handover_strata
+from waybench.tasks._item_index import read_index
 from waybench.tasks._parameters import AXIS, CONTEXT_AXIS, LEVEL, horizon_options
+
+_POOL = 60  # items of each level that are sorted by a difficulty index
+_FEWEST = 20  # of these in a stratum
 
 
 class HorizonConfig(NamedTuple):
@@ -37,6 +43,7 @@ class HorizonConfig(NamedTuple):
         strata: Items by difficulty.
         rule: When the search stops.
         prices: Model -> its prices; None if costs are counted in tokens.
+        item_index: How hard single items of a level are; None if they count as equally hard.
     """
 
     environment: Environment[Any, Any, Any]
@@ -45,6 +52,7 @@ class HorizonConfig(NamedTuple):
     strata: list[Stratum]
     rule: StoppingRule
     prices: Mapping[str, Price] | None
+    item_index: ItemIndex | None = None
 
     def price(self, model: str) -> Price | None:
         """Return a model's price; None where costs are counted in tokens, and for players that cost nothing.
@@ -119,13 +127,25 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
     def open_level(level: int) -> Source[Any]:
         return environment.source(given["key"], level, **style)
 
+    named = given.get(DIFFICULTY_INDEX)
+    index = None if named is None else read_index(named, environment)
+    if along_option is not None and index is not None:
+        raise UsageError(f"{DIFFICULTY_INDEX}: axis={along_option.name} plays one level; leave one of them out")
     if along_option is not None:
         find = context_strata if along_option.name == CONTEXT_AXIS else handover_strata
         axis, found = along_option, find(environment, options, given, open_level)
     else:
-        axis, sources = environment.axes[0], {level: open_level(level) for level in levels}
-        found = strata(environment, options, axis, sources, spec.pool)
-    return HorizonConfig(environment, options, axis, found, rule, prices if in_dollars or budget is None else None)
+        sources = {level: open_level(level) for level in levels}
+        axis = environment.axes[0] if index is None else index.axis(environment)
+        pool = spec.pool if index is None else spec.pool or _POOL
+        found = strata(environment, options, axis, sources, pool)
+        if index is not None:
+            # A few unusual items would extend the range to where a search soon has no more of them.
+            found = [stratum for stratum in found if stratum.left is None or stratum.left >= _FEWEST]
+        if len(found) < 2:
+            raise UsageError(f"{DIFFICULTY_INDEX}={named}: by it, all items are about equally hard; give more levels")
+    prices = prices if in_dollars or budget is None else None
+    return HorizonConfig(environment, options, axis, found, rule, prices, index)
 
 
 def horizon_quote(entry: TaskEntry, given: Mapping[str, Any], model: str) -> str:
@@ -170,4 +190,4 @@ def horizon_search(entry: TaskEntry, given: Mapping[str, Any]) -> HorizonSearch:
     """
     plan = horizon_plan(entry, given)
     searched = (plan.environment, plan.options, plan.axis, plan.strata, plan.rule)
-    return HorizonSearch(*searched, plan.price, plan.budget)
+    return HorizonSearch(*searched, plan.price, plan.budget, plan.item_index)

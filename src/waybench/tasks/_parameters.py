@@ -6,6 +6,7 @@ from typing import Any
 
 from waybench.core import (
     AGENT,
+    DIFFICULTY_INDEX,
     MOST_ISOMORPHS,
     OPTION_AXES,
     PROBE,
@@ -50,6 +51,13 @@ AXIS = Option(
     "are left to the model (prefix=oracle:-N); or random_steps, after how many random steps it has to recover "
     "(prefix=oracle:K+random:N); or context_length, in how long a prompt it still does the item that is asked "
     "(context_tokens). The latter three play items of one level.",
+)
+INDEX = Option(
+    name=DIFFICULTY_INDEX,
+    default=None,
+    kind=str,
+    doc="summary.json of a report whose difficulty index tells how hard single items are (item_difficulty); by default "
+    "items of one level count as equally hard.",
 )
 LEVEL = Option(
     name="level", default=None, kind=int, low=1, doc="Level of all items, for the other axes than difficulty."
@@ -172,6 +180,7 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
             doc="Episodes per round; the next round depends on their results.",
         ),
         Option(name="key", default=None, kind=str, doc="Key of the item sets; by default the public sets."),
+        *((INDEX,) if environment.item_variables and environment.axes else ()),
         Option(name="easiest", default=spec.levels[0], low=1, doc="Easiest level to try."),
         Option(name="hardest", default=spec.levels[-1], low=1, doc="Hardest level to try."),
         *(option for option in environment.source_options if option.name not in spec.source_options),

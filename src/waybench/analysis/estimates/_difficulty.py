@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.analysis.results import Cluster, Group, Row, at_items, grouped, perfections, telling
-from waybench.core import Axis, Json, plural
+from waybench.core import DIFFICULTY_INDEX, Axis, ItemIndex, Json, plural
 from waybench.envs import registry
 from waybench.stats import Array, IndexGain, index_gain
 
@@ -33,21 +33,25 @@ class ItemDifficulty:
     why: str = ""
 
     @property
+    def index(self) -> ItemIndex | None:
+        """The index, as a search for a horizon takes it; None if there is none."""
+        if self.gain is None:
+            return None
+        index = self.gain.index
+        terms: list[list[float]] = np.stack([index.starts, index.rises, index.weights], axis=1).tolist()
+        named = zip(self.variables, terms, strict=True)
+        return ItemIndex({name: (start, rise, weight) for name, (start, rise, weight) in named if weight})
+
+    @property
     def weights(self) -> dict[str, float]:
         """What a doubling of each variable is worth, in doublings of the level; none without an index."""
         weights: list[float] = self.gain.index.weights.tolist() if self.gain else []
         return dict(zip(self.variables, weights, strict=False))
 
     def equivalent_level(self, row: Row) -> float | None:
-        """Return the level at which an average item is as hard as the item of a row; None if that is not known.
-
-        A search for a horizon can take it for the item's difficulty, in place of the level.
-        """
-        level = row.axes.get(self.axis)
-        if self.gain is None or level is None or level <= 0:
-            return None
-        values = np.array([_values(row, self.variables)])
-        return float(self.gain.index.equivalent_levels(np.array([level]), values)[0])
+        """Return the level at which an average item is as hard as the item of a row; None if that is not known."""
+        level, index = row.axes.get(self.axis), self.index
+        return None if index is None or level is None or level <= 0 else index.equivalent_level(level, row.variables)
 
     def to_json(self) -> dict[str, Json]:
         """Return the index and its gain as JSON values; null where there is none."""
@@ -60,6 +64,7 @@ class ItemDifficulty:
             "why": self.why,
             **{name: getattr(self.gain, name) if self.gain else None for name in (*names, *counts)},
             "weights": self.weights,
+            "index": None if self.index is None else self.index.to_json(),
         }
 
 
@@ -77,9 +82,14 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
     """Return the difficulty index of each environment that declares explanatory variables of items.
 
     Results of all models with all their settings count, those of searches for a horizon too, but not those with a
-    teacher. An item's result is the share of single attempts that succeed, as for horizons.
+    teacher, and not those of searches by such an index, which have no levels. An item's result is the share of single
+    attempts that succeed, as for horizons.
     """
-    free = [row for row in all_rows if row.is_included and not row.guided]
+    free = [
+        row
+        for row in all_rows
+        if row.is_included and not row.guided and DIFFICULTY_INDEX not in dict(row.group.options)
+    ]
     found: list[ItemDifficulty] = []
     for (env, apart), own in grouped(free, lambda row: (row.group.env, row.group.apart)).items():
         declared = registry.load(env)

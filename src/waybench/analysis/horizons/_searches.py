@@ -10,7 +10,7 @@ from waybench.analysis.horizons._horizon_text import difficulty_text, reference_
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons, reference_mark
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels, search_range
-from waybench.core import plural
+from waybench.core import DIFFICULTY_INDEX, plural
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
 
@@ -149,6 +149,8 @@ def _found(each: Searched) -> str:
 
 def _course(each: Searched) -> str:
     parts = [plural(each.trials, "episode")]
+    if index := dict(each.group.options).get(DIFFICULTY_INDEX):
+        parts.append(f"items by difficulty index {index}")
     if each.tokens:
         parts.append(plural(each.tokens, "token"))
     if each.cost is not None:

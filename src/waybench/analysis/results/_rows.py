@@ -21,6 +21,7 @@ from waybench.analysis.results._ranges import Ranges, record_ranges
 from waybench.analysis.results._search_range import SearchRange, search_range
 from waybench.core import (
     CONTEXT_TOKENS,
+    DIFFICULTY_INDEX,
     OPTION_AXES,
     PREFIX,
     WORDING,
@@ -35,6 +36,7 @@ from waybench.core import (
     ProbeRecord,
     Range,
     own_turns,
+    searched_index,
     split_isomorphic_key,
     wording_name,
 )
@@ -254,7 +256,10 @@ def row(
     guided = _is_guided(record)
     searched = episode.search.get("axis")
     along_option = searched if isinstance(searched, str) and searched in OPTION_AXES else ""
+    index = None if along_option else searched_index(environment, episode.search)
     axes = (OPTION_AXES[along_option],) if along_option else environment.axes
+    if index is not None:
+        axes = (index.axis(environment), *axes[1:])
     try:
         failed = None if unmeasured or guided else environment.failure_of(record)
         judged = own_turns(environment.action_turns(record) if confirmed else record.turns)
@@ -269,6 +274,7 @@ def row(
             **examples,
             # A task that fixes the setting has no parameter that says so.
             **(dict([SEARCHED[along_option]]) if along_option else {}),
+            **({DIFFICULTY_INDEX: index.digest} if index is not None else {}),
             **({"setting": published} if published and "setting" in option_defaults(record.env) else {}),
         }
         implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
