@@ -9,7 +9,7 @@ from waybench.analysis.results import Group, setting
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting._agent_charts import Overlay, agent_chart, degree_charts, overlays
-from waybench.reporting.charts import Chart
+from waybench.reporting.charts import Chart, colour_numbers
 from waybench.reporting.tables import (
     BLANK,
     Cell,
@@ -116,7 +116,8 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
         return None
     every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
     common = {pair for pair in every[0] if all(pair in other for other in every)}
-    cards = [_card(number, agent, common) for number, agent in enumerate(found)]
+    colours = colour_numbers([agent.model for agent in found])
+    cards = [_card(colour, agent, common) for colour, agent in zip(colours, found, strict=True)]
     rows = [
         TableRow(model_cell(agent.model, card.differs), [_game(agent, game, pages) for game in RECORDED], _kind(agent))
         for agent, card in zip(found, cards, strict=True)
@@ -204,11 +205,11 @@ def _kind(agent: Agent) -> str:
     return "reference" if agent.embedded else ""
 
 
-def _card(number: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
+def _card(colour: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
     missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
     differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
     return AgentCard(
-        agent.model, differs, missing, _parts(agent, differs), agent_chart(number, agent, differs, missing)
+        agent.model, differs, missing, _parts(agent, differs), agent_chart(colour, agent, differs, missing)
     )
 
 

@@ -35,7 +35,7 @@ from waybench.reporting._other_pages import write_others
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._results_page import refresh_neighbours, write_results
-from waybench.reporting.charts import ChartFiles, panel_values
+from waybench.reporting.charts import ChartFiles, model_colours, panel_values
 from waybench.reporting.pages import Compared, Verdicts, draw_model, sections
 from waybench.reporting.tables import Failed
 
@@ -79,6 +79,10 @@ class Site:
 
     def write(self, title: str) -> None:
         compared = self._compared()
+        with model_colours([row.model for row in self.matrix.rows] + list(self.model_pages)):
+            self._write(title, compared)
+
+    def _write(self, title: str, compared: Compared) -> None:
         jobs = [
             Job(
                 self._results_key(title, total),

@@ -29,7 +29,7 @@ _LONGEST_NAME, _SHORTEST_NAME = 48, 16
 MOST_COLUMNS = 100
 _LEGEND = {
     "95 %": "score: the mean over items, with its 95 % interval",
-    "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle), on the same items",
+    "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle); below 0 is worse",
     "unreadable": "unreadable: replies that were unparsed, truncated or refused",
     "unnamed": "unnamed: steps at which the reply named no action",
 }
