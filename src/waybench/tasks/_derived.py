@@ -109,8 +109,17 @@ def find_task(name: str) -> TaskEntry:
     env_id = environment_names().get(name)
     entry = next((entry for entry in registry.entries if entry.id == env_id), None)
     if entry is None:
-        raise UsageError(unknown("task", name, known))
+        raise UsageError(unknown("task", name, known, also=environment_names(), meant=_horizon_of(name)))
     return environment_task(entry)
+
+
+def _horizon_of(name: str) -> str:
+    """Return the horizon task of "horizon_NAME", where NAME is another task or an environment; "" if there is none."""
+    prefix, of, rest = name.partition("horizon_")
+    if prefix or not of:
+        return ""
+    envs = next((entry.envs for entry in all_tasks() if entry.name == rest), (environment_names().get(rest),))
+    return next((entry.name for entry in all_tasks() if entry.horizon and entry.envs[0] in envs), "")
 
 
 @cache
