@@ -211,13 +211,13 @@ def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequenc
 
 
 def _missing(total: Estimate, name: str) -> str:
-    """Return a line about items that infrastructure errors made incomplete; "" if there are none."""
+    """Return a line about items that infrastructure errors or an interruption made incomplete; "" if there are none."""
     if not total.missing and not total.incomplete:
         return ""
     counts = (total.missing, "missing"), (total.incomplete, "incomplete")
     lost = " and ".join(f"{count:,} {what}" for count, what in counts if count)
     items = plural(total.items + total.missing, "item")
-    return f"* {name} at {total.group.task}: of {items} {lost}, because of infrastructure errors"
+    return f"* {name} at {total.group.task}: of {items} {lost}: infrastructure errors, or the run was interrupted"
 
 
 def _unconfirmed(total: Estimate, name: str) -> str:
