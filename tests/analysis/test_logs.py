@@ -40,7 +40,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def changed(
-    whole: Path, to: Path, created: str, *, ids: Sequence[str] = (), errors: Sequence[str] = (), task_id: str = ""
+    whole: Path,
+    to: Path,
+    created: str,
+    *,
+    ids: Sequence[str] = (),
+    errors: Sequence[str] = (),
+    task_id: str = "",
+    message: str = "Timeout",
 ) -> None:
     """Write a log with another time of creation, of which only some samples are left, and some have an error."""
     log = _LOG.read_eval_log(str(whole))
@@ -49,7 +56,7 @@ def changed(
     log.samples = [sample for sample in log.samples if not ids or sample.id in ids]
     for sample in log.samples:
         if sample.id in errors:
-            sample.error = _LOG.EvalError(message="Timeout", traceback="", traceback_ansi="")
+            sample.error = _LOG.EvalError(message=message, traceback="", traceback_ansi="")
     _LOG.write_eval_log(log, str(to))
 
 
@@ -178,6 +185,12 @@ def test_samples_are_read_alike_with_and_without_inspects_models(
             assert list(read_logs(path.parent)) == found
         errors |= {each.record.error for each in found}
     assert errors == {None, "Timeout"}
+
+
+def test_an_interrupted_episode_says_so_in_words(whole: Path, tmp_path: Path) -> None:
+    said = "CancelledError(\"Cancelled via cancel scope 7f17 by <Task cancelling name='wrapper'>\")"
+    changed(whole, tmp_path / whole.name, "2026-01-02", errors=["501-1"], message=said)
+    assert {each.record.error for each in read_logs(tmp_path)} == {None, "the run was interrupted"}
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,16 @@ def test_the_text() -> None:
     assert max(map(len, matrix_text(matrix(rows), 36).splitlines())) <= 36
 
 
+def test_the_text_says_why_a_score_or_an_interval_is_missing() -> None:
+    unknown = [replace(each, anchors=Anchors(0.0, {}, None)) for each in attempts("a", HANOI, [1, 0, 0, 0], level=3)]
+    text = matrix_text(matrix([*attempts("a", MAZE, [0.5] * 4), *unknown]))
+    (said,) = (" ".join(part.split()) for part in text.split("\n\n") if "no normalised" in part)
+    assert "– no normalised score: Tower of Hanoi (best possible score not known)." in said
+    assert "No interval: a single item or cluster, or the same score in all, in some family." in said
+    whole = matrix_text(matrix(attempts("a", MAZE, [1, 1, 0.5, 0.5])))
+    assert "no normalised score" not in whole and "No interval" not in whole
+
+
 def test_as_json() -> None:
     found = matrix(attempts("a", MAZE, [1, 0.5])).to_json()
     assert found[0]["model"] == "a"
@@ -139,6 +149,6 @@ def test_a_cell_without_a_score_says_why() -> None:
     assert why(known, None) == "floor and ceiling not measured"
     assert why(known, Anchors(0.0, {}, None)) == "best possible score not known"
     assert why(known) == "too few items"
-    assert why(*[Anchors(50.0, {}, 50.0)] * 9) == "floor and ceiling do not differ"
+    assert why(*[Anchors(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be told apart"
     (cell,) = by_model(attempts("a", MAZE, [1.0] * 3))["a"].cells.values()
     assert (cell.score is not None, cell.why_none) == (True, "")

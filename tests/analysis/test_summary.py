@@ -58,7 +58,7 @@ def test_infrastructure_errors_are_named() -> None:
     episodes[0] = replace(episodes[0], record=failed(episodes[0].record))
     lines = table(episodes)
     assert cells(lines, "m")["n"] == "2*"
-    assert "* m at alicia: of 3 items 1 missing, because of infrastructure errors" in lines
+    assert "* m at alicia: of 3 items 1 missing: infrastructure errors, or the run was interrupted" in lines
 
 
 def test_a_search_has_no_mean_score() -> None:

@@ -46,7 +46,8 @@ def test_help_loads_nothing_of_the_package(args: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [("list",), ("list", "--json"), ("generate", "maze"), ("play", "maze"), ("score", "--help")]
+    "args",
+    [("list",), ("list", "--json"), ("generate", "maze"), ("play", "maze"), ("score", "--help"), ("run", "--help")],
 )
 def test_light_commands_load_nothing_heavy(args: tuple[str, ...]) -> None:
     assert loaded_by(*args).isdisjoint(HEAVY)

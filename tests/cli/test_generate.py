@@ -115,7 +115,7 @@ def test_a_level_with_enough_items_is_not_talked_about(command: Command, args: l
         (["maze", "--level", 6], "odd and from 5"),
         (["maze", "--level", -5], "odd and from 5"),
         (["maze", "--level", 10**30 + 1], "odd and from 5"),
-        (["maze", "--level", "five"], "not a valid integer"),
+        (["maze", "--level", "five"], "not a whole number"),
         (["maze", "--count", -1], "--count"),
         (["maze", "--start", -1], "--start"),
         (["maze", "-T", "loops"], "key=value"),

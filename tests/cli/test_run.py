@@ -133,6 +133,18 @@ def test_a_quote_runs_nothing(command: Command, tmp_path: Path) -> None:
     assert not [*tmp_path.glob("*.eval")]
 
 
+def test_models_of_which_a_quote_says_the_same_share_a_line(command: Command, tmp_path: Path) -> None:
+    models = [part for name in "abc" for part in ("--model", f"openai/{name}")]
+    prices = tmp_path / "prices.json"
+    prices.write_text(json.dumps({"openai/b": {"input": 1, "output": 1, "input_cache_read": 1}}))
+    quote = ("run", "hanoi_3", "--quote", "--limit", 1, *models)
+    (same,) = command(*quote).stdout.splitlines()
+    assert same.startswith("hanoi_3, each of 3 models: 1 episode, ")
+    others, priced = command(*quote, "--prices", prices).stdout.splitlines()
+    assert others.startswith("hanoi_3, openai/a, openai/c: ") and "USD" not in others
+    assert priced.startswith("hanoi_3, openai/b: ") and "USD" in priced
+
+
 def unmeasurable(log: Path, sample: str) -> None:
     """Take from a sample of a log what every row needs, as an edit or another program may."""
     with zipfile.ZipFile(log) as opened:

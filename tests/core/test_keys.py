@@ -36,6 +36,8 @@ def test_a_key_is_given_as_it_is_or_by_where_it_is(tmp_path: Path, monkeypatch: 
         ("env:SET_KEY#00000000", f"does not belong to the set private-00000000, but to {LABEL}"),
         ("file:no-such-file", "cannot be read"),
         (LABEL, "give the key itself"),
+        ("", "the key is empty"),
+        (" ", "the key is empty"),
     ],
 )
 def test_what_is_no_key_is_refused_and_none_is_named(text: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:

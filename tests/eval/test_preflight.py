@@ -149,6 +149,27 @@ def test_a_name_without_a_provider(name: str, hint: str) -> None:
         open_model(name, None, {})
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("opnai/gpt-4o", "unknown provider 'opnai': did you mean 'openai'"), ("zzzz/m", "unknown provider 'zzzz': give")],
+)
+def test_a_provider_that_there_is_not(name: str, hint: str) -> None:
+    with pytest.raises(UsageError, match=f"^model '{name}': {hint}"):
+        open_model(name, None, {})
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "http://", "ftp://a/b", "http://127.0.0.1:99999/v1", "8000"])
+def test_a_base_url_that_is_none(url: str) -> None:
+    with pytest.raises(UsageError, match=r"write it as http://127\.0\.0\.1:8000/v1"):
+        open_model(MODEL, url, {})
+
+
+def test_a_server_without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KEYLESS_API_KEY", raising=False)
+    with pytest.raises(UsageError, match=r"KEYLESS_API_KEY.*takes any text: KEYLESS_API_KEY=none$"):
+        open_model("openai-api/keyless/m", "http://127.0.0.1:9/v1", {})
+
+
 def test_a_server_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOWHERE_API_KEY", "none")
     with pytest.raises(

@@ -11,6 +11,7 @@ from tests.analysis.searches import searched
 from tests.analysis.test_horizon import climbed
 from tests.report.pages import Page, Site, site
 from waybench.analysis import rows
+from waybench.analysis.estimates import matrix
 from waybench.analysis.horizons import (
     DifficultyBin,
     Horizon,
@@ -24,6 +25,7 @@ from waybench.analysis.horizons import (
 )
 from waybench.analysis.horizons._horizon import ALTERNATIVES, tried_axes
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
+from waybench.reporting.tables import horizon_matrix
 from waybench.stats import horizon_ratio
 
 SUCCESS = (
@@ -226,3 +228,15 @@ def test_neighbouring_difficulties_are_put_together() -> None:
     assert sum(each.solved * each.items for each in found) == pytest.approx(solved)
     assert [each.least for each in found[1:]] == [each.greatest + 1 for each in found[:-1]]
     assert all(each.least <= each.at <= each.greatest for each in found)
+
+
+def test_a_model_at_one_level_has_no_horizon_and_is_not_said_to_be_not_run() -> None:
+    played_rows = rows([*climbed("noisy-0.1", (5, 9), NEAR), *climbed("null", (5,), LOST)])
+    groups = {row.group: "page.html" for row in played_rows}
+    models = {group.model: "model.html" for group in groups}
+    table = horizon_matrix(matrix(played_rows), leading(horizons(played_rows)), {}, groups, models)
+    assert table is not None
+    cells = {row.head.text: row.cells[0] for group in table.groups for row in group.rows}
+    assert cells.keys() == {NEAR, LOST}
+    assert [note.text for note in cells[LOST].notes][:1] == ["one difficulty only"]
+    assert cells[LOST].text == "–"

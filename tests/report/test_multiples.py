@@ -18,6 +18,7 @@ def plot(names: list[str], levels: int = 49) -> Plot:
     points = [
         Point(
             line=line,
+            colour=line % 7,
             label=name,
             reference=name == "random",
             at=5 + 2 * level,

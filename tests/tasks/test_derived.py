@@ -215,3 +215,12 @@ def test_smartplay_with_published_sentences_in_a_folder(data_dir: Any) -> None:
     assert {head.item["key"] for head in found if head.env == "messenger/roles"} == {"messenger-v1-published-test"}
     assert len(ids("smartplay", source="published", data_dir=folder, limit=1)) == 7
     assert "cast: only for generated" in refused("messenger", source="published", data_dir=folder, cast="both")
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("horizon_alicia", "horizon_maze"), ("horizon_search/dfs", "horizon_dfs"), ("maze/alicai", "maze/alicia")],
+)
+def test_a_task_that_there_is_not_gets_a_proposal(name: str, meant: str) -> None:
+    with pytest.raises(UsageError, match=f"unknown task '{name}': did you mean '{meant}'"):
+        find_task(name)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
@@ -134,7 +135,7 @@ class App(click.Group):
             status = INTERRUPTED
         except click.ClickException as error:
             context = error.ctx if isinstance(error, click.UsageError) else None
-            status = _complain(error.format_message() + (f" (see '{context.command_path} --help')" if context else ""))
+            status = _complain(_plain(error) + (f" (see '{context.command_path} --help')" if context else ""))
         except Exception as error:
             status = _complain(_mendable(error))
         stuck = _flush()
@@ -168,6 +169,12 @@ def _mendable(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in _NO_ROOM:
         return f"cannot write the output: {error.strerror}"
     raise error
+
+
+def _plain(error: click.ClickException) -> str:
+    """Return click's message; numbers are named as people name them."""
+    message = re.sub(r"is not a valid integer( range)?\.", "is not a whole number.", error.format_message())
+    return re.sub(r"is not a valid float( range)?\.", "is not a number.", message)
 
 
 def _complain(message: str) -> int:

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from math import ceil
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from waybench.core import Price, UsageError, read_budget
 from waybench.tasks import TaskEntry
+
+if TYPE_CHECKING:
+    from waybench.tasks import TaskQuote
 
 NO_BUDGET = "none"
 # Of a ladder, for each model: at least this much, for replies with reasoning on a short ladder; and as much as an
@@ -28,6 +31,26 @@ class RunBudget(NamedTuple):
     amount: float | None
     in_dollars: bool = False
     note: str = ""
+
+
+def quote_lines(task: str, quote: "TaskQuote", models: Sequence[str], prices: Mapping[str, Price]) -> list[str]:
+    """Return what a task asks of each model, with one line for all models of which the same is said.
+
+    Args:
+        task: The task's name.
+        quote: What it takes.
+        models: The models.
+        prices: Model -> its prices.
+    """
+    alike: dict[str, list[str]] = {}
+    for model in dict.fromkeys(models):
+        said = quote.text(model, prices.get(model)).removeprefix(f"{task}, {model}: ")
+        alike.setdefault(said, []).append(model)
+    several = len(alike) == 1
+    return [
+        f"{task}, {f'each of {len(some)} models' if several and len(some) > 1 else ', '.join(some)}: {said}"
+        for said, some in alike.items()
+    ]
 
 
 def run_budget(

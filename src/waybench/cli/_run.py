@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from waybench.cli._budget import NO_BUDGET, run_budget
+from waybench.cli._budget import NO_BUDGET, quote_lines, run_budget
 from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
 from waybench.cli._params import FiniteRange
@@ -19,7 +19,7 @@ from waybench.cli._summary import print_summary
 from waybench.core import PROBE, Price, UsageError, prepare_folder, read_budget, read_prices
 from waybench.data import cache_dir
 from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
-from waybench.tasks import TASKS, TaskQuote, find_task
+from waybench.tasks import TASKS, find_task
 
 DEFAULT_OUT = Path("waybench-out")
 
@@ -193,6 +193,7 @@ def run(
     for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
     from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
+    from waybench.tasks import TaskQuote
 
     engine = chosen_executor(executor_name, address, gpus_per_model or 0)
     is_local = not is_url(out)
@@ -211,11 +212,12 @@ def run(
             continue
         found = TaskQuote(entry, args)
         quotes.append((entry.name, found))
-        for model in models:
-            if quote_only or entry.searches:
-                click.echo(found.text(model, known.get(model)))
-            elif not model.startswith("waybench/"):
-                opening.append(found.text(model, known.get(model)))
+        if quote_only or entry.searches:
+            for line in quote_lines(entry.name, found, models, known):
+                click.echo(line)
+        else:
+            paid = [model for model in models if not model.startswith("waybench/")]
+            opening += quote_lines(entry.name, found, paid, known)
     to_last_level = {name: found.to_last_level for name, found in quotes if found.to_last_level is not None}
     limit_of_run = run_budget(budget, entries, models, known, to_last_level)
     if limit_of_run.note:

@@ -35,7 +35,7 @@ def shortened(message: str) -> str:
     return _LONG_WORD.sub(lambda match: f"{match[0][:120]}…{match[0][-79:]}", message)
 
 
-def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = ()) -> str:
+def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
     """Write the one-line message for a name that does not exist, with the nearest name that does.
 
     Args:
@@ -43,8 +43,9 @@ def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = (
         given: The name.
         known: The names that exist.
         also: Further names that exist and can be the nearest one, but are too many to list.
+        meant: The name that was meant, where that is known; by default the one that is spelled most alike.
     """
     names = sorted({*known})
-    near = difflib.get_close_matches(given[:80], sorted({*names, *also}), n=1)
+    near = [meant] if meant else difflib.get_close_matches(given[:80], sorted({*names, *also}), n=1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"

@@ -51,6 +51,9 @@ def read_key(text: str) -> str:
     """
     if LABEL.fullmatch(text):
         raise UsageError(f"key={text}: this is the name of a private set, not its key; give the key itself")
+    if not text.strip():
+        # As by a variable of the shell that is not set; a set with this key would be private in name alone.
+        raise UsageError("the key is empty: give the key of a set, or leave it out for the public set")
     match = _REFERENCE.fullmatch(text)
     if match is None:
         return text

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlparse
@@ -34,6 +35,12 @@ from waybench.eval._secrets import Secrets, follow_older_logs, hiding, seal
 from waybench.eval._stopped import mark_stopped
 
 _MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
+# Providers whose names people misspell; the engine knows more.
+_PROVIDERS = (
+    *("anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google", "grok", "groq", "hf"),
+    *("llama-cpp-python", "mistral", "ollama", "openai", "openai-api", "openrouter", "perplexity", "sambanova"),
+    *("sglang", "together", "vllm", "waybench"),
+)
 _ENGINE: Any = inspect_ai  # its signatures are too wide for a type checker
 
 
@@ -270,6 +277,8 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
             f"model {name[:120]!r}: give provider/name, such as waybench/{name[:120] if embedded else 'oracle'} or "
             "openai/gpt-4o"
         )
+    if base_url is not None and not _is_address(base_url):
+        raise UsageError("the base URL of the model's server is no address: write it as http://127.0.0.1:8000/v1")
     folder = str(args.get("model_path", ""))
     if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
         raise UsageError(
@@ -285,8 +294,30 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
         return seal(model, base_url, args)
     except Exception as error:  # every provider has its own; its message is what the user needs
         said = _one_line(error)
+        if "not recognized" in said:
+            raise UsageError(_unknown_provider(name)) from None
         hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in said else ""
+        if name.startswith("openai-api/") and (variable := re.search(r"\w+_API_KEY", said)):
+            hint += f". A server that needs no key takes any text: {variable[0]}=none"
         raise UsageError(f"model {name[:120]!r}: {said}{hint}") from None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlparse(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none
+        return False
+
+
+def _unknown_provider(name: str) -> str:
+    provider = name.partition("/")[0][:60]
+    near = get_close_matches(provider, _PROVIDERS, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return (
+        f"model {name[:120]!r}: unknown provider {provider!r}: {hint}give a provider of Inspect, such as openai, "
+        "anthropic or hf, or openai-api/NAME/MODEL with --model-base-url for a server of your own"
+    )
 
 
 def _from_environment(address: str | None) -> bool:

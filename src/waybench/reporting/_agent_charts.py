@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from waybench.analysis.estimates import Agent
 from waybench.analysis.formatting import one_line
 from waybench.reporting._files import slug
-from waybench.reporting.charts import Chart, Web, drawn, radar_spec
+from waybench.reporting.charts import Chart, Web, colour_numbers, drawn, radar_spec
 from waybench.smartplay import BENCHMARK, CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
 
 MOST_TOGETHER = 6  # agents in one chart; of more each has a chart of its own
@@ -68,14 +68,15 @@ def overlays(found: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
     if len(found) < 2:
         return []
     missing = [[HUMANS[game].name for game in RECORDED if game not in agent.scores] for agent in found]
+    colours = colour_numbers([agent.model for agent in found])
     made: list[Overlay] = []
     for axes in (_GAMES, _CAPABILITIES):
         values = [axes.values(agent) for agent in found]
         if axes is _GAMES and max(sum(value is not None for value in each) for each in values) < _FEWEST_GAMES:
             continue
         webs = [
-            Web(label, each, number % MOST_TOGETHER, shape=_SHAPES[number % MOST_TOGETHER])
-            for number, (label, each) in enumerate(zip(labels, values, strict=True))
+            Web(label, each, colour, shape=_SHAPES[number % MOST_TOGETHER])
+            for number, (label, each, colour) in enumerate(zip(labels, values, colours, strict=True))
         ]
         together = [range(len(webs))] if len(webs) <= MOST_TOGETHER else [[number] for number in range(len(webs))]
         charts = [
@@ -158,24 +159,24 @@ def degree_charts() -> list[Chart]:
     return charts
 
 
-def agent_chart(number: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:
+def agent_chart(colour: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:
     """Return the chart of an agent, which can be read by itself.
 
     Args:
-        number: Number of the agent's colour.
+        colour: Number of the agent's colour.
         agent: The agent.
         differs: The settings in which agents differ, in words.
         missing: Names of the recorded settings that it has not played.
     """
     name = one_line(agent.model, 80) or "(no name)"
     published, capped = ([each.value for each in agent.capabilities[one]] for one in ("paper", "paper_capped"))
-    webs, notes = [Web(name, published, number)], [", ".join(one_line(part, 60) for part in differs)]
+    webs, notes = [Web(name, published, colour)], [", ".join(one_line(part, 60) for part in differs)]
     if missing:
         notes.append(f"without {', '.join(missing)}")
     notes.append(f"{BENCHMARK}’s capabilities, weighted by degree (the paper’s formula)")
     notes.append("0: the minimum score; 1: the human score")
     if capped != published:
-        webs.append(Web(f"{name}, capped", capped, number, dashed=True))
+        webs.append(Web(f"{name}, capped", capped, colour, dashed=True))
         notes.append("dashed and second numbers: capped, games’ scores first clipped to 0–1")
     values = ", ".join(
         f"{axis} {'none' if value is None else f'{value:.2f}'}"

@@ -9,7 +9,7 @@ from waybench.analysis.results import Group, setting
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting._agent_charts import Overlay, agent_chart, degree_charts, overlays
-from waybench.reporting.charts import Chart
+from waybench.reporting.charts import Chart, colour_numbers
 from waybench.reporting.tables import (
     BLANK,
     Cell,
@@ -156,7 +156,9 @@ def agent_cards(found: Sequence[Agent], model: str | None = None) -> list[AgentC
     """
     every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
     common = {pair for pair in every[0] if all(pair in other for other in every)} if every else set[tuple[str, str]]()
-    return [_card(number, agent, common) for number, agent in enumerate(found) if model in (None, agent.model)]
+    colours = colour_numbers([agent.model for agent in found])
+    pairs = zip(colours, found, strict=True)
+    return [_card(colour, agent, common) for colour, agent in pairs if model in (None, agent.model)]
 
 
 def _raw_table(found: Sequence[Agent], cards: Sequence[AgentCard], pages: Mapping[Group, str]) -> Table:
@@ -214,11 +216,11 @@ def _kind(agent: Agent) -> str:
     return "reference" if agent.embedded else ""
 
 
-def _card(number: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
+def _card(colour: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
     missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
     differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
     return AgentCard(
-        agent.model, differs, missing, _parts(agent, differs), agent_chart(number, agent, differs, missing)
+        agent.model, differs, missing, _parts(agent, differs), agent_chart(colour, agent, differs, missing)
     )
 
 

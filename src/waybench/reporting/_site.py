@@ -51,7 +51,7 @@ from waybench.reporting._other_pages import (
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._results_page import refresh_neighbours, write_results
-from waybench.reporting.charts import ChartFiles, panel_values
+from waybench.reporting.charts import ChartFiles, model_colours, panel_values
 from waybench.reporting.pages import Compared, Verdicts, section_families
 from waybench.reporting.tables import Failed
 
@@ -98,6 +98,10 @@ class Site:
 
     def write(self, title: str) -> None:
         compared = self._compared()
+        with model_colours([row.model for row in self.matrix.rows] + list(self.model_pages)):
+            self._write(title, compared)
+
+    def _write(self, title: str, compared: Compared) -> None:
         results = [
             Job(
                 self._results_key(title, total),

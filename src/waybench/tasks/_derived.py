@@ -105,8 +105,17 @@ def find_task(name: str) -> TaskEntry:
         return known[name]
     env_id = environment_names().get(name)
     if env_id is None:
-        raise UsageError(unknown("task", name, known))
+        raise UsageError(unknown("task", name, known, also=environment_names(), meant=_horizon_of(name)))
     return environment_task(registry.entry(env_id))
+
+
+def _horizon_of(name: str) -> str:
+    """Return the horizon task of "horizon_NAME", where NAME is another task or an environment; "" if there is none."""
+    prefix, of, rest = name.partition("horizon_")
+    if prefix or not of:
+        return ""
+    envs = next((entry.envs for entry in all_tasks() if entry.name == rest), (environment_names().get(rest),))
+    return next((entry.name for entry in all_tasks() if entry.searches and entry.envs[0] in envs), "")
 
 
 @cache

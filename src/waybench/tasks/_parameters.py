@@ -56,6 +56,7 @@ INDEX = Option(
     name=DIFFICULTY_INDEX,
     default=None,
     kind=str,
+    local=True,
     doc="summary.json of a report whose difficulty index tells how hard single items are (item_difficulty); by default "
     "items of one level count as equally hard.",
 )

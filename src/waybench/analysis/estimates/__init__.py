@@ -8,7 +8,7 @@ from waybench.analysis.estimates._estimates import Estimate, KnownEstimates, by_
 from waybench.analysis.estimates._explanatory import ClusterVariables, Variables, variables
 from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
 from waybench.analysis.estimates._matrix import FamilyScore, Matrix, MatrixRow, Score, ladder_ended, matrix
-from waybench.analysis.estimates._matrix_text import SCALE, matrix_text, number, short_title
+from waybench.analysis.estimates._matrix_text import NO_INTERVAL, SCALE, matrix_text, number, short_title
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
 from waybench.analysis.estimates._profile_text import profiles_text
 from waybench.analysis.estimates._profiles import JointData, Profile, ProfileCell, Profiles, joint_data, profiles
@@ -19,6 +19,7 @@ from waybench.analysis.estimates._summary import UnreadableReplies, summary_tabl
 from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
+    "NO_INTERVAL",
     "SCALE",
     "Agent",
     "ClusterValue",

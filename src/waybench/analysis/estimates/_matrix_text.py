@@ -10,8 +10,9 @@ from waybench.analysis.results import Family
 
 SCALE = (
     "Normalised scores: 0 is the floor (the better of empty replies and the best constant reply), 100 the ceiling "
-    "(the oracle)."
+    "(the oracle). Below 0 is worse than the floor."
 )
+NO_INTERVAL = "a single item or cluster, or the same score in all"
 _LONGEST_NAME = 30
 _GAP = 2
 
@@ -19,8 +20,8 @@ _GAP = 2
 def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     """Return the matrix as an aligned table: a line for each model, with its mean, ranks and families.
 
-    A blank cell was not run, and "–" has no normalised score. A star marks a score that is not comparable with that of
-    other models as it is; a last line says why.
+    A blank cell was not run. A star marks a score that is not comparable with that of other models as it is. Last lines
+    say why, and why some cells have no score ("–") or no interval.
 
     Args:
         matrix: The matrix.
@@ -42,9 +43,22 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
         if not shown:
             break
         first, size = [line[:1] for line in first], max(len(line[0]) for line in first)
-    if notes:
-        tables.append("\n".join(textwrap.wrap(f"* {'; '.join(sorted(notes))}", columns)))
+    said = [f"* {'; '.join(sorted(notes))}"] if notes else []
+    said += [f"{NOTHING} no normalised score: {', '.join(unknown)}"] if (unknown := _why_none(matrix)) else []
+    if any(row.mean and row.mean.interval is None for row in matrix.rows):
+        said.append(f"No interval: {NO_INTERVAL}, in some family")
+    tables += ["\n".join(textwrap.wrap(f"{'. '.join(said)}.", columns))] if said else []
     return "\n\n".join(tables)
+
+
+def _why_none(matrix: Matrix) -> list[str]:
+    """Return the families in which some model has no normalised score, each with the reasons."""
+    found: list[str] = []
+    for family in matrix.families:
+        reasons = {cell.why_none for row in matrix.rows if (cell := row.cells.get(family)) and cell.score is None}
+        if reasons:
+            found.append(f"{short_title(family)} ({', '.join(sorted(reasons))})")
+    return found
 
 
 def short_title(family: Family) -> str:

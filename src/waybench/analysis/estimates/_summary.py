@@ -29,7 +29,7 @@ _LONGEST_NAME, _SHORTEST_NAME = 48, 16
 MOST_COLUMNS = 100
 _LEGEND = {
     "95 %": "score: the mean over items, with its 95 % interval",
-    "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle), on the same items",
+    "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle); below 0 is worse",
     "unreadable": "unreadable: replies that were unparsed, truncated or refused",
     "unnamed": "unnamed: steps at which the reply named no action",
 }
@@ -211,13 +211,13 @@ def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequenc
 
 
 def _missing(total: Estimate, name: str) -> str:
-    """Return a line about items that infrastructure errors made incomplete; "" if there are none."""
+    """Return a line about items that infrastructure errors or an interruption made incomplete; "" if there are none."""
     if not total.missing and not total.incomplete:
         return ""
     counts = (total.missing, "missing"), (total.incomplete, "incomplete")
     lost = " and ".join(f"{count:,} {what}" for count, what in counts if count)
     items = plural(total.items + total.missing, "item")
-    return f"* {name} at {total.group.task}: of {items} {lost}, because of infrastructure errors"
+    return f"* {name} at {total.group.task}: of {items} {lost}: infrastructure errors, or the run was interrupted"
 
 
 def _unconfirmed(total: Estimate, name: str) -> str:

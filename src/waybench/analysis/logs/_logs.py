@@ -21,6 +21,7 @@ from waybench.analysis.logs._settings import of_record, origin_of, settings_of, 
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 
 _SEARCH = "waybench_search"
+_CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time, and of large ones fewer
 _BATCH_BYTES = 1 << 26
@@ -321,7 +322,8 @@ def _record(sample: _Sample) -> EpisodeRecord:
     assert sample.head is not None
     record = EpisodeRecord.assemble(sample.head, sample.progress)
     if sample.error:
-        return replace(record, end=End.INFRASTRUCTURE, error=record.error or sample.error)
+        said = _INTERRUPTED if sample.error.startswith(_CANCELLED) else sample.error
+        return replace(record, end=End.INFRASTRUCTURE, error=record.error or said)
     if record.end is None:
         end = End.TURN_LIMIT if sample.limit and sample.limit not in OF_TIME else End.INFRASTRUCTURE
         return replace(record, end=end, error=f"stopped by a limit: {sample.limit or 'interruption'}")

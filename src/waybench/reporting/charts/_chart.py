@@ -13,7 +13,6 @@ from waybench.core import Metric
 from waybench.reporting.charts._points import Point
 from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
 
-COLOURS = 7
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
 
@@ -172,8 +171,8 @@ def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
                 **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
                 **{"score": point.mean.value, "low": point.mean.low, "high": point.mean.high},
                 "x": point.at + shift,
-                "colour": "var(--c-reference)" if plain else f"var(--c{point.line % COLOURS})",
-                "ink": "var(--soft)" if plain else f"var(--t{point.line % COLOURS})",
+                "colour": "var(--c-reference)" if plain else f"var(--c{point.colour})",
+                "ink": "var(--soft)" if plain else f"var(--t{point.colour})",
                 "dash": int(plain),
                 "interval": point.mean.low is not None and not plain,
             }

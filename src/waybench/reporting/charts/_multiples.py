@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from waybench.analysis.formatting import better_text
-from waybench.reporting.charts._chart import COLOURS, Plot, config, score_domain, thinned, wrapped
+from waybench.reporting.charts._chart import Plot, config, score_domain, thinned, wrapped
 from waybench.reporting.charts._points import Point
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
 
@@ -75,8 +75,8 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
     panels: list[Spec] = []
     for number, own in enumerate(lines):
         plain = own.reference and grey
-        colour = "var(--c-reference)" if plain else f"var(--c{own.line % COLOURS})"
-        ink = "var(--soft)" if plain else f"var(--t{own.line % COLOURS})"
+        colour = "var(--c-reference)" if plain else f"var(--c{own.colour})"
+        ink = "var(--soft)" if plain else f"var(--t{own.colour})"
         layers = [
             *(_behind(own.line) if len(lines) <= grid.most_behind else []),
             *_line(own.line, colour, band=band, dashed=plain),

@@ -15,8 +15,9 @@ from waybench.analysis.results import Cluster, Group, grouped
 from waybench.core import Environment, Metric, Presentation, plural
 from waybench.reporting._format import interval_text
 from waybench.reporting._presentations import presentation_of
-from waybench.reporting.charts._chart import COLOURS, Box
+from waybench.reporting.charts._chart import Box
 from waybench.reporting.charts._charts import Chart, chart_name
+from waybench.reporting.charts._colours import colour_numbers
 from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._svg import Spec, composed, drawn, nominal, quantitative
 from waybench.stats import CONFIDENCE, Mean
@@ -104,10 +105,11 @@ def _bar_chart(
         return None
     drawn_groups = [group for group in groups if any((group, metric.name) in means for metric in metrics)]
     grey = any(not group.embedded for group in drawn_groups)
+    colours = colour_numbers([group.model for group in drawn_groups])
     bars = {
         metric.name: [
-            _bar(names[group], number, grey and group.embedded, metric, means.get((group, metric.name)))
-            for number, group in enumerate(drawn_groups)
+            _bar(names[group], colour, grey and group.embedded, metric, means.get((group, metric.name)))
+            for group, colour in zip(drawn_groups, colours, strict=True)
         ]
         for metric in metrics
     }
@@ -124,7 +126,7 @@ def _bar_chart(
     return Chart(name, drawn(wide, label), drawn(narrow, label), caption, wide)
 
 
-def _bar(name: str, number: int, plain: bool, metric: Metric, mean: Mean | None) -> dict[str, Any]:
+def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: Mean | None) -> dict[str, Any]:
     low, high = (mean.low, mean.high) if mean else (None, None)
     ends = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)
@@ -132,7 +134,7 @@ def _bar(name: str, number: int, plain: bool, metric: Metric, mean: Mean | None)
         **{"player": name, "value": mean.value if mean else None, "low": low, "high": high, "label": text},
         "at": max(value for value in (mean.value, high) if value is not None) if mean else None,
         "text": f"{name}, {metric.title.lower()}: {text}{f' ({ends})' if ends else ''}",
-        "colour": "var(--c-reference)" if plain else f"var(--c{number % COLOURS})",
+        "colour": "var(--c-reference)" if plain else f"var(--c{colour})",
     }
 
 

@@ -10,6 +10,7 @@ from waybench.analysis.formatting import mean_text
 from waybench.analysis.results import EXAMPLES, Group, grouped, labels
 from waybench.core import Metric
 from waybench.reporting._format import interval_text
+from waybench.reporting.charts._colours import colour_numbers
 from waybench.stats import Mean
 
 
@@ -19,6 +20,7 @@ class Point:
 
     Attributes:
         line: Number of its line, from 0, in the order of the lines' ranks.
+        colour: Number of the line's colour.
         label: The line's name.
         reference: Whether the line is of one of waybench's own players.
         at: Where it stands: a level, a step, a number of examples.
@@ -27,6 +29,7 @@ class Point:
     """
 
     line: int
+    colour: int
     label: str
     reference: bool
     at: int
@@ -75,9 +78,11 @@ def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]
 
 def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[Point]:
     names = short_labels(tracks)
+    colours = colour_numbers([group.model for group in tracks])
     return [
         Point(
             line=number,
+            colour=colours[number],
             label=names[group],
             reference=group.embedded,
             at=at,

@@ -7,7 +7,6 @@ from math import ceil, cos, pi, sin
 from typing import Any
 
 from waybench.analysis.formatting import one_line
-from waybench.reporting.charts._chart import COLOURS
 from waybench.reporting.charts._svg import Spec, nominal, quantitative, specification
 
 _OUTSIDE = 1.12  # where the axes' names stand
@@ -41,7 +40,7 @@ class Web:
     @property
     def colour(self) -> str:
         """Its colour, a variable of the page's style sheet."""
-        return "var(--c-reference)" if self.reference else f"var(--c{self.line % COLOURS})"
+        return "var(--c-reference)" if self.reference else f"var(--c{self.line})"
 
 
 def radar_spec(

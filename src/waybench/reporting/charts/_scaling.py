@@ -15,8 +15,9 @@ from waybench.core import Environment, Metric, Presentation
 from waybench.reporting._format import heading
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._sets import chart_sets
-from waybench.reporting.charts._chart import COLOURS, SHAPES
+from waybench.reporting.charts._chart import SHAPES
 from waybench.reporting.charts._charts import Chart, chart_name
+from waybench.reporting.charts._colours import COLOURS
 from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
 from waybench.stats import CONFIDENCE
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from waybench.analysis.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
 from waybench.core import plural
-from waybench.reporting.charts._chart import COLOURS, wrapped
+from waybench.reporting.charts._chart import wrapped
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
@@ -123,8 +123,8 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
     made: list[Spec] = []
     for number, player in enumerate(players):
         plain = player.reference and grey
-        colour = "var(--c-reference)" if plain else f"var(--c{player.colour % COLOURS})"
-        ink = "var(--soft)" if plain else f"var(--t{player.colour % COLOURS})"
+        colour = "var(--c-reference)" if plain else f"var(--c{player.colour})"
+        ink = "var(--soft)" if plain else f"var(--t{player.colour})"
         others = [other for other in players if other is not player] if len(players) <= _MOST_BEHIND else []
         last = number + panels.columns >= len(players)
         layers = [

@@ -26,6 +26,7 @@ from waybench.reporting.charts import (
     Chart,
     Player,
     chart_name,
+    colour_numbers,
     drawn,
     short_labels,
     success_spec,
@@ -92,7 +93,7 @@ def horizon_tables(
         env: The environment.
         presentation: Its presentation.
         curves: How their success falls.
-        ranks: The groups in the order of their colours, which are those of the other charts.
+        ranks: The groups in the order of the other tables.
         pages: File names of the groups' pages.
     """
     by_axis = grouped(curves, lambda each: each.axis)
@@ -127,7 +128,7 @@ def _horizon_tables(
     tables = [_horizons(name, env, presentation, axis, listed, heads)]
     if assumptions:
         tables.append(_others(f"{name}-others", presentation, assumptions, listed, heads))
-    return HorizonTables(axis, _figure(env, presentation, axis, listed, ranks), tables)
+    return HorizonTables(axis, _figure(env, presentation, axis, listed), tables)
 
 
 def _horizons(
@@ -176,7 +177,8 @@ def _horizons(
     if compared:
         caption += (
             " Times as far: the 50 % horizon divided by that of the model that reaches furthest; small, its 90 % "
-            "interval, which is not adjusted for the number of models."
+            "interval, which is not adjusted for the number of models. “–”: that model itself; “?”: a horizon outside "
+            "the difficulties that were tried."
         )
     if assumed:
         caption += " The last column is the range of the 50 % horizon under other assumptions about the curve."
@@ -306,11 +308,14 @@ def _figure(
     presentation: Presentation,
     axis: Axis,
     curves: Sequence[SuccessCurve],
-    ranks: Sequence[Group],
 ) -> Chart:
     shown = curves[:MOST_PANELS]
     names = short_labels(each.group for each in shown)
-    players = [Player(names[each.group], each.group.embedded, ranks.index(each.group), each) for each in shown]
+    colours = colour_numbers([each.group.model for each in shown])
+    players = [
+        Player(names[each.group], each.group.embedded, colour, each)
+        for each, colour in zip(shown, colours, strict=True)
+    ]
     across, counted = axis.title, (presentation.item, presentation.items)
     spec = success_spec(players, across, counted, WIDE)
     label = f"Success by {across.lower()} for each model; the horizons are in the table"

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from waybench.analysis.estimates import SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
+from waybench.analysis.estimates import NO_INTERVAL, SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
 from waybench.analysis.formatting import NOTHING
 from waybench.analysis.horizons import Horizon, horizon_context
 from waybench.analysis.results import Family, Group, grouped
@@ -46,6 +46,7 @@ def matrix_table(
     ranked = any(row.rank for row in found.rows)
     numbers = {row.families for row in found.rows if row.mean}
     partial = any(number < len(found.families) for number in numbers)
+    gaps = any(cell.score and cell.score.interval is None for row in found.rows for cell in row.cells.values())
     alike = partial and len(numbers) == 1  # then the caption says once what each row would say
     caption = f"{SCALE} Small: the {100 * CONFIDENCE:.0f} % interval. A family’s score is the mean of its tasks."
     if alike:
@@ -63,6 +64,7 @@ def matrix_table(
         ),
         "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
         "few items it is not certain that floor and ceiling differ.",
+        *([f"No interval: {NO_INTERVAL}; a mean has an interval only where each family has one."] * gaps),
         "Items that a search for a horizon chose are not in this table.",
     ]
     columns = [
@@ -159,18 +161,27 @@ def horizon_matrix(
     envs = sorted({env for _, env in listed}, key=lambda env: (registry.load(env).title, env))
     if not envs:
         return None
+    ran = grouped(
+        (group for row in found.rows for cell in row.cells.values() for group in cell.groups if group.env in envs),
+        lambda group: (group.model, group.env),
+    )
     kinds = {row.model: row.kind for row in found.rows}
     models = [*kinds, *sorted({model for model, _ in listed} - kinds.keys())]
+    known = [(model, each.group) for (model, _), some in listed.items() for each in some]
+    tried = [(model, group) for (model, _), some in ran.items() for group in some]
     rows = [
         (
-            kinds.get(model) or _kind(own[0].group),
+            kinds.get(model) or _kind(own[0]),
             TableRow(
                 Cell(text=model_cell(model).text, link=f"models/{model_pages[model]}"),
-                [_labelled(_horizon(listed.get((model, env), []), pages), _env_title(env)) for env in envs],
+                [
+                    _labelled(_horizon(listed.get((model, env), []), ran.get((model, env), []), pages), _env_title(env))
+                    for env in envs
+                ],
             ),
         )
         for model in models
-        if (own := [each for (name, _), some in listed.items() for each in some if name == model])
+        if (own := [group for name, group in (*known, *tried) if name == model])
     ]
     groups = [
         RowGroup([row for _, row in some], *_KINDS[kind]) for kind, some in grouped(rows, lambda pair: pair[0]).items()
@@ -218,10 +229,19 @@ def _kind(group: Group) -> str:
     return "reference" if group.embedded else "model"
 
 
-def _horizon(own: list[Horizon], pages: Mapping[Group, str]) -> Cell:
-    """Return the horizon of one model at one environment: of several, that from the most attempts."""
-    if not own:
+def _horizon(own: list[Horizon], ran: list[Group], pages: Mapping[Group, str]) -> Cell:
+    """Return the horizon of one model at one environment: of several, that from the most attempts.
+
+    Args:
+        own: The horizons.
+        ran: What was run, for a model without a horizon.
+        pages: File names of the groups' pages.
+    """
+    if not own and not ran:
         return _NOT_RUN
+    if not own:
+        link = f"results/{pages[ran[0]]}"
+        return Cell(text=NOTHING, kind="score", link=link, notes=notes(["one difficulty only"], "why"))
     best = max(own, key=lambda each: (each.known, each.trials, each.group.task))
     cell = horizon_cell(best)
     return Cell(
