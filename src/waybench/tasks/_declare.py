@@ -29,7 +29,7 @@ from waybench.envs import registry
 from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
 from waybench.stats import SEARCH_REVISION
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._item_index import read_index
+from waybench.tasks._item_index import index_parameter, read_index
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
 from waybench.tasks._samples import Samples, item_samples, task_samples
@@ -83,7 +83,7 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             if parameters.get(DIFFICULTY_INDEX) is not None:
                 # Another content of the file is another task.
                 index = read_index(parameters[DIFFICULTY_INDEX], registry.load(entry.envs[0]))
-                parameters[DIFFICULTY_INDEX] = index.digest
+                parameters[DIFFICULTY_INDEX] = index_parameter(index)
         return created
 
     # `inspect eval` finds it by its name.
