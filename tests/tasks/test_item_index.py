@@ -143,7 +143,7 @@ def test_what_is_no_summary(tmp_path: Path, file: str) -> None:
     with pytest.raises(UsageError, match=r"give summary\.json of a report"):
         plan(difficulty_index=str(tmp_path / "nothing.json"))
     for unfit in ("{", "{}", '{"turns":[0,1,1]}', '{"a":' * 100_000):
-        with pytest.raises(UsageError, match="^difficulty_index="):
+        with pytest.raises(UsageError, match=r"^difficulty_index="):
             plan(difficulty_index=unfit)
     with pytest.raises(UsageError, match="leave one of them out"):
         plan(difficulty_index=file, axis="steps_left", level=10)
