@@ -1,6 +1,7 @@
 """Regression lines of one variable."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -27,8 +28,8 @@ def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[
         return "the variable is the same for all"
     if np.allclose(y, y[0], rtol=1e-12, atol=1e-12):
         return "the score is the same for all"
-    coefficients, covariance = np.polyfit((x - x.mean()) / x.std(ddof=1), y, 1, cov=True)
-    beta, error = float(coefficients[0]), float(covariance[0, 0]) ** 0.5
+    line: Any = np.polyfit((x - x.mean()) / x.std(ddof=1), y, 1, cov=True)  # coefficients and their covariance
+    beta, error = float(line[0][0]), float(line[1][0, 0]) ** 0.5
     reach = t_quantile((1 - CONFIDENCE) / 2, len(y) - 2) * error
     p = 2 * t_tail(abs(beta) / error, len(y) - 2) if error > 0 else 0.0
     return beta, beta - reach, beta + reach, p
