@@ -77,6 +77,7 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
     from multiprocessing import get_context
 
     _WORK.append(work)
+    has_frozen = gc.get_freeze_count() > 0
     gc.freeze()  # a collection in a copy would write to, and so copy, the memory that both share
     try:
         with ProcessPoolExecutor(min(processes, count), mp_context=get_context("fork")) as pool:
@@ -90,7 +91,8 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:
-        gc.unfreeze()
+        if not has_frozen:
+            gc.unfreeze()
         _WORK.pop()
 
 

@@ -59,6 +59,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._written: dict[str, str] = {}
+        self._folders: set[Path] = set()
 
     @property
     def written(self) -> dict[str, str]:
@@ -82,15 +83,19 @@ class Folder:
         self._written[name] = " ".join(_digests(data))
         try:
             # Most pages of a report that is made again are as they were, and a page that stays is no work for a disk.
-            if path.is_file() and path.read_bytes() == data:
-                return
-            path.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileNotFoundError):
+                if path.read_bytes() == data:
+                    return
+            if path.parent not in self._folders:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._folders.add(path.parent)
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
             try:
                 temporary.write_bytes(data)
                 temporary.replace(path)
-            finally:
+            except BaseException:
                 temporary.unlink(missing_ok=True)
+                raise
         except OSError as error:
             reason = error.strerror or type(error).__name__
             raise UsageError(f"cannot write the report to {path.parent} ({reason}): give another folder") from None

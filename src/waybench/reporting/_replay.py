@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -42,7 +42,7 @@ def frames(framer: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) 
     shown = sorted({*range(0, len(turns) + 1, stride), len(turns)})
     drawn = list(framer(instance, turns, shown))
     numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
-    listed = [list(_runs(numbers.setdefault(piece, len(numbers)) for piece in _PIECES.findall(each))) for each in drawn]
+    listed = [_runs(_PIECES.findall(each), numbers) for each in drawn]
     moves = [_moves(each, count) for count, each in zip(shown, drawn, strict=True)]
     values = {"pieces": list(numbers), "frames": listed, "turns": shown, "moves": moves}
     data = json.dumps(values, separators=(",", ":"))
@@ -56,20 +56,28 @@ def _moves(drawing: str, turn: int) -> int:
     return int(found[1]) if found else 1
 
 
-def _runs(numbers: Iterable[int]) -> Iterator[int]:
-    """Yield numbers, those that follow on the one before only as how many they are, negative."""
+def _runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
+    """Return the numbers of pieces, those that follow on the one before only as how many they are, negative.
+
+    Args:
+        pieces: The pieces.
+        numbers: The number of each piece; new ones are added.
+    """
+    found: list[int] = []
     before, more = -2, 0
-    for number in numbers:
+    for piece in pieces:
+        number = numbers.setdefault(piece, len(numbers))
         if number == before + 1:
             more += 1
         else:
             if more:
-                yield -more
-            yield number
-            more = 0
+                found.append(-more)
+                more = 0
+            found.append(number)
         before = number
     if more:
-        yield -more
+        found.append(-more)
+    return found
 
 
 def by_prefixes(draw: Draw) -> DrawFrames:

@@ -50,6 +50,7 @@ def templates(title: str) -> Templates:
         finalize=shown,
         undefined=StrictUndefined,
         bytecode_cache=_COMPILED,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from markupsafe import Markup
@@ -271,9 +271,10 @@ def _cost(
         for other in taken
     )
     outside = box.top < -1.8 * shape.font or box.bottom > shape.height + 0.5 * shape.font
-    crossed = sum(_crosses(box, a, b) for track in tracks.values() for a, b in pairwise(track))
+    crossing = (True for track in tracks.values() for a, b in pairwise(track) if _crosses(box, a, b))
+    crossed = sum(islice(crossing, 2))
     # Labels come in the order of their scores and should stay in it.
-    return 1000 * sum(box.meets(other) for other in taken) + 20 * beyond + 50 * outside + 1.6 * min(crossed, 2)
+    return 1000 * sum(box.meets(other) for other in taken) + 20 * beyond + 50 * outside + 1.6 * crossed
 
 
 def _crosses(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:

@@ -133,7 +133,7 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
     if name not in _ELEMENTS or element.get("display") == "none" or "background" in element.get("class", "").split():
         return None
     attributes = {
-        key: _LONG_FRACTION.sub(r"\1", value)
+        key: _LONG_FRACTION.sub(r"\1", value) if "." in value else value
         for key, value in element.attrib.items()
         if key in _ATTRIBUTES and _VALUE.fullmatch(value)
     }
