@@ -294,7 +294,7 @@ def test_what_makes_worlds_is_compiled_once_for_all_constants(tmp_path: Path) ->
         "from waybench.envs.crafter import _terrain as terrain\n"
         "land = numpy.zeros(terrain.SIZE**2, numpy.uint8)\n"
         "terrain.generate(1, numpy.zeros(6 * len(land)), land, land.copy())\n"
-        "print(*(len(each.signatures) for each in (terrain.noise, terrain._pull_of, terrain._cell, terrain._rock)))\n"
+        "print(*(len(each.signatures) for each in (terrain.noise, terrain._pull_of, terrain._layer, terrain._lands)))\n"
     )
     cold = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     done = subprocess.run(

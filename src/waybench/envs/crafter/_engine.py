@@ -11,18 +11,12 @@ from waybench.envs.crafter._ids import (
     BODY,
     CHUNKS,
     CLOCK,
-    DRAWN,
     EAST_OF,
-    KIND,
     LAST_HEALTH,
-    LIFE,
     MOST,
     NOOP,
-    PLAYER,
     SIZE,
     SOUTH_OF,
-    X,
-    Y,
 )
 
 # Random words that drawing a picture in the dark takes in the published program; they are passed over, so that all
@@ -117,25 +111,16 @@ def create(seed: int) -> World:
         seed: The seed of the random generator, from 0 to 2**31 - 2.
     """
     numpy, life = _numpy(), _life()
-    random = numpy.random.RandomState(seed)
-    noise = random.randint(0, _SEEDS)
-    before = random.get_state()
-    land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
-    draw_count = _terrain().generate(int(noise), random.random_sample(_DRAWS), land, inhabitants)
-    random.set_state(before)
-    random.random_sample(draw_count)
-    _, key, position, _, _ = random.get_state()
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
-    body[LAST_HEALTH], body[SOUTH_OF], body[DRAWN] = MOST, 1, position
-    middle = SIZE // 2 * SIZE + SIZE // 2
-    inhabitants[middle] = 0
-    places = [middle, *numpy.flatnonzero(inhabitants).tolist()]
-    beings = numpy.zeros((len(places), BEING), numpy.int32)
-    for row, place in enumerate(places):
-        beings[row, [KIND, X, Y]] = int(inhabitants[place]) or PLAYER, place // SIZE, place % SIZE
-        life.enter(beings, body, row)
-    beings[1:, LIFE] = numpy.where(beings[1:, KIND] == PLAYER + 2, 5, 3)
+    body[LAST_HEALTH], body[SOUTH_OF] = MOST, 1
+    key = life.seeded(seed, body)
+    noise = life.below(key, body, _SEEDS)
+    land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
+    draws = life.uniforms(key.copy(), body.copy(), _DRAWS)
+    life.skip(key, body, 2 * _terrain().generate(noise, draws, land, inhabitants))
+    inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
+    beings = life.settle(inhabitants, body)
     return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
 

@@ -70,6 +70,7 @@ Bytes = NDArray[np.uint8]
 Shorts = NDArray[np.int16]
 Ints = NDArray[np.int32]
 Words = NDArray[np.uint32]
+Floats = NDArray[np.float64]
 
 _WORDS = 624  # of the generator, MT19937
 _REACH = 18  # beings at this distance or further from the player do nothing
@@ -103,13 +104,30 @@ _MAKE = (MADE + 15, MADE + 13, MADE + 11, MADE + 16, MADE + 14, MADE + 12)
 
 
 @compiled
+def seeded(seed: int, body: Ints) -> Words:
+    """Return the generator's words for a seed, of which none has been drawn."""
+    key = np.zeros(_WORDS, np.uint32)
+    word = seed
+    for i in range(_WORDS):
+        key[i] = word
+        word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
+    body[DRAWN] = _WORDS
+    return key
+
+
+@compiled
 def _word(key: Words, body: Ints) -> int:
     """Return the next 32 random bits."""
     if body[DRAWN] == _WORDS:
         _renew(key)
         body[DRAWN] = 0
-    y = int(key[body[DRAWN]])
     body[DRAWN] += 1
+    return _tempered(key[body[DRAWN] - 1])
+
+
+@compiled
+def _tempered(word: int) -> int:
+    y = int(word)
     y ^= y >> 11
     y ^= (y << 7) & 0x9D2C5680
     y ^= (y << 15) & 0xEFC60000
@@ -150,7 +168,26 @@ def _uniform(key: Words, body: Ints) -> float:
 
 
 @compiled
-def _below(key: Words, body: Ints, count: int) -> int:
+def uniforms(key: Words, body: Ints, count: int) -> Floats:
+    """Return numbers from 0 to 1, as numpy's old generator draws them."""
+    words, left = np.empty(2 * count, np.uint32), 0
+    while left < len(words):
+        if body[DRAWN] == _WORDS:
+            _renew(key)
+            body[DRAWN] = 0
+        drawn = min(len(words) - left, _WORDS - body[DRAWN])
+        for number in range(drawn):
+            words[left + number] = _tempered(key[body[DRAWN] + number])
+        body[DRAWN] += drawn
+        left += drawn
+    numbers = np.empty(count)
+    for number in range(count):
+        numbers[number] = ((words[2 * number] >> 5) * 67108864.0 + (words[2 * number + 1] >> 6)) / 9007199254740992.0
+    return numbers
+
+
+@compiled
+def below(key: Words, body: Ints, count: int) -> int:
     """Return a whole number from 0 to count - 1, as numpy's old generator draws it."""
     if count == 1:
         return 0
@@ -169,7 +206,7 @@ def _chunk(x: int, y: int) -> int:
 
 
 @compiled
-def enter(beings: Ints, body: Ints, row: int) -> None:
+def _enter(beings: Ints, body: Ints, row: int) -> None:
     """Note that a being came into a chunk, and if it is the first one ever, the chunk."""
     beings[row, SINCE] = body[ENTERED]
     body[ENTERED] += 1
@@ -180,13 +217,37 @@ def enter(beings: Ints, body: Ints, row: int) -> None:
 
 
 @compiled
+def settle(inhabitants: Bytes, body: Ints) -> Ints:
+    """Return the beings of a new world, each in its chunk.
+
+    Args:
+        inhabitants: Who stands in each cell, by x * SIZE + y; the player in the middle is the first to enter.
+        body: The player's numbers.
+    """
+    count = 1
+    for place in range(len(inhabitants)):
+        count += inhabitants[place] > 0
+    beings = np.zeros((count, BEING), np.int32)
+    beings[0, KIND], beings[0, X], beings[0, Y] = PLAYER, SIZE // 2, SIZE // 2
+    _enter(beings, body, 0)
+    row = 0
+    for place in range(len(inhabitants)):
+        if inhabitants[place]:
+            row += 1
+            beings[row, KIND], beings[row, X], beings[row, Y] = inhabitants[place], place // SIZE, place % SIZE
+            beings[row, LIFE] = 5 if inhabitants[place] == ZOMBIE else 3
+            _enter(beings, body, row)
+    return beings
+
+
+@compiled
 def _add(here: Shorts, beings: Ints, body: Ints, count: int, kind: int, x: int, y: int, life: int) -> int:
     """Add a being, and return how many there are then."""
     for field in range(BEING):  # of a row, the compiler takes seconds for the check of its length
         beings[count, field] = 0
     beings[count, KIND], beings[count, X], beings[count, Y], beings[count, LIFE] = kind, x, y, life
     here[x * SIZE + y] = count
-    enter(beings, body, count)
+    _enter(beings, body, count)
     return count + 1
 
 
@@ -218,7 +279,7 @@ def _move(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int, dx: int
         here[(x + dx) * SIZE + y + dy] = row
         beings[row, X], beings[row, Y] = x + dx, y + dy
         if _chunk(x, y) != _chunk(x + dx, y + dy):
-            enter(beings, body, row)
+            _enter(beings, body, row)
     return True
 
 
@@ -409,7 +470,7 @@ def _away(beings: Ints, row: int) -> int:
 @compiled
 def _stroll(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
     """Move a being in a random direction."""
-    way = _below(key, body, 4)
+    way = below(key, body, 4)
     dx, dy = (1 if way == 1 else -1, 0) if way < 2 else (0, 1 if way == 3 else -1)
     _move(land, here, beings, body, row, dx, dy, 0)
 
@@ -538,12 +599,12 @@ def _balance(
         least, most = 0.0 if space < 30 else 1.0, 1.5 + light
         near, keep, come, go = 5, 5, 0.01, 0.1
     if there < int(least) and _uniform(key, body) < come:
-        x, y = _nth_cell(land, ground, west, east, north, south, _below(key, body, space))
+        x, y = _nth_cell(land, ground, west, east, north, south, below(key, body, space))
         away = abs(beings[0, X] - x) + abs(beings[0, Y] - y)
         if here[x * SIZE + y] < 0 and away >= near:
             count = _add(here, beings, body, count, kind, x, y, 5 if kind == ZOMBIE else 3)
     elif there > int(most) and _uniform(key, body) < go:
-        row = _nth_being(beings, count, kind, chunk, _below(key, body, there))
+        row = _nth_being(beings, count, kind, chunk, below(key, body, there))
         if _away(beings, row) >= keep:
             _remove(here, beings, row)
     return count

@@ -30,23 +30,41 @@ from waybench.envs.crafter._ids import (
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 _MIDDLE = SIZE // 2
 _STRETCH, _SQUISH = -1 / 6, 1 / 3  # between the cubic grid and the one whose vertices have gradients
+# The 24 gradients: the permutations of (11, 4, 4) with all signs.
+_SLOPES = np.array(
+    [
+        [
+            (11.0 if number % 3 == axis else 4.0) * (1 if bool(number // 3 & 1 << axis) == (axis == 0) else -1)
+            for axis in range(3)
+        ]
+        for number in range(24)
+    ]
+)
+_TWICE = 2 * _SQUISH
+# Coordinates as the layers of noise are stretched.
+_BY_3, _BY_5, _BY_6, _BY_7, _BY_8, _BY_9, _BY_15 = (np.arange(SIZE) / scale for scale in (3, 5, 6, 7, 8, 9, 15))
+_LONG, _SHORT = 2 * np.arange(SIZE) / 3, np.arange(SIZE) / 5 / 3
 _NORM = 103.0  # brings the noise to about -1 to 1
 
 
 @compiled
 def permutation(seed: int) -> Ints:
-    """Return the numbers 0 to 255 in the order that a seed gives: a linear congruential generator of 64 bits."""
-    left, order = np.arange(256), np.zeros(256, np.int64)
+    """Return the numbers 0 to 255 in the order that a seed gives, and then each one's gradient.
+
+    The generator is a linear congruential one of 64 bits.
+    """
+    left, order = np.arange(256), np.zeros(512, np.int64)
     state = np.int64(seed)
     for _ in range(3):
         state = state * np.int64(6364136223846793005) + np.int64(1442695040888963407)
     for last in range(255, -1, -1):
         state = state * np.int64(6364136223846793005) + np.int64(1442695040888963407)
         place = (state + np.int64(31)) % np.int64(last + 1)
-        order[last] = left[place]
+        order[last], order[256 + last] = left[place], left[place] % 24
         left[place] = left[last]
     return order
 
@@ -57,12 +75,8 @@ def _pull(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float) -> 
     near = 2.0 - x * x - y * y - z * z
     if near <= 0.0:
         return 0.0
-    # One of 24 gradients: the permutations of (11, 4, 4) with all signs.
-    number = order[(order[(order[i & 255] + j) & 255] + k) & 255] % 24
-    axis, signs = number % 3, number // 3
-    along = (11.0 if axis == 0 else 4.0) * x * (1.0 if signs & 1 else -1.0)
-    along += (11.0 if axis == 1 else 4.0) * y * (-1.0 if signs & 2 else 1.0)
-    along += (11.0 if axis == 2 else 4.0) * z * (-1.0 if signs & 4 else 1.0)
+    slope = _SLOPES[order[256 + ((order[(order[i & 255] + j) & 255] + k) & 255)]]
+    along = slope[0] * x + slope[1] * y + slope[2] * z
     return near * near * near * near * along
 
 
@@ -146,12 +160,23 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
     u, v, w = x + stretch - i, y + stretch - j, z + stretch - k
     squish = (i + j + k) * _SQUISH
     x, y, z = x - (i + squish), y - (j + squish), z - (k + squish)
-    total, value, nowhere = u + v + w, 0.0, int(np.int64(-1))
-    for vertex in range(8):
-        size = (vertex & 1) + (vertex >> 1 & 1) + (vertex >> 2)
-        # A tetrahedron has the four vertices at its end of the cell, the octahedron the six in the middle.
-        if size <= 1 if total <= 1.0 else size >= 2 if total >= 2.0 else 1 <= size <= 2:
-            value += _pull_of(order, i, j, k, x, y, z, vertex, nowhere)
+    total, value = u + v + w, 0.0
+    # A tetrahedron has the four vertices at its end of the cell, the octahedron the six in the middle.
+    x1, y1, z1, x2, y2, z2 = x - _SQUISH, y - _SQUISH, z - _SQUISH, x - _TWICE, y - _TWICE, z - _TWICE
+    if total <= 1.0:
+        value += _pull(order, i, j, k, x, y, z)
+    if total < 2.0:
+        value += _pull(order, i + 1, j, k, x - 1.0 - _SQUISH, y1, z1)
+        value += _pull(order, i, j + 1, k, x1, y - 1.0 - _SQUISH, z1)
+    if total > 1.0:
+        value += _pull(order, i + 1, j + 1, k, x - 1.0 - _TWICE, y - 1.0 - _TWICE, z2)
+    if total < 2.0:
+        value += _pull(order, i, j, k + 1, x1, y1, z - 1.0 - _SQUISH)
+    if total > 1.0:
+        value += _pull(order, i + 1, j, k + 1, x - 1.0 - _TWICE, y2, z - 1.0 - _TWICE)
+        value += _pull(order, i, j + 1, k + 1, x2, y - 1.0 - _TWICE, z - 1.0 - _TWICE)
+    if total >= 2.0:
+        value += _pull(order, i + 1, j + 1, k + 1, x - 1.0 - 1.0, y - 1.0 - 1.0, z - 1.0 - 1.0)
     one, along, two, across = _two_more(u, v, w)
     value += _pull_of(order, i, j, k, x, y, z, one, along)
     value += _pull_of(order, i, j, k, x, y, z, two, across)
@@ -159,51 +184,113 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
 
 
 @compiled
-def _rock(order: Ints, x: int, y: int, mountain: float, draws: Floats, used: int) -> tuple[int, bool, int]:
-    """Return what a cell in the mountains is, whether it is a tunnel, and how many draws have been used."""
-    if noise(order, x / 7, y / 7, 6.0) > 0.15 and mountain > 0.3:
-        return PATH, False, used
-    if noise(order, 2 * x / 3, y / 5 / 3, 7.0) > 0.4 or noise(order, x / 5 / 3, 2 * y / 3, 7.0) > 0.4:
-        return PATH, True, used
-    if noise(order, x / 8, y / 8, 1.0) > 0:
-        used += 1
-        if draws[used - 1] > 0.85:
-            return COAL, False, used
-    if noise(order, x / 6, y / 6, 2.0) > 0.4:
-        used += 1
-        if draws[used - 1] > 0.75:
-            return IRON, False, used
-    if mountain > 0.18:
-        used += 1
-        if draws[used - 1] > 0.994:
-            return DIAMOND, False, used
-    if mountain > 0.3 and noise(order, x / 5, y / 5, 6.0) > 0.35:
-        return LAVA, False, used
-    return STONE, False, used
+def _layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: int) -> Floats:
+    """Return the noise by place, 0 for cells before a stage; a layer at once, since neighbours take the same way."""
+    values = np.zeros(len(stages))
+    for place in range(len(stages)):
+        if stages[place] >= least:
+            values[place] = noise(order, xs[place // SIZE], ys[place % SIZE], z)
+    return values
 
 
 @compiled
-def _cell(order: Ints, x: int, y: int, draws: Floats, used: int) -> tuple[int, bool, int]:
-    """Return what a cell is, whether it is a tunnel, and how many draws have been used."""
-    start = 4 - math.sqrt((x - _MIDDLE) ** 2 + (y - _MIDDLE) ** 2)
-    start += 2 * noise(order, x / 3, y / 3, 8.0)
-    start = 1 / (1 + math.exp(-start))
-    if start > 0.5:
-        return GRASS, False, used
-    water = noise(order, x / 15, y / 15, 3.0) + 0.15 * noise(order, x / 5, y / 5, 3.0) + 0.1 - 2 * start
-    mountain = (noise(order, x / 15, y / 15, 0.0) + 0.3 * noise(order, x / 5, y / 5, 0.0)) / 1.3
-    mountain -= 4 * start + 0.3 * water
-    if mountain > 0.15:
-        return _rock(order, x, y, mountain, draws, used)
-    if 0.25 < water <= 0.35 and noise(order, x / 9, y / 9, 4.0) > -0.2:
-        return SAND, False, used
-    if water > 0.3:
-        return WATER, False, used
-    if noise(order, x / 7, y / 7, 5.0) > 0:
-        used += 1
-        if draws[used - 1] > 0.8:
-            return TREE, False, used
-    return GRASS, False, used
+def _starts(order: Ints, stages: Bytes) -> Floats:
+    """Return how much each cell belongs to the meadow where the player starts, from 0 to 1. Others stay at stage 1."""
+    values = _layer(order, _BY_3, _BY_3, 8.0, stages, np.int64(1))
+    for place in range(len(values)):
+        start = 4 - math.sqrt((place // SIZE - _MIDDLE) ** 2 + (place % SIZE - _MIDDLE) ** 2)
+        start += 2 * values[place]
+        values[place] = 1 / (1 + math.exp(-start))
+        stages[place] = values[place] <= 0.5
+    return values
+
+
+@compiled
+def _heights(order: Ints, starts: Floats, stages: Bytes) -> tuple[Floats, Floats]:
+    """Return how much water and how much of a mountain each cell is; of stage 1 are then those that can be neither.
+
+    The noise is between -1 and 1 (0.988 if each vertex has the gradient that points most to the point), so fine noise
+    is computed only where it can change what a cell is; elsewhere any value is returned that makes the cell the same.
+    """
+    waters = _layer(order, _BY_15, _BY_15, 3.0, stages, np.int64(1))
+    mountains = _layer(order, _BY_15, _BY_15, 0.0, stages, np.int64(1))
+    for place in range(len(starts)):
+        low, high = waters[place] - 0.15 + 0.1 - 2 * starts[place], waters[place] + 0.15 + 0.1 - 2 * starts[place]
+        can_rise = (mountains[place] + 0.3) / 1.3 - (4 * starts[place] + 0.3 * low) > 0.15
+        if stages[place] and (can_rise or (high > 0.25 and low <= 0.35)):
+            stages[place] = 2
+    finer = _layer(order, _BY_5, _BY_5, 3.0, stages, np.int64(2))
+    for place in range(len(starts)):
+        waters[place] = waters[place] + 0.15 * finer[place] + 0.1 - 2 * starts[place]
+        if stages[place] and (mountains[place] + 0.3) / 1.3 - (4 * starts[place] + 0.3 * waters[place]) > 0.15:
+            stages[place] = 3
+    finer = _layer(order, _BY_5, _BY_5, 0.0, stages, np.int64(3))
+    for place in range(len(starts)):
+        fall = 4 * starts[place] + 0.3 * waters[place]
+        mountains[place] = (mountains[place] + 0.3 * finer[place]) / 1.3 - fall if stages[place] == 3 else 0.0
+    return waters, mountains
+
+
+@compiled
+def _dig(values: Floats, least: float, land: Bytes, stages: Bytes) -> None:
+    """Make paths of the cells with more than the least value; they are of stage 0 then."""
+    for place in range(len(values)):
+        if values[place] > least:
+            land[place], stages[place] = PATH, 0
+
+
+@compiled
+def _lands(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
+    """Write what each cell is and which are tunnels; return how many draws were used."""
+    stages, one, two = np.ones(len(land), np.uint8), np.int64(1), np.int64(2)
+    starts = _starts(order, stages)
+    waters, mountains = _heights(order, starts, stages)
+    for place in range(len(land)):
+        stages[place] = (mountains[place] > 0.15) + (mountains[place] > 0.3)
+        land[place] = STONE if stages[place] else GRASS
+    _dig(_layer(order, _BY_7, _BY_7, 6.0, stages, two), 0.15, land, stages)
+    level = _layer(order, _LONG, _SHORT, 7.0, stages, one)
+    _dig(level, 0.4, land, stages)
+    upright = _layer(order, _SHORT, _LONG, 7.0, stages, one)
+    _dig(upright, 0.4, land, stages)
+    coals, irons = _layer(order, _BY_8, _BY_8, 1.0, stages, one), _layer(order, _BY_6, _BY_6, 2.0, stages, one)
+    lavas = _layer(order, _BY_5, _BY_5, 6.0, stages, two)
+    for place in range(len(land)):
+        tunnels[place] = level[place] > 0.4 or upright[place] > 0.4
+        if lavas[place] > 0.35:
+            land[place] = LAVA
+        is_open = land[place] == GRASS and starts[place] <= 0.5
+        stages[place] = is_open + (is_open and 0.25 < waters[place] <= 0.35)
+    sands = _layer(order, _BY_9, _BY_9, 4.0, stages, two)
+    for place in range(len(land)):
+        if stages[place] == 2 and sands[place] > -0.2:
+            land[place], stages[place] = SAND, 0
+        elif stages[place] and waters[place] > 0.3:
+            land[place], stages[place] = WATER, 0
+    trees = _layer(order, _BY_7, _BY_7, 5.0, stages, one)
+    used = int(np.int64(0))
+    for place in range(len(land)):
+        if trees[place] > 0:
+            used += 1
+            if draws[used - 1] > 0.8:
+                land[place] = TREE
+        if land[place] != STONE and land[place] != LAVA:
+            continue
+        if coals[place] > 0:
+            used += 1
+            if draws[used - 1] > 0.85:
+                land[place] = COAL
+                continue
+        if irons[place] > 0.4:
+            used += 1
+            if draws[used - 1] > 0.75:
+                land[place] = IRON
+                continue
+        if mountains[place] > 0.18:
+            used += 1
+            if draws[used - 1] > 0.994:
+                land[place] = DIAMOND
+    return used
 
 
 @compiled
@@ -240,9 +327,8 @@ def generate(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     Returns:
         The number of draws that were used.
     """
-    order, tunnels, used = permutation(seed), np.zeros(SIZE * SIZE, np.bool_), int(np.int64(0))
-    for place in range(SIZE * SIZE):
-        land[place], tunnels[place], used = _cell(order, place // SIZE, place % SIZE, draws, used)
+    tunnels = np.zeros(len(land), np.bool_)
+    used = _lands(permutation(seed), draws, land, tunnels)
     for place in range(SIZE * SIZE):
         beings[place], used = _inhabitant(place // SIZE, place % SIZE, land[place], tunnels[place], draws, used)
     return used
