@@ -32,7 +32,7 @@ def write_front(
     Args:
         site: The site.
         found: The matrix of models by families.
-        leading: The horizon of each group on its environment's first axis.
+        leading: The horizon that stands for each group.
         leaders: The tables of all results.
         families: The sections of each family.
         compared_on: Anchors of the sections that have a page of two models side by side.
