@@ -1,6 +1,7 @@
 """How far models reach, as the pages, the files and the charts have it: what `analysis` says."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -24,6 +25,7 @@ from waybench.analysis.horizons import (
     success_curves,
 )
 from waybench.analysis.horizons._horizon import ALTERNATIVES, tried_axes
+from waybench.reporting._write import write_report
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 from waybench.reporting.tables import horizon_matrix
 from waybench.stats import horizon_ratio
@@ -240,3 +242,21 @@ def test_a_model_at_one_level_has_no_horizon_and_is_not_said_to_be_not_run() -> 
     assert cells.keys() == {NEAR, LOST}
     assert [note.text for note in cells[LOST].notes][:1] == ["one difficulty only"]
     assert cells[LOST].text == "–"
+
+
+def test_a_search_along_an_option_counts_each_item_once_and_its_horizon_is_on_the_first_page(tmp_path: Path) -> None:
+    episodes = [
+        replace(
+            each,
+            search={"axis": "steps_left"},
+            record=replace(each.record, item={**each.record.item, "id": f"{each.record.item['id']}-{steps}"}),
+        )
+        for steps in (1, 2, 3, 4)
+        for each in searched("noisy-0.3", "dfs", count=2, model=NEAR, prefix=f"oracle:-{steps}")
+    ]
+    found = leading(horizons(rows(episodes)))
+    assert [(each.axis, each.items, each.trials) for each in found.values()] == [("steps_left", 2, 8)]
+    home = write_report(episodes, tmp_path).index.read_text(encoding="utf-8")
+    assert "50 % horizons" in home and "steps left" in home
+    (task,) = (tmp_path / "tasks").glob("*.html")
+    assert "2 cases, with one or more values of steps left at each case" in task.read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ def write_front(
     Args:
         site: The site.
         found: The matrix of models by families.
-        leading: The horizon of each group on its environment's first axis.
+        leading: The horizon that stands for each group.
         charts: Of each family its chart, as it stands in its own page; "" where it has none.
         **values: What else the first page shows.
     """

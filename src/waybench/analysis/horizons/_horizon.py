@@ -11,18 +11,8 @@ import numpy as np
 
 from waybench.analysis.horizons._axes import axes_of
 from waybench.analysis.horizons._references import ReferenceHorizon, is_above, reference_horizons, reference_mark
-from waybench.analysis.results import (
-    Cluster,
-    Group,
-    ItemKey,
-    Row,
-    at_items,
-    count_items,
-    grouped,
-    perfections,
-    telling,
-)
-from waybench.core import Axis, Json
+from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
+from waybench.core import OPTION_AXES, Axis, Json
 from waybench.envs import registry
 from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, HorizonRatio, Shape, fitted, horizon_ratio
 
@@ -236,11 +226,15 @@ def _success_curve(tried: "Tried") -> SuccessCurve:
 
 
 def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
-    """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis."""
+    """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis.
+
+    For a search along an option it is that on the option's axis, the only one that its items have.
+    """
     return {
         each.group: each
         for each in found
-        if each.share == SHARES[0] and each.axis == registry.load(each.group.env).axes[0].name
+        if each.share == SHARES[0]
+        and (each.axis in OPTION_AXES or each.axis == registry.load(each.group.env).axes[0].name)
     }
 
 
@@ -331,7 +325,7 @@ class Tried:
             easiest=easiest,
             hardest=hardest,
             trials=sum(item.trials for item in self.items),
-            items=count_items(item.key for item in self.items),
+            items=self._count(),
             clusters=max(self.clusters) + 1,
             sensitivity={name: within(other) for name, other in others.items()},
             sides={name: side(other) for name, other in others.items()},
@@ -341,6 +335,12 @@ class Tried:
             mark=reference_mark(value, low, references),
             curve_fits=self.plain.is_adequate,
         )
+
+    def _count(self) -> int:
+        """Return the number of items; along an option, one that was played with several values is one item."""
+        if self.axis.name in OPTION_AXES:
+            return len({item.key.instance for item in self.items})
+        return count_items(item.key for item in self.items)
 
     def bins(self) -> Iterator[DifficultyBin]:
         for at, some in sorted(grouped(self.items, lambda item: item.at).items()):

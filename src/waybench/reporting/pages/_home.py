@@ -272,7 +272,8 @@ def _section(
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
     # Where a search goes along an option, all items are of one level, and what it has chosen to play says little.
-    along_option = any(curve.axis in OPTION_AXES for curve in compared.curves)
+    along = [curve for curve in compared.curves if curve.axis in OPTION_AXES]
+    along_option = bool(along)
     charts = [] if along_option else level_charts(env, presentation, estimates)
     ordered, every = list(groups), [total_of[group] for group in groups]
     own_tables = (
@@ -299,7 +300,7 @@ def _section(
         apart=key[1],
         presentation=presentation,
         overviews=tables,
-        about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels)),
+        about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels, along)),
         common=[text for name, value in named_settings(first).items() if (text := setting(name, value)) not in varied],
         by_level=charts,
         other_charts=[
@@ -331,10 +332,16 @@ def _first_sentence(about: str) -> str:
 
 
 def _second_sentence(
-    estimates: Sequence[Estimate], metric: Metric, presentation: Presentation, levels: Sequence[int]
+    estimates: Sequence[Estimate],
+    metric: Metric,
+    presentation: Presentation,
+    levels: Sequence[int],
+    along: Sequence[SuccessCurve],
 ) -> str:
     most = max(estimate.most_attempts for estimate in estimates)
     items = {estimate.items + estimate.missing for estimate in estimates}
+    if along:  # an item can be played with several values of the option
+        items = {curve.horizons[0].items for curve in along}
     count = plural(max(items), presentation.item, presentation.items)
     up_to = "" if len(items) == 1 else "up to "
     span = (
@@ -343,6 +350,9 @@ def _second_sentence(
         else f"{presentation.levels} {levels[0]} to {levels[-1]}"
     )
     each = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
+    if along:
+        axes = " or ".join(dict.fromkeys(OPTION_AXES[curve.axis].title.lower() for curve in along))
+        return f"{span.capitalize()}, {each}, with one or more values of {axes} at each {presentation.item}."
     free = any(not estimate.guided for estimate in estimates)
     best_of = registry.load(estimates[0].group.env).best_of
     bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))

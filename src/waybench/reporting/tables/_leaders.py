@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import ladder_ended, measure, ranked
 from waybench.analysis.formatting import NOTHING, mean_text
-from waybench.analysis.horizons import Horizon, horizon_context, reference_text
+from waybench.analysis.horizons import Horizon, axis_named, horizon_context, reference_text
 from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
 from waybench.envs import registry
@@ -53,7 +53,7 @@ class Leader:
         note: What has to be said of the score; "" for nothing.
         missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
         items: Number of items.
-        horizon: The horizon on the environment's first axis.
+        horizon: The horizon on the environment's first axis, or on that of a search along an option.
         counts: What the horizon counts; "" where there is none.
         success: What counts as success for it, and the horizons of players that know nothing; "" without a horizon.
         known_nothing: These horizons alone.
@@ -148,7 +148,7 @@ def leaders(
         totals: Those over all levels.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
-        horizons: The groups' horizons on their environments' first axes.
+        horizons: The groups' horizons, each on the axis that stands for it (`leading`).
         only: A model, if only its rows are wanted.
         searched: Groups whose items were chosen by a search for a horizon, from their own results: a mean over such
             items means nothing, so that their rows have a horizon and no score.
@@ -205,7 +205,7 @@ def _leader(
         missing=missing_text(total, measured.metric),
         items=_number(total.items),
         horizon=horizon_cell(horizon),
-        counts=env.axes[0].title.lower() if horizon else "",
+        counts=axis_named(env.id, horizon.axis).title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
         known_nothing=reference_text(horizon.references) if horizon else "",
         solved=_percent(total.solved.value if total.solved else None),

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from waybench.analysis.estimates import NO_INTERVAL, SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
 from waybench.analysis.formatting import NOTHING
-from waybench.analysis.horizons import Horizon, horizon_context
+from waybench.analysis.horizons import Horizon, axis_named, horizon_context
 from waybench.analysis.results import Family, Group, grouped
 from waybench.envs import registry
 from waybench.reporting.tables._horizon_tables import horizon_cell
@@ -148,48 +148,53 @@ def horizon_matrix(
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
 ) -> Table | None:
-    """Return the 50 % horizons of the models, a column for each environment that has any; None without any.
+    """Return the 50 % horizons of the models, a column for each environment and axis that has any; None without any.
 
     Args:
         found: The matrix, for the order of its rows.
-        leading: The horizon of each group on its environment's first axis.
+        leading: The horizon that stands for each group.
         env_pages: Environment -> its page, from the site's root.
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
     """
-    listed = grouped(leading.values(), lambda each: (each.group.model, each.group.env))
-    envs = sorted({env for _, env in listed}, key=lambda env: (registry.load(env).title, env))
-    if not envs:
+    listed = grouped(leading.values(), lambda each: (each.group.model, each.group.env, each.axis))
+    columns = sorted({key[1:] for key in listed}, key=lambda column: (registry.load(column[0]).title, column))
+    if not columns:
         return None
     ran = grouped(
-        (group for row in found.rows for cell in row.cells.values() for group in cell.groups if group.env in envs),
-        lambda group: (group.model, group.env),
+        (group for row in found.rows for cell in row.cells.values() for group in cell.groups),
+        lambda group: (group.model, group.env, registry.load(group.env).axes[0].name),
     )
     kinds = {row.model: row.kind for row in found.rows}
-    models = [*kinds, *sorted({model for model, _ in listed} - kinds.keys())]
-    known = [(model, each.group) for (model, _), some in listed.items() for each in some]
-    tried = [(model, group) for (model, _), some in ran.items() for group in some]
+    models = [*kinds, *sorted({model for model, *_ in listed} - kinds.keys())]
     rows = [
         (
             kinds.get(model) or _kind(own[0]),
             TableRow(
                 Cell(text=model_cell(model).text, link=f"models/{model_pages[model]}"),
                 [
-                    _labelled(_horizon(listed.get((model, env), []), ran.get((model, env), []), pages), _env_title(env))
-                    for env in envs
+                    _labelled(
+                        _horizon(listed.get((model, *column), []), ran.get((model, *column), []), pages),
+                        _env_title(column[0]),
+                    )
+                    for column in columns
                 ],
             ),
         )
         for model in models
-        if (own := [group for name, group in (*known, *tried) if name == model])
+        if (
+            own := [each.group for column in columns for each in listed.get((model, *column), [])]
+            + [group for column in columns for group in ran.get((model, *column), [])]
+        )
     ]
     groups = [
         RowGroup([row for _, row in some], *_KINDS[kind]) for kind, some in grouped(rows, lambda pair: pair[0]).items()
     ]
+    said = grouped(leading.values(), lambda each: (each.group.env, each.axis))
     help_ = [
-        Note(f"{registry.load(env).title}: {context}")
-        for env in envs
-        for context in dict.fromkeys(horizon_context(each) for each in leading.values() if each.group.env == env)
+        Note(f"{registry.load(column[0]).title}: {context}")
+        for column in columns
+        for context in dict.fromkeys(map(horizon_context, said[column]))
         if context
     ]
     return Table(
@@ -209,11 +214,11 @@ def horizon_matrix(
                 Column(
                     heading=_env_title(env),
                     link=env_pages.get(env, ""),
-                    notes=notes([registry.load(env).axes[0].title.lower()]),
+                    notes=notes([axis_named(env, axis).title.lower()]),
                     kind="score",
                     help=registry.load(env).title,
                 )
-                for env in envs
+                for env, axis in columns
             ),
         ],
         groups=groups,
