@@ -7,7 +7,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.analysis.episodes import played
+import waybench
+from tests.analysis.episodes import logged, played
 from tests.analysis.searches import searched
 from tests.analysis.test_horizon import climbed
 from tests.report.pages import Page, Site, site
@@ -25,6 +26,7 @@ from waybench.analysis.horizons import (
     success_curves,
 )
 from waybench.analysis.horizons._horizon import ALTERNATIVES, tried_axes
+from waybench.core import play_out, policy
 from waybench.reporting._write import write_report
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
 from waybench.reporting.tables import horizon_matrix
@@ -233,7 +235,9 @@ def test_neighbouring_difficulties_are_put_together() -> None:
 
 
 def test_a_model_at_one_level_has_no_horizon_and_is_not_said_to_be_not_run() -> None:
-    played_rows = rows([*climbed("noisy-0.1", (5, 9), NEAR), *climbed("null", (5,), LOST)])
+    bandit = waybench.load("bandit/arms")  # which has no axis
+    record = play_out(bandit, bandit.source().item(0), policy("oracle")).record()
+    played_rows = rows([*climbed("noisy-0.1", (5, 9), NEAR), *climbed("null", (5,), LOST), logged(record, NEAR)])
     groups = {row.group: "page.html" for row in played_rows}
     models = {group.model: "model.html" for group in groups}
     table = horizon_matrix(matrix(played_rows), leading(horizons(played_rows)), {}, groups, models)

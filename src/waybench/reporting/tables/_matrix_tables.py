@@ -163,7 +163,7 @@ def horizon_matrix(
         return None
     ran = grouped(
         (group for row in found.rows for cell in row.cells.values() for group in cell.groups),
-        lambda group: (group.model, group.env, registry.load(group.env).axes[0].name),
+        lambda group: (group.model, group.env, next((axis.name for axis in registry.load(group.env).axes), "")),
     )
     kinds = {row.model: row.kind for row in found.rows}
     models = [*kinds, *sorted({model for model, *_ in listed} - kinds.keys())]
