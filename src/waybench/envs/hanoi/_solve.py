@@ -111,7 +111,7 @@ def _following(disks: int) -> tuple[tuple[int, ...], ...]:
     """Return, for each position by its number, the numbers of those that one move leads to."""
     successors: list[tuple[int, ...]] = []
     for number in range(3**disks):
-        position = [number // 3**disk % 3 for disk in range(disks)]
+        position = tuple([number // 3**disk % 3 for disk in range(disks)])
         afters = [after for action in range(len(MOVES)) if (after := moved(stacks(position), action))]
         successors.append(tuple(_number(position_of(after)) for after in afters))
     return tuple(successors)
