@@ -1,7 +1,7 @@
 """The one stateful thing: an episode of one player on one instance."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic
 
@@ -109,8 +109,7 @@ class Episode(Generic[I, S, A]):
         resolved = environment.resolve_options(options or {})
         self.options = with_recorded_prefix(environment, item, resolved, attempt)
         self.play = play = environment.play_with(self.options)
-        turns = play.most_turns(item.instance)
-        self.limits = play.limits if turns == play.limits.turns else replace(play.limits, turns=turns)
+        self.limits = play.limits_on(item.instance)
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Generic
 
 from waybench.core._context import CONTEXT_TOKENS, Others, in_context, take_context, without_context
@@ -47,6 +47,15 @@ class Play(Generic[I, S, A]):
     def most_turns(self, instance: I) -> int:
         """Return the most turns of an episode on an instance."""
         return self.limits.turns if self.turns is None else self.turns(instance)
+
+    def limits_on(self, instance: I) -> Limits:
+        """Return the limits of an episode on an instance."""
+        return _with_turns(self.limits, self.most_turns(instance))
+
+
+@lru_cache(maxsize=256)  # most episodes have those of another one, and `replace` takes long
+def _with_turns(limits: Limits, turns: int) -> Limits:
+    return replace(limits, turns=turns)
 
 
 def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapping[str, Json]) -> dict[str, Json]:

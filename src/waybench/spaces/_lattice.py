@@ -94,17 +94,14 @@ def _distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
     far = [-1] * len(framed)
     start = (goal // width + 1) * wide + goal % width + 1
     far[start] = framed[start] = 0
-    layer, distance = [start], 0
-    while layer:
-        distance += 1
-        following: list[int] = []
-        for cell in layer:
-            for neighbour in (cell - wide, cell + wide, cell - 1, cell + 1):
-                if framed[neighbour]:
-                    framed[neighbour] = 0  # visited
-                    far[neighbour] = distance
-                    following.append(neighbour)
-        layer = following
+    queue = [start]
+    for cell in queue:  # and those that are appended meanwhile
+        distance = far[cell] + 1
+        for neighbour in (cell - wide, cell + wide, cell - 1, cell + 1):
+            if framed[neighbour]:
+                framed[neighbour] = 0  # visited
+                far[neighbour] = distance
+                queue.append(neighbour)
     inside: list[int] = []
     for row in range(wide + 1, wide * (lattice.height + 1), wide):
         inside += far[row : row + width]

@@ -33,7 +33,7 @@ def _backtracker(near: Neighbours, rng: Stream) -> list[Edge]:
     visited = bytearray(len(near))
     visited[room] = 1
     trail, edges = [room], list[Edge]()
-    while trail:
+    while len(edges) < len(near) - 1:  # the way back from the last room has no choices
         here = trail[-1]
         fresh = [neighbour for neighbour in near[here] if not visited[neighbour]]
         if not fresh:

@@ -127,21 +127,26 @@ class HanoiRules(Rules[Towers, Puzzle]):
 
     def manual(self, instance: Towers) -> str:
         """Return the manual, with the start and the goal."""
-        start, goal = set(instance.start), set(instance.goal)
-        towers = len(start) == len(goal) == 1
-        here, there = instance.positions
-        return _MANUAL.format(
-            begins=_BEGINS.format(rod=min(start)) if len(start) == 1 else _BEGINS_ANYHOW,
-            objective=_OBJECTIVE.format(rod=min(goal)) if towers else _OBJECTIVE_ANYHOW,
-            start=_rods_text(stacks(here)),
-            goal=_rods_text(stacks(there)),
-        )
+        return _manual(instance)
 
     def observe(self, world: Puzzle) -> str:
         """Return the move that was tried, and the rods."""
         action = "" if world.action < 0 else _ACTION_SENTENCES[world.action]
         refused = "" if world.allowed or self._published else _NOT_ALLOWED
         return f"{action}{refused}{_NOW.format(rods=_rods_text(world.rods))}"
+
+
+@lru_cache(maxsize=256)  # there are few puzzles of few disks
+def _manual(puzzle: Towers) -> str:
+    start, goal = set(puzzle.start), set(puzzle.goal)
+    towers = len(start) == len(goal) == 1
+    here, there = puzzle.positions
+    return _MANUAL.format(
+        begins=_BEGINS.format(rod=min(start)) if len(start) == 1 else _BEGINS_ANYHOW,
+        objective=_OBJECTIVE.format(rod=min(goal)) if towers else _OBJECTIVE_ANYHOW,
+        start=_rods_text(stacks(here)),
+        goal=_rods_text(stacks(there)),
+    )
 
 
 @lru_cache(maxsize=4096)  # the same few positions are seen again and again

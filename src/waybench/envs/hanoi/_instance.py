@@ -1,6 +1,7 @@
 """Puzzles: where the disks are, and where they have to go."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from waybench.core import DataError, Instance, Json, is_object
 from waybench.envs.hanoi._solve import Position
@@ -35,7 +36,7 @@ class Towers(Instance):
     @property
     def positions(self) -> tuple[Position, Position]:
         """Start and goal, with numbers for the rods."""
-        return tuple(map(RODS.index, self.start)), tuple(map(RODS.index, self.goal))
+        return _position(self.start), _position(self.goal)
 
     def canonical(self) -> str:
         """Return start and goal."""
@@ -44,6 +45,11 @@ class Towers(Instance):
     def to_json(self) -> Json:
         """Return {"start": "AAA", "goal": "CCC"}, the smallest disk first."""
         return {"start": self.start, "goal": self.goal}
+
+
+@lru_cache(maxsize=4096)  # the same few positions are asked for again and again, here and in `_solve`
+def _position(letters: str) -> Position:
+    return tuple(map(RODS.index, letters))
 
 
 def decode(data: Json) -> Towers:

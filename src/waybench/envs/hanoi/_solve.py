@@ -16,7 +16,8 @@ MOVES = ((0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1))  # (from, to) of each a
 _MOST_WORK = 1_000_000  # positions times steps up to which the random player's score is computed: half a second
 
 
-def stacks(position: Sequence[int]) -> Stacks:
+@lru_cache(maxsize=4096)
+def stacks(position: Position) -> Stacks:
     """Return the disks on each rod, the lowest first."""
     rods: tuple[list[int], list[int], list[int]] = ([], [], [])
     for disk in reversed(range(len(position))):
@@ -41,7 +42,8 @@ def position_of(rods: Stacks) -> Position:
     return tuple(rod_of[disk] for disk in range(len(rod_of)))
 
 
-def distance(start: Sequence[int], goal: Sequence[int]) -> int:
+@lru_cache(maxsize=4096)
+def distance(start: Position, goal: Position) -> int:
     """Return the number of moves of a shortest solution from one position to another.
 
     Of the largest disk whose rod differs it is known that it moves once, straight to its goal, or twice, over the third
@@ -109,7 +111,7 @@ def _following(disks: int) -> tuple[tuple[int, ...], ...]:
     """Return, for each position by its number, the numbers of those that one move leads to."""
     successors: list[tuple[int, ...]] = []
     for number in range(3**disks):
-        position = [number // 3**disk % 3 for disk in range(disks)]
+        position = tuple([number // 3**disk % 3 for disk in range(disks)])
         afters = [after for action in range(len(MOVES)) if (after := moved(stacks(position), action))]
         successors.append(tuple(_number(position_of(after)) for after in afters))
     return tuple(successors)

@@ -86,14 +86,16 @@ def _count(maze: Maze) -> tuple[int, int, int]:
     A set of cells is an integer with a bit for each cell, and a closed cell between a row and the next, so that a
     shift never runs into the next row.
     """
-    far, size = maze.lattice.distances(maze.exit), maze.size
-    reached = bytes(map((-1).__lt__, far)).translate(_DIGITS).decode()
+    far, cells, size = maze.lattice.distances(maze.exit), maze.lattice.cells, maze.size
+    if far.count(-1) > cells.count(0):
+        cells = bytes(map((-1).__lt__, far))
+    reached = cells.translate(_DIGITS).decode()
     rows = [reached[row : row + size] for row in range(0, len(reached), size)]
-    cells, wide = int("0".join(rows), 2), size + 1
-    left, right, above, below = cells >> 1, cells << 1, cells >> wide, cells << wide
-    edges = (cells & left).bit_count() + (cells & above).bit_count()
-    junctions = cells & (left & right & (above | below) | above & below & (left | right))
-    return edges, cells.bit_count(), junctions.bit_count()
+    bits, wide = int("0".join(rows), 2), size + 1
+    left, right, above, below = bits >> 1, bits << 1, bits >> wide, bits << wide
+    edges = (bits & left).bit_count() + (bits & above).bit_count()
+    junctions = bits & (left & right & (above | below) | above & below & (left | right))
+    return edges, bits.bit_count(), junctions.bit_count()
 
 
 def decode(data: Json) -> Maze:

@@ -22,6 +22,7 @@ PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # files
 
 Locate = Callable[[str, str], Path]
 
+_sorted_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
 _EDGE_KEYS = ("src_node", "dst_node", "action", "seen_in_forward", "seen_in_reversed")
 _NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
 
@@ -82,10 +83,6 @@ def map_json(place_map: PlaceMap) -> Json:
         "edges": [list(edge) for edge in place_map.edges],
         "steps": [[step.action, step.observation] for step in place_map.steps],
     }
-
-
-def _sorted_json(value: Json) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 @lru_cache(maxsize=4)
