@@ -61,7 +61,7 @@ def sample(parts: Parts, name: str, **fields: Any) -> bytes:
 def recorded(parts: Parts, name: str, head: str | None = None, **progress: Any) -> bytes:
     """Return a sample with another record: another head, or another course."""
     made = good(parts)
-    made["metadata"]["waybench"] = made["metadata"]["waybench"] if head is None else head
+    made["metadata"]["waybench"] = made["metadata"]["waybench"] if head is None else [head]
     made["store"]["waybench"] |= progress
     made["scores"] = {}
     return json.dumps({**made, "id": name, "uuid": None}).encode()
@@ -70,7 +70,7 @@ def recorded(parts: Parts, name: str, head: str | None = None, **progress: Any) 
 def spoilt_samples(parts: Parts) -> dict[str, bytes]:
     """Return samples whose head, course or whole is spoilt."""
     made = good(parts)
-    head, course = json.loads(made["metadata"]["waybench"]), made["store"]["waybench"]
+    head, course = json.loads(made["metadata"]["waybench"][0]), made["store"]["waybench"]
     turn = json.loads(course["turns"][0])
     found: dict[str, bytes] = {}
     for family in [*FAMILIES, *RAW_FAMILIES]:
@@ -154,7 +154,7 @@ def child(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_what_this_version_cannot_read_is_named(
     parts: Parts, tmp_path: Path, changes: dict[str, Any], error: str
 ) -> None:
-    head = json.loads(good(parts)["metadata"]["waybench"]) | changes
+    head = json.loads(good(parts)["metadata"]["waybench"][0]) | changes
     text = json.dumps(head).replace('"\\u0000deep"', "[" * 100_000 + "]" * 100_000)
     samples = {"bad": recorded(parts, "bad", text), "whole": sample(parts, "whole")}
     problems: list[Skipped] = []

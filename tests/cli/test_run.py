@@ -151,9 +151,9 @@ def unmeasurable(log: Path, sample: str) -> None:
         parts = {name: opened.read(name) for name in opened.namelist()}
     name = f"samples/{sample}_epoch_1.json"
     changed = json.loads(parts[name])
-    head = json.loads(changed["metadata"]["waybench"])
+    head = json.loads(changed["metadata"]["waybench"][0])
     del head["item"]["level"]
-    changed["metadata"]["waybench"] = json.dumps(head)
+    changed["metadata"]["waybench"] = [json.dumps(head)]
     with zipfile.ZipFile(log, "w") as written:
         for part, data in {**parts, name: json.dumps(changed).encode()}.items():
             written.writestr(part, data)

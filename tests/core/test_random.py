@@ -67,6 +67,14 @@ def test_different_keys_give_different_streams(one: list[str | int], other: list
     assert (words(*one, count=2) == words(*other, count=2)) == same
 
 
+@given(KEYS, KEYS)
+def test_a_child_is_the_stream_of_the_whole_key(first: list[str | int], more: list[str | int]) -> None:
+    parent = Stream(*first)
+    child, whole = parent.child(*more), Stream(*first, *more)
+    assert [child.word() for _ in range(9)] == [whole.word() for _ in range(9)]
+    assert parent.word() == Stream(*first).word()
+
+
 def test_streams_do_not_share_a_state() -> None:
     first, second = Stream("a"), Stream("a")
     drawn = [first.word() for _ in range(20)]

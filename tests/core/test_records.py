@@ -271,6 +271,14 @@ def test_a_number_of_tokens_or_seconds_that_cannot_be_is_not_written(number: flo
         assert again.turns[0].usage == reported
 
 
+def test_a_head_is_a_text_or_the_one_text_of_a_list() -> None:
+    head = played("up").head()
+    assert EpisodeRecord.assemble([head]) == EpisodeRecord.assemble(head)
+    for wrong in ([], [head, head], [[head]], {}):
+        with pytest.raises(DataError, match="not an episode record"):
+            EpisodeRecord.assemble(wrong)  # pyright: ignore[reportArgumentType]  logs are from outside
+
+
 def test_a_record_is_bounded_before_it_is_parsed() -> None:
     record = played("up")
     deep = "[" * 100_000 + "]" * 100_000

@@ -149,7 +149,7 @@ def as_older_versions_wrote(out: Path) -> None:
         parameters["key"] = KEY
     log.eval.model_args = {"default_headers": {"X-Api-Key": HEADER}, "default_query": {"code": CODE}}
     for sample in log.samples:
-        sample.metadata["waybench"] = sample.metadata["waybench"].replace(LABEL, KEY)
+        sample.metadata["waybench"] = [sample.metadata["waybench"][0].replace(LABEL, KEY)]
     _LOG.write_eval_log(log, str(path))
 
 

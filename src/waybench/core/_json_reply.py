@@ -68,7 +68,6 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
     text = without_reasoning(reply)
     constants: list[str] = []  # NaN and Infinity, which Python reads and JSON does not have
     decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole, parse_constant=constants.append)
-    key_pattern = re.compile(re.escape(json.dumps(key)) + r"\s*:")
     reply_object: JsonObject | None = None
     broken = False
     malformed = 0
@@ -89,7 +88,8 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
                 return Invalid(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.")
             end = max(error.pos, start + 1)
             # At that place, too: a comma may be missing just before the key.
-            broken = broken or (key_pattern.search(text, start, end) or key_pattern.match(text, end)) is not None
+            pattern = re.compile(re.escape(json.dumps(key)) + r"\s*:")
+            broken = broken or (pattern.search(text, start, end) or pattern.match(text, end)) is not None
         except RecursionError:
             return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
         constants.clear()

@@ -54,9 +54,9 @@ class Usage:
         Raises:
             DataError: If a number of tokens or seconds is below 0, or beyond 10**15.
         """
-        for name in _NUMBERS:
-            if not _possible(getattr(self, name)):
-                raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
+        numbers = (self.input_tokens, self.output_tokens, self.reasoning_tokens, self.cached_tokens, self.seconds)
+        if not all(map(_possible, numbers)):
+            raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
 
     def to_json(self) -> dict[str, Json]:
         """Return the usage as JSON values."""
@@ -114,7 +114,7 @@ class TurnRecord(NamedTuple):
     def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
         """Read a turn from JSON; a wrong type or a missing field raises the error that it causes."""
         _check(data, _TURN)
-        fields = {name: value for name, value in data.items() if name in cls._fields}
+        fields = {name: value for name, value in data.items() if name in _TURN_FIELDS}
         fields["outcome"] = Outcome(data["outcome"])
         if data.get("usage"):
             _check(data["usage"], _USAGE)
@@ -264,11 +264,11 @@ class EpisodeRecord:
         return _line({name: head[name] for name in head if name not in _PROGRESS})
 
     @classmethod
-    def assemble(cls, head: str, progress: Mapping[str, Json] | None = None) -> "EpisodeRecord":
+    def assemble(cls, head: str | Sequence[str], progress: Mapping[str, Json] | None = None) -> "EpisodeRecord":
         """Put a record together.
 
         Args:
-            head: What `head` returned.
+            head: What `head` returned; also as the one text of a list, as logs have it.
             progress: "player", "end", "error", and "turns", each turn as one JSON text, and "probes", if there are
                 any, likewise; None before the first.
 
@@ -277,6 +277,7 @@ class EpisodeRecord:
         """
         progress = progress or {"turns": [], "end": None}
         try:
+            [head] = [head] if isinstance(head, str) else head
             listed = {name: progress[name] for name in ("turns", "probes") if name in progress}
             for text in (head, *(text for texts in listed.values() for text in texts)):
                 check_json(text, _MOST_VALUES)
@@ -337,6 +338,7 @@ _TURN: dict[str, tuple[type, ...]] = {
     "message": _TEXT,
     "prefix": _TEXT,
 }
+_TURN_FIELDS = frozenset(TurnRecord._fields)
 _PROBE: dict[str, tuple[type, ...]] = {
     "turn": (int,),
     "name": _TEXT,

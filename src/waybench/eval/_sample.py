@@ -32,13 +32,14 @@ def to_sample(
     return Sample(
         id=f"{item.id}-{attempt}",
         input=Chat(with_pictures=False).messages(episode),  # which nothing sends; the solver draws what it sends
-        # As one text, for the engine walks through structured metadata value by value, many times.
+        # As one text, for the engine walks through structured metadata value by value, many times; and in a list, for
+        # it breaks long texts into lines for the summary of a sample, and leaves other long values out.
         metadata={
             "env": environment.id,
             "level": item.level,
             "item": item.id,
             "attempt": attempt,
-            KEY: episode.record().head(),
+            KEY: [episode.record().head()],
         },
     )
 

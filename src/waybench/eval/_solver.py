@@ -1,6 +1,8 @@
 """One solver that plays any episode, and one scorer that reads its record."""
 
 import time
+from collections import Counter
+from collections.abc import Sequence
 from statistics import fmean
 from typing import Any
 
@@ -11,7 +13,7 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 from tenacity import RetryError
 
-from waybench.core import Belief, End, Episode, Reply, Usage
+from waybench.core import Belief, End, Episode, Reply, TurnRecord, Usage
 from waybench.envs import registry
 from waybench.eval._agents import agent_output, agent_solver
 from waybench.eval._current import current_belief, current_episode
@@ -55,7 +57,7 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
         store_episode(state.store, episode)
         model = escape_surrogates(get_model())
         journal = journals.by_model.get(str(model)) if journals and harness is None else None
-        turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY])
+        turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY][0])
         chat = Chat()
         progress = journals.progress.get(str(model)) if journals else None
         watched = EpisodeProgress(progress, state.sample_id, state.epoch, episode)
@@ -217,6 +219,13 @@ def by_level() -> Metric:
     return summary
 
 
+def _explanation(turns: Sequence[TurnRecord]) -> str:
+    """Return how often each outcome occurred, and what happened at last; the engine keeps a few hundred characters."""
+    counts = Counter(str(turn.outcome) for turn in turns)
+    last = f"; at last: {turns[-1].reason or dict(turns[-1].events)}"[:300] if turns else ""
+    return ", ".join(f"{count} {name}" for name, count in counts.items()) + last
+
+
 @scorer(metrics=[by_level()])
 def episode() -> Scorer:
     """Score a sample by its record.
@@ -235,7 +244,7 @@ def episode() -> Scorer:
             value={metric.name: metric.of(record) for metric in environment.metrics},
             answer=str(record.end),
             metadata={KEY: state.store.get(KEY)},  # once more, for what `finished_record` says
-            explanation="; ".join(f"{turn.outcome}: {turn.reason or dict(turn.events)}" for turn in record.turns),
+            explanation=_explanation(record.turns),
         )
 
     return score

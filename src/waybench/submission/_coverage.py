@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import EpisodeRecord, Json, WaybenchError, plural
-from waybench.eval import PLAN
+from waybench.eval import PLAN, stored_record
 from waybench.submission._archive import Archive
-from waybench.submission._lines import comparable_head, head_of, read_line
+from waybench.submission._lines import head_of, read_line
 from waybench.submission._records import Key
 from waybench.submission._verdict import Findings
 from waybench.submission._walk import open_run
 
-_KEY = "waybench"
 _SLACK = 100  # missing attempts that are looked for in a run of few records
 
 
@@ -76,7 +75,7 @@ def coverage(
             for sample in opened.played(run["model"], result):
                 name = str(sample.id)
                 metadata: Mapping[str, Any] = sample.metadata or {}
-                head = comparable_head(json.loads(metadata[_KEY]), texts=False)
+                head = head_of(stored_record(metadata, {}), texts=False)
                 for epoch in range(1, run["epochs"] + 1):
                     played += 1
                     key = (name, epoch)

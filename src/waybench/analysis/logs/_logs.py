@@ -198,7 +198,7 @@ class _Sample(NamedTuple):
 
     Attributes:
         name: Its id.
-        head: What is known of its episode before the first reply; None if it has no episode.
+        head: What is known of its episode before the first reply, as the log has it; None if it has no episode.
         progress: Its progress, as the store has it.
         error: What went wrong; "" if nothing did.
         limit: The limit that ended it; "" if none did.
@@ -208,7 +208,7 @@ class _Sample(NamedTuple):
     """
 
     name: str
-    head: str | None = None
+    head: Any = None
     progress: Any = None
     error: str = ""
     limit: str = ""
