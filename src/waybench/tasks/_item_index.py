@@ -1,4 +1,4 @@
-"""The file of a difficulty index, which a search goes by."""
+"""The parameter of a search that gives the difficulty index which it goes by."""
 
 import json
 from pathlib import Path
@@ -9,30 +9,35 @@ from waybench.core import DIFFICULTY_INDEX, Environment, ItemIndex, UsageError
 _LISTED = "item_difficulty"
 
 
-def read_index(path: str, environment: Environment[Any, Any, Any]) -> ItemIndex:
-    """Read an environment's difficulty index from summary.json of a report.
+def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex:
+    """Read an environment's difficulty index.
 
     Args:
-        path: The file.
+        value: A file, summary.json of a report; or the index itself as JSON, which logs have in place of a file.
         environment: The environment.
 
     Raises:
-        UsageError: If the file has none, or several for different settings.
+        UsageError: If there is none, or several for different settings.
     """
-    named = f"{DIFFICULTY_INDEX}={path}"
+    is_index = value.startswith("{")
     try:
-        found: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        found: Any = json.loads(value if is_index else Path(value).read_text(encoding="utf-8"))
+        terms = found if is_index else _listed(found, environment.id)
+        return ItemIndex.read(terms, (each.name for each in environment.item_variables))
+    except UsageError as error:
+        problem = str(error)
     except (OSError, ValueError) as error:
-        raise UsageError(f"{named}: give summary.json of a report ({error})") from None
+        problem = f"give summary.json of a report ({error})"
+    raise UsageError(f"{DIFFICULTY_INDEX}={value[:200]}: {problem}")
+
+
+def _listed(found: object, env_id: str) -> object:
+    """Return an environment's index in a summary."""
     listed = cast(dict[str, Any], found).get(_LISTED) if isinstance(found, dict) else None
     entries = cast(list[Any], listed) if isinstance(listed, list) else []
-    entries = [cast(dict[str, Any], each) for each in entries if isinstance(each, dict)]
-    own = [each for each in entries if each.get("env") == environment.id]
-    known = [each for each in own if each.get("index")]
-    if len(known) != 1:
-        reasons = [f"it has {len(known)} for different settings"] if known else [str(each.get("why")) for each in own]
-        raise UsageError(": ".join([named, f"no difficulty index of {environment.id}", *reasons[:1]]))
-    try:
-        return ItemIndex.read(known[0]["index"], (each.name for each in environment.item_variables))
-    except UsageError as error:
-        raise UsageError(f"{named}: {error}") from None
+    own = [cast(dict[str, Any], each) for each in entries if isinstance(each, dict) and each.get("env") == env_id]
+    known = [each["index"] for each in own if each.get("index")]
+    if len(known) == 1:
+        return known[0]
+    reasons = [f"it has {len(known)} for different settings"] if known else [str(each.get("why")) for each in own]
+    raise UsageError(": ".join([f"no difficulty index of {env_id}", *reasons[:1]]))
