@@ -1,4 +1,4 @@
-"""A submission of a few episodes of nine tasks, which many tests share."""
+"""A submission of a few episodes of ten tasks, which many tests share."""
 
 from pathlib import Path
 
@@ -18,6 +18,7 @@ TASKS = {
     "messenger": {"limit": 4},
     "rps": {"limit": 3},
     "horizon_maze": {"most": 12},
+    "horizon_dfs": {"most": 12, "difficulty_index": '{"minimum":[0.8,1.0,2.0]}'},
 }
 MODEL = "waybench/noisy-0.3"
 

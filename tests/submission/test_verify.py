@@ -262,12 +262,13 @@ def test_no_file_of_this_machine_is_read_for_a_submission(submission: Path, tmp_
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)  # whoever opens it waits for ever
     named = {"wording": f"file:{pipe}", "prefix": f"record:{pipe}", "key": f"file:{pipe}", "tokenizer": str(pipe)}
-    for name, value in named.items():
+    for name, value in {**named, "difficulty_index": str(pipe)}.items():
+        task = "horizon_dfs" if name == "difficulty_index" else "mango_route"
         manifest, records = read(submission)
-        run = next(run for run in manifest["runs"] if run["task"] == "mango_route")
+        run = next(run for run in manifest["runs"] if run["task"] == task)
         run["parameters"][name] = value
         write(tmp_path / "x.zip", manifest, records)
-        found = next(run for run in verify(tmp_path / "x.zip").runs if run.task == "mango_route")
+        found = next(run for run in verify(tmp_path / "x.zip").runs if run.task == task)
         assert f"{name}: a submission cannot name files of this machine" in str(found.problems)
     for name in ("wording", "prefix"):
         manifest, records = read(submission)

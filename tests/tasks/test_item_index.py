@@ -119,10 +119,13 @@ def test_another_content_is_another_task(file: str, tmp_path: Path) -> None:
     same = summary(tmp_path / "same.json", {"env": "search/dfs", "index": TERMS})
     assert parameters(file) == parameters(same) != parameters(other)
     assert str(tmp_path) not in json.dumps(parameters(file), default=str)
-    # What the log has can be given again, without the file.
-    logged = parameters(file)["difficulty_index"]
-    assert json.loads(logged) == TERMS
-    assert parameters(logged) == parameters(file)
+    # What a log has of it is the index itself, by which the task can be made again without the file.
+    inline = parameters(file)["difficulty_index"]
+    assert json.loads(inline) == TERMS
+    assert parameters(inline) == parameters(file)
+    assert [each.at for each in plan(difficulty_index=inline).strata] == [
+        each.at for each in plan(difficulty_index=file).strata
+    ]
 
 
 @pytest.mark.parametrize(
@@ -142,9 +145,9 @@ def test_what_is_refused(tmp_path: Path, entries: list[Any], message: str) -> No
 def test_what_is_no_summary(tmp_path: Path, file: str) -> None:
     with pytest.raises(UsageError, match=r"give summary\.json of a report"):
         plan(difficulty_index=str(tmp_path / "nothing.json"))
-    for unfit in ("{", "{}", '{"turns":[0,1,1]}', '{"a":' * 100_000):
-        with pytest.raises(UsageError, match=r"^difficulty_index="):
-            plan(difficulty_index=unfit)
+    for text in ("{", '{"minimum": 5}', '{"minimum": [0, 1, NaN]}', '{"a":' * 100_000):
+        with pytest.raises(UsageError, match="difficulty_index="):
+            plan(difficulty_index=text)
     with pytest.raises(UsageError, match="leave one of them out"):
         plan(difficulty_index=file, axis="steps_left", level=10)
     assert "difficulty_index" not in {option.name for option in find_task("horizon_graph_paths").options}

@@ -59,10 +59,14 @@ class ItemIndex:
         """Return it as `read` takes it."""
         return {name: list(numbers) for name, numbers in sorted(self.terms.items())}
 
+    def dumps(self) -> str:
+        """Return it as JSON text, the same for the same weights."""
+        return json.dumps(self.to_json(), separators=(",", ":"))
+
     @property
     def digest(self) -> str:
         """A short name of these weights."""
-        return sha256(json.dumps(self.to_json()).encode()).hexdigest()[:12]
+        return sha256(self.dumps().encode()).hexdigest()[:12]
 
     def equivalent_level(self, level: float, values: Mapping[str, float | None]) -> float:
         """Return the level at which an average item is as hard, rounded to a twentieth of a doubling.

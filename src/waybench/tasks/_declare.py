@@ -6,9 +6,8 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from inspect_ai import SampleSource, Task, task
-from inspect_ai._eval.registry import task_create  # neither this nor what a log says of a task has public names
-from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR
-from inspect_ai._util.registry import RegistryInfo, registry_add, registry_info, registry_name, registry_params
+from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log says of a task has no public names
+from inspect_ai._util.registry import registry_add, registry_info, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import (
@@ -29,21 +28,10 @@ from waybench.envs import registry
 from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
 from waybench.stats import SEARCH_REVISION
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._item_index import index_parameter, read_index
+from waybench.tasks._item_index import read_index
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
 from waybench.tasks._samples import Samples, item_samples, task_samples
-
-
-def announce(entry: TaskEntry) -> None:
-    """Make a task known to the engine by its name; the code of its environments is loaded when it is created."""
-
-    def create(**given: Any) -> Task:
-        task_function(entry)  # takes this function's place
-        return task_create(name, **given)
-
-    name = registry_name(create, entry.name)
-    registry_add(create, RegistryInfo(type="task", name=name, metadata={"attribs": {}, "params": []}))
 
 
 def task_function(entry: TaskEntry) -> Callable[..., Task]:
@@ -81,9 +69,9 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             if PREFIX in parameters:
                 parameters[PREFIX] = named_prefix(parameters[PREFIX])
             if parameters.get(DIFFICULTY_INDEX) is not None:
-                # Another content of the file is another task.
+                # Another content of the file is another task, and whoever plays it again needs no file.
                 index = read_index(parameters[DIFFICULTY_INDEX], registry.load(entry.envs[0]))
-                parameters[DIFFICULTY_INDEX] = index_parameter(index)
+                parameters[DIFFICULTY_INDEX] = index.dumps()
         return created
 
     # `inspect eval` finds it by its name.

@@ -1,4 +1,4 @@
-"""The difficulty index that a search goes by, from a file or as a log names it."""
+"""The parameter of a search that gives the difficulty index which it goes by."""
 
 import json
 from pathlib import Path
@@ -13,39 +13,31 @@ def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex
     """Read an environment's difficulty index.
 
     Args:
-        value: The path of a report's summary.json; or the index itself, as logs have it (`index_parameter`).
+        value: A file, summary.json of a report; or the index itself as JSON, which logs have in place of a file.
         environment: The environment.
 
     Raises:
-        UsageError: If there is none, or the file has several for different settings.
+        UsageError: If there is none, or several for different settings.
     """
-    named = f"{DIFFICULTY_INDEX}={value[:200]}"
-    is_inline = value.startswith("{")
+    is_index = value.startswith("{")
     try:
-        found: Any = json.loads(value if is_inline else Path(value).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"{named}: give summary.json of a report ({error})") from None
-    try:
-        return ItemIndex.read(
-            found if is_inline else _of_summary(found, environment.id),
-            (each.name for each in environment.item_variables),
-        )
+        found: Any = json.loads(value if is_index else Path(value).read_text(encoding="utf-8"))
+        terms = found if is_index else _listed(found, environment.id)
+        return ItemIndex.read(terms, (each.name for each in environment.item_variables))
     except UsageError as error:
-        raise UsageError(f"{named}: {error}") from None
+        problem = str(error)
+    except (OSError, ValueError, RecursionError) as error:
+        problem = f"give summary.json of a report ({error})"
+    raise UsageError(f"{DIFFICULTY_INDEX}={value[:200]}: {problem}")
 
 
-def index_parameter(index: ItemIndex) -> str:
-    """Return an index as logs have it: a run can be repeated, and a submission verified, without the file."""
-    return json.dumps(index.to_json(), separators=(",", ":"))
-
-
-def _of_summary(found: object, env: str) -> object:
+def _listed(found: object, env_id: str) -> object:
+    """Return an environment's index in a summary."""
     listed = cast(dict[str, Any], found).get(_LISTED) if isinstance(found, dict) else None
     entries = cast(list[Any], listed) if isinstance(listed, list) else []
-    entries = [cast(dict[str, Any], each) for each in entries if isinstance(each, dict)]
-    own = [each for each in entries if each.get("env") == env]
-    known = [each for each in own if each.get("index")]
-    if len(known) != 1:
-        reasons = [f"it has {len(known)} for different settings"] if known else [str(each.get("why")) for each in own]
-        raise UsageError(": ".join([f"no difficulty index of {env}", *reasons[:1]]))
-    return known[0]["index"]
+    own = [cast(dict[str, Any], each) for each in entries if isinstance(each, dict) and each.get("env") == env_id]
+    known = [each["index"] for each in own if each.get("index")]
+    if len(known) == 1:
+        return known[0]
+    reasons = [f"it has {len(known)} for different settings"] if known else [str(each.get("why")) for each in own]
+    raise UsageError(": ".join([f"no difficulty index of {env_id}", *reasons[:1]]))

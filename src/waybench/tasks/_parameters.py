@@ -57,8 +57,8 @@ INDEX = Option(
     default=None,
     kind=str,
     local=True,
-    doc="summary.json of a report whose difficulty index tells how hard single items are (item_difficulty); by default "
-    "items of one level count as equally hard.",
+    doc="summary.json of a report whose difficulty index tells how hard single items are (item_difficulty), or that "
+    "index itself as JSON; by default items of one level count as equally hard.",
 )
 LEVEL = Option(
     name="level", default=None, kind=int, low=1, doc="Level of all items, for the other axes than difficulty."

@@ -38,7 +38,7 @@ class ItemDifficulty:
         if self.gain is None:
             return None
         index = self.gain.index
-        terms: list[list[float]] = np.stack([index.starts, index.rises, index.weights], axis=1).tolist()
+        terms: list[list[float]] = np.stack([index.starts, index.rises, index.weights], axis=1).round(4).tolist()
         named = zip(self.variables, terms, strict=True)
         return ItemIndex({name: (start, rise, weight) for name, (start, rise, weight) in named if weight})
 
