@@ -125,7 +125,7 @@ def test_a_retried_task_is_told_again_of_what_is_finished_and_the_ladder_begins_
         (("alica", "--model", "waybench/oracle"), "did you mean 'alicia'"),
         (("alicia", "--model", "waybench/orcle"), "did you mean 'oracle'"),
         (("alicia", "--model", "waybench/noisy-2"), "from 0 to 1"),
-        (("alicia", "--model", "nowhere/nothing"), "not recognized"),
+        (("alicia", "--model", "nowhere/nothing"), "unknown provider 'nowhere'"),
         (("alicia", "--model", "openai-api/nowhere/x"), "NOWHERE_API_KEY"),
         (("alicia", "--model", "waybench/oracle", "-T", "protcol=paper"), "did you mean 'protocol'"),
         (("alicia", "--model", "waybench/oracle", "-T", "wording=matrx"), "did you mean 'matrix'"),
