@@ -6,8 +6,9 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from inspect_ai import SampleSource, Task, task
-from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # what a log says of a task has no public names
-from inspect_ai._util.registry import registry_add, registry_info, registry_params
+from inspect_ai._eval.registry import task_create  # neither this nor what a log says of a task has public names
+from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR
+from inspect_ai._util.registry import RegistryInfo, registry_add, registry_info, registry_name, registry_params
 from inspect_ai.dataset import Dataset, MemoryDataset
 
 from waybench.core import (
@@ -32,6 +33,17 @@ from waybench.tasks._item_index import read_index
 from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
 from waybench.tasks._samples import Samples, item_samples, task_samples
+
+
+def announce(entry: TaskEntry) -> None:
+    """Make a task known to the engine by its name; the code of its environments is loaded when it is created."""
+
+    def create(**given: Any) -> Task:
+        task_function(entry)  # takes this function's place
+        return task_create(name, **given)
+
+    name = registry_name(create, entry.name)
+    registry_add(create, RegistryInfo(type="task", name=name, metadata={"attribs": {}, "params": []}))
 
 
 def task_function(entry: TaskEntry) -> Callable[..., Task]:
