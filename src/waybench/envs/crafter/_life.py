@@ -122,12 +122,11 @@ def _word(key: Words, body: Ints) -> int:
         _renew(key)
         body[DRAWN] = 0
     body[DRAWN] += 1
-    return _tempered(key[body[DRAWN] - 1])
+    return _tempered(int(key[body[DRAWN] - 1]))
 
 
 @compiled
-def _tempered(word: int) -> int:
-    y = int(word)
+def _tempered(y: int) -> int:
     y ^= y >> 11
     y ^= (y << 7) & 0x9D2C5680
     y ^= (y << 15) & 0xEFC60000
@@ -177,7 +176,7 @@ def uniforms(key: Words, body: Ints, count: int) -> Floats:
             body[DRAWN] = 0
         drawn = min(len(words) - left, _WORDS - body[DRAWN])
         for number in range(drawn):
-            words[left + number] = _tempered(key[body[DRAWN] + number])
+            words[left + number] = _tempered(int(key[body[DRAWN] + number]))
         body[DRAWN] += drawn
         left += drawn
     numbers = np.empty(count)

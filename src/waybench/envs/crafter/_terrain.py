@@ -184,7 +184,7 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
 
 
 @compiled
-def _layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: int) -> Floats:
+def _layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: np.int64) -> Floats:
     """Return the noise by place, 0 for cells before a stage; a layer at once, since neighbours take the same way."""
     values = np.zeros(len(stages))
     for place in range(len(stages)):
