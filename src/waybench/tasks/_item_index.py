@@ -35,7 +35,8 @@ def _listed(found: object, env_id: str) -> object:
     """Return an environment's index in a summary."""
     listed = cast(dict[str, Any], found).get(_LISTED) if isinstance(found, dict) else None
     entries = cast(list[Any], listed) if isinstance(listed, list) else []
-    own = [cast(dict[str, Any], each) for each in entries if isinstance(each, dict) and each.get("env") == env_id]
+    objects = [cast(dict[str, Any], each) for each in entries if isinstance(each, dict)]
+    own = [each for each in objects if each.get("env") == env_id]
     known = [each["index"] for each in own if each.get("index")]
     if len(known) == 1:
         return known[0]
