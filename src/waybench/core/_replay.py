@@ -160,7 +160,7 @@ def _is_surely_same(recorded: Any, simulated: Any) -> bool:
     """Return True for most values that are the same as text, in a fraction of the time."""
     if recorded is simulated:
         return True
-    kind: type[Any] = type(recorded)
+    kind: Any = type(recorded)
     if kind is list or kind is tuple:
         return (
             type(simulated) in (list, tuple)

@@ -1,8 +1,6 @@
 """Writing a site: its pages, from episodes that are read one at a time."""
 
-import gc
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
@@ -53,18 +51,6 @@ class Report:
     rows: tuple[Row, ...] = ()
 
 
-@contextmanager
-def _rare_collections() -> Generator[None, None, None]:
-    """Collect garbage seldom: a report makes many values that stay, and next to none in cycles."""
-    before = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 50)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-
-
-@_rare_collections()
 def write_report(
     episodes: Iterable[LoggedEpisode] | EpisodeBatches,
     out: Path,

@@ -1,12 +1,13 @@
 """Regression lines of one variable."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import cast
 
 import numpy as np
 
 from waybench.stats._intervals import CONFIDENCE
 from waybench.stats._quantiles import t_quantile, t_tail
+from waybench.stats._trials import Array
 
 FEWEST_POINTS = 5  # below which a line says nothing
 
@@ -28,8 +29,8 @@ def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[
         return "the variable is the same for all"
     if np.allclose(y, y[0], rtol=1e-12, atol=1e-12):
         return "the score is the same for all"
-    line: Any = np.polyfit((x - x.mean()) / x.std(ddof=1), y, 1, cov=True)  # coefficients and their covariance
-    beta, error = float(line[0][0]), float(line[1][0, 0]) ** 0.5
+    coefficients, covariance = cast(tuple[Array, Array], np.polyfit((x - x.mean()) / x.std(ddof=1), y, 1, cov=True))
+    beta, error = float(coefficients[0]), float(covariance[0, 0]) ** 0.5
     reach = t_quantile((1 - CONFIDENCE) / 2, len(y) - 2) * error
     p = 2 * t_tail(abs(beta) / error, len(y) - 2) if error > 0 else 0.0
     return beta, beta - reach, beta + reach, p

@@ -8,7 +8,7 @@ from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from waybench.analysis.logs._guard import checked_parts
 from waybench.core import Json, is_object
@@ -82,7 +82,7 @@ def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
     if not isinstance(listed, list) or not listed:
         return None
     made = _header(header)
-    summaries = [_summary(each, key) for each in listed]
+    summaries = [_summary(each, key) for each in cast(list[Json], listed)]
     return None if made is None or None in summaries else (made, [each for each in summaries if each])
 
 
@@ -119,14 +119,16 @@ def _header(data: Any) -> Any:
     address, configs = spec.get("model_base_url"), (spec.get("model_generate_config"), plan.get("config"))
     if not all(map(is_object, objects.values())) or spec.get("model_roles") or not isinstance(address, str | None):
         return None
-    if not all(is_object(each) and _are_typed(each, _GENERATION) for each in configs):
+    generation = [each for each in configs if is_object(each) and _are_typed(each, _GENERATION)]
+    if len(generation) < len(configs):
         return None
-    limits = {name: objects["config"].get(name) for name in _LIMITS}  # type: ignore[union-attr]
-    if not _are_typed({name: value for name, value in limits.items() if value is not None}, _LIMITS):
+    config, packages = cast(dict[str, Json], objects["config"]), cast(dict[str, Json], objects["packages"])
+    limits = {name: config.get(name) for name in _LIMITS}
+    if not _are_typed(limits, _LIMITS):
         return None
-    if not all(isinstance(version, str) for version in objects["packages"].values()):  # type: ignore[union-attr]
+    if not all(isinstance(version, str) for version in packages.values()):
         return None
-    made, run = (_Generation({k: v for k, v in each.items() if v is not None}) for each in configs)  # type: ignore[union-attr]
+    made, run = (_Generation({name: value for name, value in each.items() if value is not None}) for each in generation)
     shown = {**texts, **objects, "model_generate_config": made, "config": SimpleNamespace(**limits)}
     return SimpleNamespace(
         eval=SimpleNamespace(**shown, model_base_url=address, model_roles=None), plan=SimpleNamespace(config=run)
@@ -144,6 +146,11 @@ def _summary(data: Any, key: str) -> Summary | None:
     error, limit = data.get("error"), data.get("limit")
     if not is_object(metadata) or key not in metadata or type(epoch) is not int or type(completed) is not bool:
         return None
-    if type(name) not in (str, int) or not isinstance(error, str | None) or not isinstance(limit, str | None):
+    if (
+        not isinstance(name, str | int)
+        or isinstance(name, bool)
+        or not isinstance(error, str | None)
+        or not isinstance(limit, str | None)
+    ):
         return None
     return Summary(name, epoch, completed, error, limit, metadata)
