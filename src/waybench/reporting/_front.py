@@ -9,6 +9,7 @@ from waybench.analysis.results import Family, Group
 from waybench.core import Presentation
 from waybench.reporting._files import task_page
 from waybench.reporting._presentations import family_of
+from waybench.reporting.charts import Chart
 from waybench.reporting.pages import Section
 from waybench.reporting.tables import Table, horizon_matrix, matrix_table
 
@@ -59,7 +60,7 @@ def write_front(
         matrix=matrix_table(found, family_pages, pages, model_pages),
         horizons=horizon_matrix(found, leading, env_pages, pages, model_pages),
         families=[
-            (short_title(family_of(own[0].env.id)), f"families/{own[0].anchor}.html", _first_chart(own), own)
+            (short_title(family_of(own[0].env.id)), f"families/{own[0].anchor}.html", *_first_chart(own), own)
             for _, own in families
         ],
         agent_report=agent_report,
@@ -67,6 +68,10 @@ def write_front(
     )
 
 
-def _first_chart(sections: Sequence[Section]) -> Any:
-    """Return a family's chart for the first page; None if it has none."""
-    return next((chart for section in sections for chart in section.charts), None)
+def _first_chart(sections: Sequence[Section]) -> tuple[Chart | None, str]:
+    """Return a family's chart for the first page with what it shows in a few words; None if it has none."""
+    found = ((section, chart) for section in sections for chart in section.charts)
+    section, chart = next(found, (None, None))
+    # A caption begins with the measure and what it is by, and goes on after a colon.
+    shown = "" if section is None or chart is None else f"{section.env.title}: {chart.caption.partition(':')[0]}"
+    return chart, shown
