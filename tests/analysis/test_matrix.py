@@ -149,6 +149,6 @@ def test_a_cell_without_a_score_says_why() -> None:
     assert why(known, None) == "floor and ceiling not measured"
     assert why(known, Anchors(0.0, {}, None)) == "best possible score not known"
     assert why(known) == "too few items"
-    assert why(*[Anchors(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be told apart"
+    assert why(*[Anchors(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be distinguished"
     (cell,) = by_model(attempts("a", MAZE, [1.0] * 3))["a"].cells.values()
     assert (cell.score is not None, cell.why_none) == (True, "")

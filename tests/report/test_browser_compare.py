@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.episodes import MAZE, SCORE
+from tests.analysis.episodes import MAZE, SCORE, played
 from tests.browser import Visits, follow
 from tests.report import sites
 from waybench.analysis.formatting import visible
 from waybench.core import End
+from waybench.reporting._write import write_report
 
 pytestmark = pytest.mark.slow
 PAGE = "compare/maze-alicia.html"
@@ -161,3 +162,16 @@ def test_hostile_names_are_text(visit: Visits, site: Path) -> None:
     assert page.evaluate("window.owned") is None
     choose(page, sites.IMAGE, sites.IMAGE)
     assert page.locator("#mean-difference").inner_text() == "Choose two models."
+
+
+def test_the_first_two_that_were_given_the_same_are_compared(visit: Visits, tmp_path: Path) -> None:
+    episodes = [
+        *played("oracle", (5,), model="vendor/best"),
+        *played("noisy-0.1", (5,), model="vendor/best", protocol="sound"),
+        *played("null", (5,), model="vendor/other"),
+    ]
+    write_report(episodes, tmp_path)
+    page = visit(tmp_path, next((tmp_path / "compare").glob("*.html")).relative_to(tmp_path).as_posix())
+    chosen = [page.locator(name).evaluate("one => one.selectedOptions[0].text") for name in ("#one", "#other")]
+    assert all("sound" not in each for each in chosen)
+    assert page.locator("#settings").is_hidden()

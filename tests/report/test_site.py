@@ -67,10 +67,12 @@ def test_the_first_page_leads_to_every_task(tmp_path: Path) -> None:
     assert made.home.links("tasks/") == {f"tasks/{name}.html" for name in ("maze-alicia", "search-dfs", "search-bfs")}
     assert set(made.tasks) == {"maze-alicia", "search-dfs", "search-bfs"}
     assert made.home.links("families/") == {f"families/{name}.html" for name in ("maze-alicia", "search-dfs")}
+    said = " ".join(made.home.text.split())
+    assert "(AQA-Bench): Per-step accuracy by step, level 5. Details and numbers of" in said, said
     assert made.scores.links("../results/") == {f"../results/{path.name}" for path in (tmp_path / "results").iterdir()}
     assert made.home.links("models/") == {f"models/{path.name}" for path in (tmp_path / "models").iterdir()}
     # The tables that are on the tasks' pages are on no other one.
-    for marker in ("by dimension.", "Outcomes and cost"):
+    for marker in ("In bold, the mean over", "Outcomes and cost"):
         assert marker not in made.home.text
 
 

@@ -13,7 +13,17 @@ from waybench.core import Json, UsageError, plural
 if TYPE_CHECKING:
     from waybench.analysis.logs import Skipped
 
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each
+
+
+def size_text(size: float) -> str:
+    """Write a number of bytes in a fitting unit, with three digits that count."""
+    for unit in _UNITS[:-1]:
+        if size < 999.5:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.0f} {_UNITS[-1]}"
 
 
 def dumps(value: Json) -> str:

@@ -11,6 +11,7 @@ import click
 
 from waybench.cli._item_lines import line_writer
 from waybench.cli._items import ItemChoices
+from waybench.cli._output import size_text
 from waybench.core import Json, UsageError, is_public_key, plural
 from waybench.scale import Executor, is_on_this_machine
 from waybench.shards import (
@@ -38,7 +39,6 @@ SIZE, LARGE_SIZE = 10_000, 100_000  # items of a shard by default; the latter fo
 _LARGE = 10_000_000
 _SAMPLE, _SAMPLE_SECONDS = 200, 2.0  # items that are made to estimate the rest, and the time that they may take
 _QUIET = 10.0  # seconds between two lines of progress
-_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
 @dataclass(frozen=True)
@@ -277,22 +277,9 @@ def _sampled(request: Request, plan: Plan) -> tuple[float, float]:
     return shard.bytes / number, (time.process_time() - began) / number
 
 
-def size_text(size: float) -> str:
-    """Write a number of bytes in a fitting unit."""
-    return _in_units(size, _UNITS, 1000)
-
-
 def duration_text(seconds: float) -> str:
     """Write a duration in a fitting unit."""
     for unit, length in (("hours", 3600 * 2), ("minutes", 120)):
         if seconds >= length:
             return f"{seconds / (3600 if unit == 'hours' else 60):,.0f} {unit}"
     return f"{seconds:,.0f} s"
-
-
-def _in_units(value: float, units: Sequence[str], step: int) -> str:
-    for unit in units[:-1]:
-        if value < step:
-            return f"{value:.3g} {unit}"
-        value /= step
-    return f"{value:,.3g} {units[-1]}"

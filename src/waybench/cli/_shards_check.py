@@ -7,8 +7,8 @@ from typing import cast
 import click
 
 from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
-from waybench.cli._output import MOST_SKIPPED
-from waybench.cli._shards import count_duplicates, size_text
+from waybench.cli._output import MOST_SKIPPED, size_text
+from waybench.cli._shards import count_duplicates
 from waybench.core import Json, UsageError, plural
 from waybench.scale import Executor
 from waybench.shards import Count, Shard, Store, ToCheck, check_shard, read_manifest

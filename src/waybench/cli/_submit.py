@@ -11,7 +11,7 @@ import click
 from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
 from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
 from waybench.cli._log_place import LogPlace
-from waybench.cli._output import tell_skipped
+from waybench.cli._output import size_text, tell_skipped
 from waybench.core import UsageError, plural, read_commitment
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitt
     size = packed.path.stat().st_size
     click.echo(
         f"{packed.path}: {plural(packed.runs, 'run')} of {plural(len(packed.models), 'model')}, "
-        f"{plural(packed.records, 'record')}, {size / 1e6:,.1f} MB"
+        f"{plural(packed.records, 'record')}, {size_text(size)}"
     )
     click.echo(f"next: waybench verify {out}")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def write_front(
-    site: "Site", *, found: Matrix, leading: Mapping[Group, Horizon], charts: Sequence[str], **values: Any
+    site: "Site", *, found: Matrix, leading: Mapping[Group, Horizon], charts: Sequence[Sequence[str]], **values: Any
 ) -> None:
     """Write the first page.
 
@@ -25,7 +25,8 @@ def write_front(
         site: The site.
         found: The matrix of models by families.
         leading: The horizon that stands for each group.
-        charts: Of each family its chart, as it stands in its own page; "" where it has none.
+        charts: Of each family its chart, as it stands in its own page ("" where it has none), and what it shows in a few
+            words.
         **values: What else the first page shows.
     """
     family_pages: dict[Family, str] = {}
@@ -44,9 +45,10 @@ def write_front(
                 short_title(family_of(family.envs[0])),
                 f"families/{family.pages[0]}.html",
                 Markup(chart),
+                shown,
                 [(page, registry.load(env).title) for env, page in zip(family.envs, family.pages, strict=True)],
             )
-            for family, chart in zip(site.families, charts, strict=True)
+            for family, (chart, shown) in zip(site.families, charts, strict=True)
         ],
         **values,
     )

@@ -56,7 +56,11 @@ def write_model(site: "Site", name: str, compared: Compared) -> None:
 
 
 def write_family(site: "Site", family: SectionFamily, compared: Compared) -> Json:
-    """Write the page of a family, and those of its environments; return its chart for the first page, "" for none."""
+    """Write the page of a family, and those of its environments.
+
+    Returns:
+        Its chart for the first page, "" if it has none, and what that shows in a few words.
+    """
     estimates, totals = ([each for each in some if family.holds(each.group)] for some in site.fixed())
     own = sections(family, estimates, totals, compared, site.pages, site.facts)
     compared_on = {section.anchor for section in own if _compare(site, section)}
@@ -77,8 +81,11 @@ def write_family(site: "Site", family: SectionFamily, compared: Compared) -> Jso
         sections=own,
         compared_on=compared_on,
     )
-    chart = next((chart for section in own for chart in section.charts), None)
-    return str(chart.narrow or chart.wide) if chart else ""
+    section, chart = next(((section, chart) for section in own for chart in section.charts), (None, None))
+    if section is None or chart is None:
+        return ["", ""]
+    # A caption begins with the measure and what it is by, and goes on after a colon.
+    return [str(chart.narrow or chart.wide), f"{section.env.title}: {chart.caption.partition(':')[0]}"]
 
 
 def write_agents(site: "Site") -> None:
@@ -118,12 +125,12 @@ def write_frames(site: "Site", compared: Compared) -> None:
     site.files(exports(site.found.rows, given, others, table, site.templates, site.facts))
 
 
-def write_rest(site: "Site", charts: Sequence[str], compared: Compared) -> None:
+def write_rest(site: "Site", charts: Sequence[Sequence[str]], compared: Compared) -> None:
     """Write the first page, and the other pages that link to those of models and families.
 
     Args:
         site: The site, with all charts listed.
-        charts: Of each family its chart; "" where it has none.
+        charts: Of each family its chart, "" where it has none, and what it shows in a few words.
         compared: What the results are compared by.
     """
     site.files(assets({kind for total in site.totals for kind in item_kinds(total.group.env)}))

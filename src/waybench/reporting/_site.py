@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment as Templates
 
@@ -131,7 +131,7 @@ class Site:
         self.charts.listed = [
             chart for each in (*of_groups, *of_models, *of_families, *of_others) for chart in each.charts
         ]
-        write_rest(self, [str(each.value) for each in of_families], compared)
+        write_rest(self, [cast(Sequence[str], each.value) for each in of_families], compared)
 
     def _episodes(self, groups: Iterable[Group]) -> list[tuple[bytes, int, str]]:
         """Return what says everything of the episodes of some groups."""

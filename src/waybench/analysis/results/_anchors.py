@@ -241,7 +241,7 @@ def why_not_rescaled(items: Mapping[ItemKey, Sequence[Row]]) -> str:
         return "floor and ceiling not measured"
     if any(one is not None and one.ceiling is None for one in anchors):
         return "best possible score not known"
-    return "too few items" if len(items) < _FEW else "floor and ceiling cannot be told apart"
+    return "too few items" if len(items) < _FEW else "floor and ceiling cannot be distinguished"
 
 
 def _sign(head: Metric) -> int:

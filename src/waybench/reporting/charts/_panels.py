@@ -132,7 +132,7 @@ def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: Mean | None)
     text = mean_text(mean.value if mean else None, metric)
     return {
         **{"player": name, "value": mean.value if mean else None, "low": low, "high": high, "label": text},
-        "at": max(value for value in (mean.value, high) if value is not None) if mean else None,
+        "at": max(0.0, mean.value, high if high is not None else 0.0) if mean else None,
         "text": f"{name}, {metric.title.lower()}: {text}{f' ({ends})' if ends else ''}",
         "colour": "var(--c-reference)" if plain else f"var(--c{colour})",
     }

@@ -135,8 +135,12 @@
       const given = Number(wanted.get(name) ?? NaN);
       return String(Number.isInteger(given) && given >= 0 && given < models.length ? given : otherwise);
     };
-    one.value = place("one", 0);
-    other.value = place("other", Math.min(1, models.length - 1));
+    // Without a wish, the first two that were given the same: of others there is no verdict.
+    const pairs = models.flatMap((_, i) => models.slice(i + 1).map((_, j) => [i, i + 1 + j]));
+    const isAlike = ([i, j]) => data.alike[i] !== null && data.alike[i] === data.alike[j];
+    const [first, second] = pairs.find(isAlike) ?? [0, Math.min(1, models.length - 1)];
+    one.value = place("one", first);
+    other.value = place("other", second);
     show();
   };
 
