@@ -25,7 +25,7 @@ def write_front(
         site: The site.
         found: The matrix of models by families.
         leading: The horizon that stands for each group.
-        charts: Of each family its chart, as it stands in its own page ("" where it has none), and what it shows in a few
+        charts: Of each family its chart, as it stands in its own page, "" where it has none; and what it shows in a few
             words.
         **values: What else the first page shows.
     """

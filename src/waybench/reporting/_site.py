@@ -114,8 +114,8 @@ class Site:
         others = [
             Job(b"", partial(write_summary, self, title, compared)),
             Job(b"", partial(write_frames, self, compared)),
+            Job(b"", partial(write_agents, self)),
         ]
-        others.append(Job(b"", partial(write_agents, self)))
         models = [Job(b"", partial(write_model, self, name, compared)) for name in self.model_pages]
         # The longest jobs come first, and last those whose charts others have drawn.
         written = write_pages(
@@ -127,7 +127,8 @@ class Site:
             partial(self._progress, "pages"),
         )
         of_families, rest = written[: len(families)], written[len(families) :]
-        of_others, of_groups, of_models = rest[:3], rest[3 : 3 + len(results)], rest[3 + len(results) :]
+        of_others, rest = rest[: len(others)], rest[len(others) :]
+        of_groups, of_models = rest[: len(results)], rest[len(results) :]
         self.charts.listed = [
             chart for each in (*of_groups, *of_models, *of_families, *of_others) for chart in each.charts
         ]
