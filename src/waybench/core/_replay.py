@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from waybench.core._environment import Environment, I
 from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
@@ -160,7 +160,7 @@ def _is_surely_same(recorded: Any, simulated: Any) -> bool:
     """Return True for most values that are the same as text, in a fraction of the time."""
     if recorded is simulated:
         return True
-    kind: Any = type(recorded)
+    kind = cast(type[object], type(recorded))
     if kind is list or kind is tuple:
         return (
             type(simulated) in (list, tuple)
