@@ -369,8 +369,8 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
                     solved = sum(row.succeeded for row in counted) / len(counted)
                     items.append(_Item(key, at, solved, len(counted), len(some)))
             if len({item.at for item in items}) >= FEWEST:
-                alternatives = {} if number else ALTERNATIVES
-                yield Tried(group, axis, items, alternatives, leads=not number, searched=_searched(own, axis))
+                others = ALTERNATIVES if number == 0 else dict[str, Shape]()
+                yield Tried(group, axis, items, others, leads=number == 0, searched=_searched(own, axis))
 
 
 def _searched(own: Sequence[Row], axis: Axis) -> tuple[float, float] | None:
