@@ -74,7 +74,9 @@ def test_importing_loads_no_library() -> None:
 def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     """A catalogue with an environment of another package, whose data set is the toy one."""
     found = Registry(registry.built_in)
-    found.register(Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with published items"))
+    found.register(
+        Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with published items", horizon="dials")
+    )
     monkeypatch.setattr("waybench.data._index.registry", found)
     downloads.cache_clear()
     yield found
