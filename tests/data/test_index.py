@@ -102,7 +102,8 @@ def test_a_data_set_of_another_package_is_listed_and_downloaded(
 
 def test_a_name_of_ours_stays_ours_and_a_broken_package_takes_no_other_data_set_with_it(others: Registry) -> None:
     others.register(Entry("a/broken", 1, "tests.nowhere:X", "cannot be imported"))
-    others.register(Entry("a/clash", 1, "tests.data.test_index:CLASHING", "a data set with a name that is taken"))
+    target = "tests.data.test_index:CLASHING"
+    others.register(Entry("a/clash", 1, target, "a data set with a name that is taken", horizon="dials"))
     with pytest.warns(CatalogueWarning) as caught:
         found = downloads()
     assert found["gtb"].title == "GameTraversalBenchmark maps" and "toy" in found

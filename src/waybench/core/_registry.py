@@ -117,6 +117,12 @@ class Registry:
             raise WaybenchError(f"catalogue line {entry.id}@{entry.version} does not fit {environment.id}")
         if bool(entry.horizon) != (environment.horizon is not None):
             raise WaybenchError(
-                f"{entry.id}: `Entry.horizon` is for environments with a `horizon`, and for all of them"
+                f"catalogue line {entry.id}: "
+                + (
+                    "remove `horizon`, since"
+                    if entry.horizon
+                    else "say in `horizon` what becomes more difficult, since"
+                )
+                + f" the environment has {'no' if entry.horizon else 'a'} search for a horizon"
             )
         return environment
