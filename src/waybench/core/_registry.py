@@ -116,13 +116,6 @@ class Registry:
         if (environment.id, environment.version) != (entry.id, entry.version):
             raise WaybenchError(f"catalogue line {entry.id}@{entry.version} does not fit {environment.id}")
         if bool(entry.horizon) != (environment.horizon is not None):
-            raise WaybenchError(
-                f"catalogue line {entry.id}: "
-                + (
-                    "remove `horizon`, since"
-                    if entry.horizon
-                    else "say in `horizon` what becomes more difficult, since"
-                )
-                + f" the environment has {'no' if entry.horizon else 'a'} search for a horizon"
-            )
+            todo = "say in `horizon` what becomes more difficult" if environment.horizon else "leave `horizon` out"
+            raise WaybenchError(f"catalogue line {entry.id} does not fit {environment.id}: {todo}")
         return environment

@@ -154,18 +154,18 @@ def _place(world: World) -> tuple[int, int]:
 
 def _ground(land: bytes) -> Iterator[str]:
     """Yield a path for each kind of ground, and the letters of what is rare."""
+    runs: dict[int, list[str]] = {kind: [] for kind in _COLOURS}
+    for y in range(SIZE):
+        x = 0
+        for kind, cells in groupby(land[y::SIZE]):
+            wide = len(list(cells))
+            if kind in runs:
+                runs[kind].append(f"M{x} {y}.5h{wide}")
+            x += wide
     for kind, colour in _COLOURS.items():
-        runs = list[str]()
-        for y in range(SIZE):
-            x = 0
-            for there, cells in groupby(land[column * SIZE + y] == kind for column in range(SIZE)):
-                wide = len(list(cells))
-                if there:
-                    runs.append(f"M{x} {y}.5h{wide}")
-                x += wide
-        if runs:
+        if runs[kind]:
             look = f'class="crafter-ground" fill="none" stroke="{colour}" stroke-width="1.02"'
-            yield f'<path {look} d="{"".join(runs)}"/>'
+            yield f'<path {look} d="{"".join(runs[kind])}"/>'
     for place, kind in enumerate(land):
         if kind in _LETTERS:
             yield _letter(place // SIZE, place % SIZE, _LETTERS[kind], "#fff" if kind != DIAMOND else "#000")

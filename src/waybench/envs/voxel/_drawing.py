@@ -113,7 +113,8 @@ def _biomes(search: Search, rows: Sequence[Sequence[str]], side: int, west: int,
 
 def _outline(search: Search, rows: Sequence[Sequence[str]], side: int, west: int, north: int, unit: float) -> str:
     """Return a line around the goal biomes; it is open where they go on beyond the map."""
-    goal = [[name in search.goals for name in row] for row in rows]
+    goals = set(search.goals)
+    goal = [[name in goals for name in row] for row in rows]
     lines = list[str]()
     for row, cells in enumerate(goal):
         for column, inside in enumerate(cells):
