@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import inspect_ai.log as inspect_log
 import pytest
 
 from waybench.analysis import LoggedEpisode, estimate, overall, read_logs, rows
-from waybench.analysis.logs import Skipped, _logs
+from waybench.analysis.logs import Skipped, _inspect, _logs
 from waybench.analysis.results import labels
 from waybench.core import UsageError
 from waybench.eval import evaluate
@@ -198,15 +198,72 @@ def test_an_interrupted_episode_says_so_in_words(whole: Path, tmp_path: Path) ->
     [("metadata", {"waybench": "attachment://a"}), ("scores", None), ("error", "lost"), ("epoch", "1"), ("store", [])],
 )
 def test_samples_of_another_form_are_left_to_inspect(whole: Path, tmp_path: Path, part: str, value: Any) -> None:
-    other = tmp_path / whole.name
-    with ZipFile(whole) as log, ZipFile(other, "w") as copy:
+    name = "samples/502-1_epoch_1.json"
+    rewritten(whole, tmp_path / whole.name, name, lambda content: content.update({part: value}))
+    other = str(tmp_path / whole.name)
+    assert _logs.simple_samples(other, [("501-1", 1)]) is not None
+    assert _logs.simple_samples(other, [("501-1", 1), ("502-1", 1)]) is None
+
+
+def rewritten(whole: Path, to: Path, part: str, change: Callable[[Any], None]) -> str:
+    """Copy a log with one part changed; return it as Inspect calls it."""
+    with ZipFile(whole) as log, ZipFile(to, "w") as copy:
         for name in log.namelist():
             content = json.loads(log.read(name))
-            if name == "samples/502-1_epoch_1.json":
-                content[part] = value
+            if name == part:
+                change(content)
             copy.writestr(name, json.dumps(content))
-    assert _logs.simple_samples(str(other), [("501-1", 1)]) is not None
-    assert _logs.simple_samples(str(other), [("501-1", 1), ("502-1", 1)]) is None
+    return to.as_uri()
+
+
+def test_headers_are_read_alike_with_and_without_inspect(
+    whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path / "a", temperature=0.5, max_tokens=2000, max_connections=3, seed=7, reasoning_effort="low")
+    run(tmp_path / "b", "noisy-0.3", top_p=0.9)
+    changed(whole, tmp_path / whole.name, "2026-01-02T00:00:00+00:00", errors=["501-1"])
+    logs = list(tmp_path.rglob("*.eval"))
+    assert len(logs) == 3 and all(_inspect.simple_log(log.as_uri(), _inspect.KEY) for log in logs)
+    assert sorted(_inspect.listed_logs(tmp_path) or ()) == sorted(log.as_uri() for log in logs)
+    found = list(read_logs(tmp_path))
+    assert {each.settings.get("temperature") for each in found} == {None, 0.5}
+
+    def left(*given: Any) -> None:
+        """Say that logs are of another form than can be read without Inspect."""
+
+    for name in ("simple_log", "listed_logs"):
+        monkeypatch.setattr(_inspect, name, left)
+    assert sorted(read_logs(tmp_path), key=repr) == sorted(found, key=repr)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 1},
+        {"eval": {"model_roles": {"grader": {"model": "vendor/other"}}}},
+        {"eval": {"model_generate_config": {"temperature": 1}}},
+        {"eval": {"model_generate_config": {"a_setting_of_tomorrow": True}}},
+        {"eval": {"created": "2026-01-02T00:00:00"}},
+        {"eval": {"config": {"token_limit": 1.5}}},
+        {"eval": {"task_args": ["dimension"]}},
+        {"plan": None},
+    ],
+)
+def test_headers_of_another_form_are_left_to_inspect(whole: Path, tmp_path: Path, change: dict[str, Any]) -> None:
+    def apply(header: Any) -> None:
+        for name, value in change.items():
+            header[name] = {**header[name], **value} if isinstance(value, dict) else value
+
+    plain = rewritten(whole, tmp_path / "plain.eval", "header.json", lambda header: None)
+    assert _inspect.simple_log(plain, _inspect.KEY) is not None
+    other = rewritten(whole, tmp_path / whole.name, "header.json", apply)
+    assert _inspect.simple_log(other, _inspect.KEY) is None
+
+
+@pytest.mark.parametrize("value", [{"metadata": {"mine": 1}}, {"epoch": "1"}, {"completed": 1}, {"error": 5}])
+def test_summaries_of_another_form_are_left_to_inspect(whole: Path, tmp_path: Path, value: dict[str, Any]) -> None:
+    other = rewritten(whole, tmp_path / whole.name, "summaries.json", lambda listed: listed[1].update(value))
+    assert _inspect.simple_log(other, _inspect.KEY) is None
 
 
 def test_nothing_but_a_damaged_file(tmp_path: Path) -> None:

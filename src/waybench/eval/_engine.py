@@ -151,7 +151,8 @@ def evaluate(
         raise UsageError(_one_line(error)) from None
     except ValidationError as error:
         wrong = error.errors()[0]
-        raise UsageError(f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}: {wrong['msg']}") from None
+        setting = f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}" if wrong["loc"] else "config"
+        raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
     except Exception as error:
         if is_full(error):
             raise UsageError(full_message(out)) from None
