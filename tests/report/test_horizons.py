@@ -248,6 +248,18 @@ def test_a_model_at_one_level_has_no_horizon_and_is_not_said_to_be_not_run() -> 
     assert cells[LOST].text == "–"
 
 
+def test_of_several_horizons_of_a_model_the_first_page_has_one_within_the_levels_tested() -> None:
+    played_rows = rows(climbed("noisy-0.1", (5, 9, 17, 33), NEAR))
+    ((group, within),) = leading(horizons(played_rows)).items()
+    ladder = replace(group, task="ladder")
+    above = replace(within, group=ladder, value=None, high=None, side="beyond", trials=within.trials + 100)
+    pages, models = {group: "search.html", ladder: "ladder.html"}, {NEAR: "model.html"}
+    table = horizon_matrix(matrix(played_rows), {ladder: above, group: within}, {}, pages, models)
+    assert table is not None
+    (cell,) = (row.cells[0] for one in table.groups for row in one.rows)
+    assert (cell.text, cell.link) == (horizon_parts(within).value, "results/search.html")
+
+
 def test_a_search_along_an_option_counts_each_item_once_and_its_horizon_is_on_the_first_page(tmp_path: Path) -> None:
     episodes = [
         replace(

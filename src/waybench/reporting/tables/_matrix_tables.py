@@ -235,7 +235,10 @@ def _kind(group: Group) -> str:
 
 
 def _horizon(own: list[Horizon], ran: list[Group], pages: Mapping[Group, str]) -> Cell:
-    """Return the horizon of one model at one environment: of several, that from the most attempts.
+    """Return the horizon of one model at one environment.
+
+    Of several, it is one that lies within the levels tested, and of these that from the most attempts: a ladder that
+    ended below the horizon only bounds it.
 
     Args:
         own: The horizons.
@@ -247,7 +250,7 @@ def _horizon(own: list[Horizon], ran: list[Group], pages: Mapping[Group, str]) -
     if not own:
         link = f"results/{pages[ran[0]]}"
         return Cell(text=NOTHING, kind="score", link=link, notes=notes(["one difficulty only"], "why"))
-    best = max(own, key=lambda each: (each.known, each.trials, each.group.task))
+    best = max(own, key=lambda each: (each.known, each.value is not None, each.trials, each.group.task))
     cell = horizon_cell(best)
     return Cell(
         text=cell.text, bold=True, link=f"results/{pages[best.group]}", notes=cell.notes, order=cell.order, kind="score"
