@@ -148,3 +148,10 @@ def test_a_search_that_a_later_run_repeats_is_not_listed() -> None:
     again = [*tried(), *(replace(each, run="two") for each in tried())]
     (found,) = searches(again, rows(again))
     assert found.trials == 30
+
+
+def test_a_range_that_is_none_loses_no_episode() -> None:
+    for unfit in (10**400, "far", None, float("nan"), 5.0):
+        (made,) = rows([episode(5, 0, True, highest=unfit)])
+        assert made.is_included and made.adaptive and made.search_range is None
+        assert searches([episode(5, 0, True, highest=unfit)], [made]) == []

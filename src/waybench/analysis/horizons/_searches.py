@@ -106,7 +106,7 @@ def _goal(search: Mapping[str, Any]) -> StoppingRule | None:
         if not all(0 < float(search[name]) < 1e9 for name in names if name != "budget"):
             return None
         return StoppingRule(**{name: search[name] for name in names}) if search_range(search) else None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
 
 

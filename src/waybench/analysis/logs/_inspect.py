@@ -68,8 +68,8 @@ def runs(
     Args:
         directories: Folders with logs, in any depth, and logs (`*.eval`).
         on_problem: Is called with each file that cannot be read, with the reason.
-        simple: Whether of headers and summaries only those parts are needed that episodes of ours are made of; Inspect
-            is not imported then, as long as each log is finished and has nothing else.
+        simple: Whether the caller needs only the parts of headers and summaries from which our episodes are read.
+            Inspect is not imported then, as long as each log is finished and has nothing else.
 
     Raises:
         UsageError: If a directory does not exist.

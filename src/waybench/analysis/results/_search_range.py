@@ -31,6 +31,6 @@ def search_range(search: Mapping[str, Any]) -> SearchRange | None:
     """
     try:
         lowest, highest = float(search["lowest"]), float(search["highest"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return None
     return SearchRange(str(search.get("axis", "")), lowest, highest) if 0 < lowest < highest < _MOST else None
