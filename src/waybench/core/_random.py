@@ -3,6 +3,7 @@
 import hashlib
 import struct
 from collections.abc import MutableSequence, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -43,9 +44,10 @@ class Stream:
     def _key_text(self) -> str:
         """Return the key as text, which many children share."""
         if not self._text:
-            before = self._parent._key_text() if self._parent is not None else ""
-            parts = [f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}" for part in self._parts]
-            self._text = "".join([before, *parts])
+            text = self._parent._key_text() if self._parent is not None else ""
+            for part in self._parts:
+                text += _part_text(part)
+            self._text = text
         return self._text
 
     def _refill(self) -> int:
@@ -90,7 +92,7 @@ class Stream:
 
     def random(self) -> float:
         """Return a uniform float in [0, 1) with 53 random bits."""
-        return (self.word() >> 11) * 2.0**-53
+        return ((self._words.pop() if self._words else self._refill()) >> 11) * 2.0**-53
 
     def choice(self, items: Sequence[T]) -> T:
         """Return one item, each with equal probability."""
@@ -107,3 +109,8 @@ class Stream:
                 words.append(value)
                 j = self._below(i + 1)
             items[i], items[j] = items[j], items[i]
+
+
+@lru_cache(maxsize=1024)  # the names of purposes and the numbers of turns and items come again and again
+def _part_text(part: str | int) -> str:
+    return f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}"

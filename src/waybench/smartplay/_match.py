@@ -17,9 +17,9 @@ def published_match(reply: str, actions: Sequence[str]) -> int | None:
     Of names that begin at the same place the first of the list counts (shared/specs/smartplay.md, 10). So a name within
     a word counts, and the published program took the first action where this gives None.
     """
-    text = reply.lower()
-    places = [(place, number) for number, name in enumerate(actions) if (place := text.find(name.lower())) >= 0]
-    return min(places)[1] if places else None
+    pattern, numbers = _lower_names(tuple(actions))
+    match = pattern.search(reply.lower())
+    return None if match is None else numbers[match[0]]
 
 
 def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
@@ -84,6 +84,13 @@ def _can_share(first: str, second: str) -> bool:
 
 def _is_in_word(sign: str) -> bool:
     return sign.isalnum()
+
+
+@lru_cache(maxsize=64)
+def _lower_names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern that prefers the earlier ones of names that begin at the same place, and the names' numbers."""
+    numbers = {name.lower(): number for number, name in reversed(list(enumerate(actions)))}  # the first of equal ones
+    return re.compile("|".join(re.escape(name.lower()) for name in actions)), numbers
 
 
 @lru_cache(maxsize=64)

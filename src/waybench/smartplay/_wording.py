@@ -75,6 +75,7 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         self.name = style.name
         self.memory = style.memory
         self._rules, self._style, self._published = rules, style, published
+        self._thinks, self._chats, self._first_question = bool(style.think), style.chats, style.think or style.choose
         self.call_rules = CALL_RULES + (_THINK_RULES if style.think else "")
         self.rule_fields = (
             Field[I]("manual", "The manual of the game, without the list of actions.", rules.manual),
@@ -115,16 +116,16 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
 
     def _chooses(self, state: AgentState[I, W]) -> bool:
         """Return whether the second question is next, after a thought."""
-        return bool(self._style.think) and not state.thinking
+        return self._thinks and not state.thinking
 
     def _history(self, state: AgentState[I, W]) -> str:
-        return "" if self._chooses(state) or self._style.chats else history_text(state.past)
+        return "" if self._chooses(state) or self._chats else history_text(state.past)
 
     def _scene(self, state: AgentState[I, W]) -> str:
         return "" if self._chooses(state) else state.seen
 
     def _question(self, state: AgentState[I, W]) -> str:
-        return self._style.choose if self._chooses(state) else self._style.think or self._style.choose
+        return self._style.choose if self._chooses(state) else self._first_question
 
     def rules(self, instance: I) -> str:
         """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
@@ -135,14 +136,12 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
 
     def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
         """Return the history, the present observation and the question; after a thought the next question alone."""
-        style = self._style
-        question = self._question(state)
         if self._chooses(state):
-            return question
-        if style.chats:
-            parts = (_mistake(last), state.seen, question)
+            return self._style.choose
+        if self._chats:
+            parts = (_mistake(last), state.seen, self._first_question)
         else:
-            parts = (history_text(state.past), _mistake(last), f"{_PRESENT}{state.seen}", question)
+            parts = (history_text(state.past), _mistake(last), f"{_PRESENT}{state.seen}", self._first_question)
         return "\n\n".join([part for part in parts if part])
 
     def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:

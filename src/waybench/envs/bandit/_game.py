@@ -97,12 +97,17 @@ class BanditRules(Rules[Bandit, Machines]):
 
     def observe(self, world: Machines) -> str:
         """Return what the last pull has paid."""
-        return BEGIN if world.arm < 0 else PULLED.format(number=world.arm + 1, reward=world.reward)
+        return BEGIN if world.arm < 0 else _pulled_text(world.arm, world.reward)
 
 
 @lru_cache(maxsize=64)
 def _actions(count: int) -> tuple[str, ...]:
     return tuple(ACTION.format(number=number) for number in range(1, count + 1))
+
+
+@lru_cache(maxsize=256)  # two for each machine
+def _pulled_text(arm: int, reward: float) -> str:
+    return PULLED.format(number=arm + 1, reward=reward)
 
 
 def _reflected(chance: float) -> float:

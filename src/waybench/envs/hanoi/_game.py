@@ -41,7 +41,7 @@ _BEGINS = (
 _OBJECTIVE = "The objective is to move the entire stack to rod {rod}"
 _ACTION = "Move the top disk of rod {source} to the top of rod {target}"
 _ACTION_SENTENCE = "You tried to {action}. "
-_NOW = "Current configuration:\n{rods}"
+_NOW = "Current configuration:\n"
 
 # Ours.
 _BEGINS_ANYHOW = (
@@ -133,7 +133,7 @@ class HanoiRules(Rules[Towers, Puzzle]):
         """Return the move that was tried, and the rods."""
         action = "" if world.action < 0 else _ACTION_SENTENCES[world.action]
         refused = "" if world.allowed or self._published else _NOT_ALLOWED
-        return f"{action}{refused}{_NOW.format(rods=_rods_text(world.rods))}"
+        return f"{action}{refused}{_NOW}{_rods_text(world.rods)}"
 
 
 @lru_cache(maxsize=256)  # there are few puzzles of few disks

@@ -1,6 +1,7 @@
 """The rules and the words of the game (SmartPlay, section 3.3 and appendix C.2; shared/specs/smartplay.md, 4)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import Stream
@@ -119,12 +120,7 @@ class RpsRules(Rules[Match, Rounds]):
         if world.last is None:
             return BEGIN
         mine, theirs = world.last
-        return PLAYED.format(
-            mine=self._names[mine],
-            theirs=self._names[theirs],
-            result=RESULTS[(mine - theirs) % 3],
-            reward=world.reward,
-        )
+        return _played_text(self._names[mine], self._names[theirs], RESULTS[(mine - theirs) % 3], world.reward)
 
 
 def played(world: Rounds, action: int, their_choice: int) -> Rounds:
@@ -141,6 +137,11 @@ def played(world: Rounds, action: int, their_choice: int) -> Rounds:
         chances = _chances(match, STRATEGIES[match.opponent].choose(action, their_choice, mine))
         best, gaps = values(chances, match.wins)
     return Rounds(match, chances, best, gaps, mine, theirs, replies, score, (action, their_choice), reward)
+
+
+@lru_cache(maxsize=256)  # a match has nine of them
+def _played_text(mine: str, theirs: str, result: str, reward: float) -> str:
+    return PLAYED.format(mine=mine, theirs=theirs, result=result, reward=reward)
 
 
 def _with_choice(counts: tuple[int, int, int], choice: int) -> tuple[int, int, int]:
