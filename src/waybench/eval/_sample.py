@@ -54,16 +54,9 @@ def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any,
 
 
 def store_episode(store: Store, episode: Episode[Any, Any, Any]) -> None:
-    """Write an episode's progress to its sample's store, where neither a limit nor an error can lose it.
-
-    Called after every turn and probe, it adds the turns and probes that the store does not have yet.
-    """
-    stored: dict[str, Any] | None = store.get(KEY)
-    turns: list[str] = stored["turns"] if stored else []
-    turns += [turn.dumps() for turn in episode.turns[len(turns) :]]
-    probes: list[str] = stored.get("probes", []) if stored else []
-    probes += [probe.dumps() for probe in episode.probes[len(probes) :]]
+    """Write an episode's progress to its sample's store: what it has when a limit or an error ends it, too."""
     end = None if episode.end_reason is None else str(episode.end_reason)
+    turns, probes = ([part.dumps() for part in parts] for parts in (episode.turns, episode.probes))
     progress = {"player": episode.player, "turns": turns, "end": end, "error": episode.error}
     store.set(KEY, progress | ({"probes": probes} if probes else {}))
 

@@ -35,7 +35,7 @@ _BETTER = {"higher": max, "lower": min, "": max}
 
 @solver
 def play(agent: str | None = None, probe: str | None = None) -> Solver:
-    """Play the sample's episode: ask, step, write the record to the store, until the episode is over.
+    """Play the sample's episode: ask and step until it is over, and write its progress to the store, however it ends.
 
     Turns that the journal of an interrupted run knows are taken from it, through the engine, which counts their tokens.
 
@@ -54,7 +54,6 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = open_episode(state.metadata, str(state.model))
-        store_episode(state.store, episode)
         model = escape_surrogates(get_model())
         journal = journals.by_model.get(str(model)) if journals and harness is None else None
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY][0])
@@ -67,7 +66,6 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 state.messages = chat.messages(episode)
                 for belief in episode.beliefs if plan is not None and plan.asks(len(episode.turns)) else ():
                     await _probe(model, episode, belief, state.messages, turns, watched)
-                    store_episode(state.store, episode)
                 offered = request(episode)
                 began = time.monotonic()
                 if harness is not None:
@@ -79,7 +77,6 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 state.output = output
                 store_reasoning(state.store, len(episode.turns), output.message)
                 turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
-                store_episode(state.store, episode)
                 turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
                 watched.turn(turn, repeated=turns.replayed)
                 if offered:
@@ -88,20 +85,18 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
             turns.end()
         except LimitExceededError as limit:
             _end_at_limit(episode, limit)
-            store_episode(state.store, episode)
             if episode.end_reason is not End.INFRASTRUCTURE:
                 turns.end()
             raise
         except Exception as error:
             episode.end(End.INFRASTRUCTURE, cause_text(error)[:2000])
-            store_episode(state.store, episode)
             raise
         except anyio.get_cancelled_exc_class():  # also by a limit on time, of which the log knows by itself
             if watched.why_stopped and not episode.done:
                 episode.error = watched.why_stopped
-                store_episode(state.store, episode)
             raise
         finally:
+            store_episode(state.store, episode)  # once, for the engine compares the store wherever an agent's part ends
             current_episode.reset(token)
             watched.end()
         state.messages = chat.messages(episode)

@@ -37,12 +37,16 @@ class Maze(Instance):
         flat[self.entrance if player is None else player] = "X"
         return [flat[i : i + self.size] for i in range(0, len(flat), self.size)]
 
-    def lines(self, player: int | None = None) -> list[str]:
-        """Return the rows of the matrix as texts of 0, 1 and X."""
-        signs = bytearray(self.lattice.cells.translate(_DIGITS))
+    def lines(self, player: int | None = None, *, commas: bool = False) -> list[str]:
+        """Return the rows of the matrix as texts of 0, 1 and X, with or without commas between these signs."""
+        signs, wide = bytearray(self.lattice.cells.translate(_DIGITS)), self.size
         signs[self.entrance if player is None else player] = ord("X")
-        text, size = signs.decode(), self.size
-        return [text[row : row + size] for row in range(0, len(text), size)]
+        if commas:
+            spread = bytearray(b",") * (2 * len(signs))
+            spread[::2] = signs
+            signs, wide = spread, 2 * wide
+        text = signs.decode()
+        return [text[row : row + wide - commas] for row in range(0, len(text), wide)]
 
     def canonical(self) -> str:
         """Return the rows of the matrix as lines of 0, 1 and X."""

@@ -69,7 +69,7 @@ _ASCII = str.maketrans("01", "#.")
 
 
 def _matrix(maze: Maze, at: int) -> str:
-    return "[" + ",".join(["[" + ",".join(line) + "]" for line in maze.lines(at)]) + "]"
+    return f"[[{'],['.join(maze.lines(at, commas=True))}]]"
 
 
 def _ascii(maze: Maze, at: int) -> str:
