@@ -34,6 +34,11 @@ def note(folder: str) -> None:
         time.sleep(0.1)
 
 
+def variable(name: str) -> str:
+    """Return a variable of this process's environment."""
+    return os.environ[name]
+
+
 def where(number: int) -> tuple[str, str]:
     """Return what tells the nodes of the test's cluster apart, and the GPUs that are given to this job."""
     return os.environ["WAYBENCH_CACHE"], os.environ.get("CUDA_VISIBLE_DEVICES", "")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import PATIENCE, ROOT
-from tests.scale.jobs import die, refuse, square
+from tests.scale.jobs import die, refuse, square, variable
 from waybench.core import UsageError, WaybenchError
 from waybench.scale import executor
 
@@ -24,6 +24,13 @@ def test_processes_run_every_job_once_and_name_its_result() -> None:
     found = list(executor("processes:2").map(square, range(20)))
     assert sorted((index, result) for index, (result, _) in found) == [(n, n * n) for n in range(20)]
     assert os.getpid() not in {process for _, (_, process) in found}
+
+
+@pytest.mark.usefixtures("watchdog")
+@pytest.mark.parametrize("value", ["first", "second"])
+def test_processes_have_the_environment_of_their_time(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WAYBENCH_TEST", value)
+    assert {found for _, found in executor("processes:2").map(variable, ["WAYBENCH_TEST"] * 4)} == {value}
 
 
 def test_one_process_is_this_one() -> None:

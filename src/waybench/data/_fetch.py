@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from http.client import responses
+from http import HTTPStatus
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -179,4 +179,5 @@ def _words(error: Exception) -> str:
 
 def _answered(status: int) -> str:
     # The server's own phrase may hold anything.
-    return f"the server answered {status} {responses.get(status, '')}".rstrip()
+    phrase = next((known.phrase for known in HTTPStatus if known == status), "")
+    return f"the server answered {status} {phrase}".rstrip()

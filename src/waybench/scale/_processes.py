@@ -2,11 +2,13 @@
 
 import os
 import signal
+import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
+from multiprocessing.context import BaseContext
 from typing import Any, TypeVar
 
 from waybench.core import WaybenchError
@@ -42,7 +44,7 @@ class Share:
 class Processes:
     """Runs jobs in new processes of this machine, which share nothing with this one.
 
-    They are started afresh and not forked, so that jobs may use threads and event loops.
+    They are no copies of this one, so that jobs may use threads and event loops.
 
     Args:
         count: Number of processes; with one, jobs run in this process.
@@ -59,8 +61,8 @@ class Processes:
         if count < 2:
             yield from Share(0, 1).map(function, jobs)
             return
-        context = get_context("spawn")
-        with ProcessPoolExecutor(count, mp_context=context, initializer=_begin) as pool:
+        context = _context(function.__module__)
+        with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(dict(os.environ),)) as pool:
             waiting: dict[Future[Any], int] = {}
             following = iter(range(len(jobs)))
             try:
@@ -81,8 +83,23 @@ class Processes:
                 pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _begin() -> None:
-    """Prepare a process: it ends with the one that started it, and a Ctrl-C reaches it while it runs a job."""
+def _context(module: str) -> BaseContext:
+    """Return how processes are started: each afresh, or as a copy of one fresh process that has imported a module."""
+    if sys.platform != "linux":  # elsewhere there are no copies, or system libraries do not stand them
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([module])
+    return context
+
+
+def _begin(environment: Mapping[str, str]) -> None:
+    """Prepare a process: it ends with the one that started it, and a Ctrl-C reaches it while it runs a job.
+
+    Args:
+        environment: The environment of the process that started it; the fresh one's may be older.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
     if parent is not None:

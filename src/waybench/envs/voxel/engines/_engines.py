@@ -1,7 +1,6 @@
 """Opens engines by name."""
 
 from functools import lru_cache
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from waybench.core import UsageError
@@ -9,6 +8,8 @@ from waybench.envs.voxel.engines._catalogue import ENGINES, LUANTI
 from waybench.envs.voxel.engines._terrain import Chart, Terrain
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     from waybench.envs.voxel.engines._luanti import LuantiTerrain
 
 GROUP = "waybench.voxel_engines"
@@ -77,10 +78,16 @@ def _servers(seed: int) -> "LuantiTerrain":
 
 @lru_cache(maxsize=1)  # each is a simulator that plays one episode
 def _external(engine: str, seed: int, goal: str) -> Terrain:
-    for point in entry_points(group=GROUP, name=engine):
+    for point in _entry_points(engine):
         make: Any = point.load()
         return make(seed, goal)
     raise UsageError(f"engine={engine}: no installed package has the entry point {engine!r} in the group {GROUP}")
+
+
+def _entry_points(engine: str) -> "EntryPoints":
+    from importlib.metadata import entry_points  # it takes long to import, and few processes need it
+
+    return entry_points(group=GROUP, name=engine)
 
 
 def find_program(engine: str) -> str | None:
@@ -93,7 +100,7 @@ def find_program(engine: str) -> str | None:
         from waybench.envs.voxel.engines._server import program
 
         return program()
-    for point in entry_points(group=GROUP, name=engine):
+    for point in _entry_points(engine):
         found: Any = point.load()
         if getattr(found, "installed", lambda: True)():
             return point.module
