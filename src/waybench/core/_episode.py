@@ -119,7 +119,7 @@ class Episode(Generic[I, S, A]):
         self.state: S = play.game.start(item.instance)
         self.end_reason: End | None = play.game.terminal(self.state)
         self.error: str | None = None
-        self._stream = Stream(environment.id, item.instance.hash, "attempt", attempt, "turn")
+        self._stream: Stream | None = None
         self._turns: list[TurnRecord] = []
         self._probes: list[ProbeRecord] = []
         self._invalid_in_a_row = 0
@@ -193,6 +193,8 @@ class Episode(Generic[I, S, A]):
 
     def stream(self, purpose: str) -> Stream:
         """Return the random stream of one purpose in the present turn of this attempt."""
+        if self._stream is None:  # not before: without chance in it, an episode needs no hash of its instance
+            self._stream = Stream(self.environment.id, self.item.instance.hash, "attempt", self.attempt, "turn")
         return self._stream.child(len(self._turns), purpose)
 
     def step(self, reply: Reply | str, execute: A | None = None) -> TurnRecord:
