@@ -196,6 +196,7 @@ class Environment(Generic[I, S, A]):
     images: Images | None = None
     takes_context: bool = False
     _defaults: dict[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Any])
+    _default_play: list[Play[I, S, A]] = field(init=False, repr=False, compare=False, default_factory=list[Any])
 
     def __post_init__(self) -> None:
         """Add the options of pictures to those that are declared."""
@@ -323,7 +324,11 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
         """
-        return play_with_options(self, options)
+        if options != self._defaults:
+            return play_with_options(self, options)
+        if not self._default_play:  # most episodes have it; games and wordings keep no state
+            self._default_play.append(play_with_options(self, options))
+        return self._default_play[0]
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.
