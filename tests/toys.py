@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -186,8 +187,9 @@ def with_wording(wording: Wording[Any, Any, Any]) -> Environment[Any, Any, Any]:
     """Return the toy with other words; the wording's name is set to what the options say."""
 
     def changed(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
-        wording.name = options["wording"]
-        return replace(play(options), wording=wording)
+        named = copy(wording)
+        named.name = options["wording"]
+        return replace(play(options), wording=named)
 
     return replace(DIAL, play=changed)
 

@@ -69,7 +69,8 @@ class Environment(Generic[I, S, A]):
         best_of: Whether an item's score is that of its best attempt, and attempts after a perfect one are skipped;
             otherwise it is the mean of all attempts.
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
-        play: Resolved options -> game, wording and limits. `play_with` also knows templates.
+        play: Resolved options -> game, wording and limits, which keep no state: episodes share them. `play_with` also
+            knows templates.
         make_source: (key, level, resolved source options) -> source of items.
         datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
         horizon: The levels on which a model's horizon is searched for, as `Entry.horizon` says; None if there is
