@@ -56,6 +56,16 @@ class Lattice:
             if neighbour is not None and self.cells[neighbour]:
                 yield direction, neighbour
 
+    def ways(self) -> bytes:
+        """Return which neighbours of each cell, itself open or not, are open: 1 for up, 2 down, 4 left and 8 right."""
+        # All cells at once, in the bytes of one integer.
+        count, row = self.width * self.height, 8 * self.width
+        every, first, last = _masks(self.width, self.height)
+        cells = int.from_bytes(self.cells, "little")
+        vertical = (cells << row) & every | cells >> row << 1
+        horizontal = (cells & ~last) << 8 << 2 | (cells & ~first) >> 8 << 3
+        return (vertical | horizontal).to_bytes(count, "little")
+
     def distances(self, goal: int) -> tuple[int, ...]:
         """Return the number of moves from every cell to a goal, -1 where there is no way (breadth-first search)."""
         return _distances(self, goal)
@@ -83,26 +93,31 @@ class Lattice:
         return tuple(path)
 
 
+@lru_cache(maxsize=4)
+def _masks(width: int, height: int) -> tuple[int, int, int]:
+    """Return all bits of all cells, and the lowest one of each cell of the first and of the last column."""
+    first = int.from_bytes((b"\1" + bytes(width - 1)) * height, "little")
+    return (1 << 8 * width * height) - 1, first, first << 8 * (width - 1)
+
+
+@lru_cache(maxsize=4)
+def _offsets(width: int) -> list[list[int]]:
+    """Return, for each value of a cell in `Lattice.ways`, where those neighbours are."""
+    offsets = [dx + dy * width for dx, dy in DIRECTIONS.values()]
+    return [[offset for bit, offset in enumerate(offsets) if ways >> bit & 1] for ways in range(16)]
+
+
 @lru_cache(maxsize=64)
 def _distances(lattice: Lattice, goal: int) -> tuple[int, ...]:
-    width, cells = lattice.width, lattice.cells
-    # A frame of closed cells makes every neighbour exist, so that the loop needs no test for the border.
-    wide = width + 2
-    framed = bytearray(wide * (lattice.height + 2))
-    for y in range(lattice.height):
-        framed[(y + 1) * wide + 1 : (y + 1) * wide + 1 + width] = cells[y * width : (y + 1) * width]
-    far = [-1] * len(framed)
-    start = (goal // width + 1) * wide + goal % width + 1
-    far[start] = framed[start] = 0
-    queue = [start]
+    ways, offsets = lattice.ways(), _offsets(lattice.width)
+    far = [-1] * len(ways)
+    far[goal] = 0
+    queue = [goal]
     for cell in queue:  # and those that are appended meanwhile
         distance = far[cell] + 1
-        for neighbour in (cell - wide, cell + wide, cell - 1, cell + 1):
-            if framed[neighbour]:
-                framed[neighbour] = 0  # visited
+        for offset in offsets[ways[cell]]:
+            neighbour = cell + offset
+            if far[neighbour] < 0:
                 far[neighbour] = distance
                 queue.append(neighbour)
-    inside: list[int] = []
-    for row in range(wide + 1, wide * (lattice.height + 1), wide):
-        inside += far[row : row + width]
-    return tuple(inside)
+    return tuple(far)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
+from itertools import filterfalse
 
 from waybench.core import Stream
 
@@ -32,10 +33,11 @@ def _backtracker(near: Neighbours, rng: Stream) -> list[Edge]:
     room = rng.below(len(near))
     visited = bytearray(len(near))
     visited[room] = 1
+    is_visited = visited.__getitem__
     trail, edges = [room], list[Edge]()
     while len(edges) < len(near) - 1:  # the way back from the last room has no choices
         here = trail[-1]
-        fresh = [neighbour for neighbour in near[here] if not visited[neighbour]]
+        fresh = [*filterfalse(is_visited, near[here])]
         if not fresh:
             trail.pop()
             continue
@@ -139,5 +141,4 @@ def spanning_tree(columns: int, rows: int, algorithm: str, rng: Stream) -> tuple
     """
     near = _neighbours(columns, rows)
     tree = TREES[algorithm](near, rng)
-    edges = set(tree)
-    return tree, [passage for passage in _passages(columns, rows) if passage not in edges]
+    return tree, [*filterfalse(set(tree).__contains__, _passages(columns, rows))]

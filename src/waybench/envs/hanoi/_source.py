@@ -37,6 +37,7 @@ class HanoiSource(Source[Towers]):
             raise UsageError(f"level {level}: give a number of disks from {FEWEST} to {MOST_DISKS}")
         self._key, self._level = key, level
         self._free = options["positions"] == "free"
+        self._published = Towers(RODS[0] * level, RODS[2] * level)
 
     @property
     def space(self) -> int | None:
@@ -45,7 +46,7 @@ class HanoiSource(Source[Towers]):
 
     def item(self, index: int) -> Item[Towers]:
         """Return the item of this number."""
-        towers = Towers(RODS[0] * self._level, RODS[2] * self._level)
+        towers = self._published
         if self._free:
             rng = Stream("hanoi", VERSION, self._key, self._level, index)
             towers = self._towers(rng)

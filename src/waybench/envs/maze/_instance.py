@@ -10,6 +10,7 @@ SMALLEST = 5
 LARGEST = 1001
 
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
+_FEW_WAYS = bytes(ways for ways in range(16) if ways.bit_count() < 3)  # those of cells that are no junctions
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +86,13 @@ def prove(maze: Maze) -> dict[str, Json]:
 
 
 def _count(maze: Maze) -> tuple[int, int, int]:
-    """Return the numbers of pairs of neighbouring cells, cells and junctions that can be reached.
-
-    A set of cells is an integer with a bit for each cell, and a closed cell between a row and the next, so that a
-    shift never runs into the next row.
-    """
-    far, cells, size = maze.lattice.distances(maze.exit), maze.lattice.cells, maze.size
+    """Return the numbers of pairs of neighbouring cells, cells and junctions that can be reached."""
+    far, cells = maze.lattice.distances(maze.exit), maze.lattice.cells
     if far.count(-1) > cells.count(0):
         cells = bytes(map((-1).__lt__, far))
-    reached = cells.translate(_DIGITS).decode()
-    rows = [reached[row : row + size] for row in range(0, len(reached), size)]
-    bits, wide = int("0".join(rows), 2), size + 1
-    left, right, above, below = bits >> 1, bits << 1, bits >> wide, bits << wide
-    edges = (bits & left).bit_count() + (bits & above).bit_count()
-    junctions = bits & (left & right & (above | below) | above & below & (left | right))
-    return edges, bits.bit_count(), junctions.bit_count()
+    ways = int.from_bytes(maze.lattice.ways(), "little") & int.from_bytes(cells, "little") * 15
+    junctions = ways.to_bytes(len(cells), "little").translate(None, _FEW_WAYS)
+    return ways.bit_count() // 2, cells.count(1), len(junctions)
 
 
 def decode(data: Json) -> Maze:

@@ -71,6 +71,7 @@ class MazeSource(Source[Maze]):
         self._algorithm: str = options["algorithm"]
         self._sides: str = options["sides"]
         self._style = f"{self._loops:g} {self._algorithm} {self._sides}"
+        self._items = Stream(*self._purpose("item"))
 
     @property
     def space(self) -> int | None:
@@ -91,24 +92,34 @@ class MazeSource(Source[Maze]):
             listed = _listed(self.size, self._loops, self._sides)
             order = _cards(self._purpose("order"), len(listed), len(listed))
             return build(self.size, *listed[order[index % len(listed)]])
-        rng, rooms = Stream(*self._purpose("item", index)), self.size // 2
+        rng, rooms = self._items.child(index), self.size // 2
         tree, walls = spanning_tree(rooms, rooms, self._algorithm, rng)
         rng.shuffle(walls)
         return build(self.size, (*tree, *walls[: _opened(self._loops, len(walls))]), *self._openings(index))
 
     def _openings(self, index: int) -> tuple[int, int]:
         """Deal entrance and exit from a shuffled pack, so that items differ even where all walls are opened."""
-        rooms = self.size // 2
-        pairs = PAIRS if self._sides == "any" else (self._sides,)
-        pack = len(pairs) * rooms * rooms
-        count = min(pack, _DEALT)
-        dealt, place = divmod(index, count)
-        sides, ends = divmod(_cards(self._purpose("openings", dealt), pack, count)[place], rooms * rooms)
-        entrance, exit_ = (
-            opening(self.size, side, room)
-            for side, room in zip(pairs[sides].split("-"), divmod(ends, rooms), strict=True)
-        )
-        return entrance, exit_
+        dealt, place = divmod(index, min(_pack(self.size, self._sides), _DEALT))
+        return _deal(self._purpose("openings", dealt), self.size, self._sides)[place]
+
+
+def _pack(size: int, sides: str) -> int:
+    """Return the number of different openings, pairs of an entrance and an exit."""
+    return (len(PAIRS) if sides == "any" else 1) * (size // 2) ** 2
+
+
+def _openings(size: int, sides: str, card: int) -> tuple[int, int]:
+    """Return the cell numbers of the entrance and the exit that a card of the pack stands for."""
+    pair, rooms = divmod(card, (size // 2) ** 2)
+    a, b = (PAIRS[pair] if sides == "any" else sides).split("-")
+    i, j = divmod(rooms, size // 2)
+    return opening(size, a, i), opening(size, b, j)
+
+
+@lru_cache(maxsize=32)  # the items of a set follow one another
+def _deal(purpose: tuple[str | int, ...], size: int, sides: str) -> list[tuple[int, int]]:
+    pack = _pack(size, sides)
+    return [_openings(size, sides, card) for card in _cards(purpose, pack, min(pack, _DEALT))]
 
 
 @lru_cache(maxsize=32)  # the items of a set follow one another
@@ -137,15 +148,22 @@ def opening(size: int, side: str, room: int) -> int:
 
 def build(size: int, passages: Passages, entrance: int, exit_: int) -> Maze:
     """Return the maze with these passages, which are pairs of rooms, and openings."""
-    cells, rooms = bytearray(size * size), size // 2
-    for y in range(1, size, 2):
-        cells[y * size + 1 : (y + 1) * size - 1 : 2] = b"\1" * rooms
+    closed, rooms = _rooms(size)
+    cells = bytearray(closed)
     for a, b in passages:
-        beside = b == a + 1
-        cell = (2 * (a // rooms) + 1) * size + 2 * (a % rooms) + 1
-        cells[cell + (1 if beside else size)] = 1
+        cells[(rooms[a] + rooms[b]) // 2] = 1
     cells[entrance] = cells[exit_] = 1
     return Maze(Lattice(size, size, bytes(cells)), entrance, exit_)
+
+
+@lru_cache(maxsize=4)  # the items of a set follow one another
+def _rooms(size: int) -> tuple[bytes, list[int]]:
+    """Return the cells of a maze whose rooms are all closed, and the cell numbers of the rooms."""
+    rooms = [y * size + x for y in range(1, size, 2) for x in range(1, size, 2)]
+    cells = bytearray(size * size)
+    for room in rooms:
+        cells[room] = 1
+    return bytes(cells), rooms
 
 
 @lru_cache(maxsize=32)
@@ -153,13 +171,7 @@ def _listed(size: int, loops: float, sides: str) -> list[tuple[Passages, int, in
     rooms = size // 2
     passages = walls_between(rooms)
     walls = len(passages) - (rooms * rooms - 1)  # that are left by a spanning tree
-    pairs = PAIRS if sides == "any" else (sides,)
-    openings = [
-        (opening(size, a, i), opening(size, b, j))
-        for a, b in (pair.split("-") for pair in pairs)
-        for i in range(rooms)
-        for j in range(rooms)
-    ]
+    openings = [_openings(size, sides, card) for card in range(_pack(size, sides))]
 
     def shapes(opened: int) -> list[Passages]:
         return [shape for shape in combinations(passages, rooms * rooms - 1 + opened) if connects(shape, rooms * rooms)]
