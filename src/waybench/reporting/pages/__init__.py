@@ -1,7 +1,7 @@
 """Pages of the report."""
 
 from waybench.reporting.pages._compare import comparison
-from waybench.reporting.pages._episode import conversation, episode_source
+from waybench.reporting.pages._episode import conversation, episode_source, repeated
 from waybench.reporting.pages._home import Compared, Section, SectionFamily, section_families, sections
 from waybench.reporting.pages._ledger import ledger_page
 from waybench.reporting.pages._models import model
@@ -24,6 +24,7 @@ __all__ = [
     "ledger_page",
     "model",
     "probes",
+    "repeated",
     "section_families",
     "sections",
 ]
