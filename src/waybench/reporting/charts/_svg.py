@@ -26,6 +26,11 @@ _ATTRIBUTES = {
     *{"fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"},
     *{"stroke-linejoin", "stroke-miterlimit", "opacity", "font-size", "font-weight", "text-anchor"},
 }
+_INHERITED = {
+    *{"fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"},
+    *{"stroke-linejoin", "stroke-miterlimit", "font-size", "font-weight", "text-anchor"},
+}
+_DEFAULTS = {"opacity": "1", "transform": "translate(0,0)", **dict.fromkeys(("x1", "x2", "y1", "y2"), "0")}
 _VALUE = re.compile(r"[-+\w .,#%()]*")
 _CACHES: list[tuple[ReportCache, Path | None]] = [(ReportCache(None), None)]
 # Descriptions for screen readers of parts of which `inline` keeps none: to make them takes a tenth of the time.
@@ -135,13 +140,33 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
     attributes = {
         key: _LONG_FRACTION.sub(r"\1", value) if "." in value else value
         for key, value in element.attrib.items()
-        if key in _ATTRIBUTES and _VALUE.fullmatch(value)
+        if key in _ATTRIBUTES and value != _DEFAULTS.get(key) and _VALUE.fullmatch(value)
     }
     kept = ElementTree.Element(name, attributes)
     kept.text = element.text if name in ("text", "title") else None
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
-    kept.extend(child for found in element if (child := _kept(found)) is not None)
+    kept.extend(shape for found in element if (child := _kept(found)) is not None for shape in _ungrouped(child))
     empty = (name == "g" and not len(kept)) or (name == "path" and not kept.get("d"))
-    return None if empty else kept
+    if empty:
+        return None
+    _inherit(kept)
+    return kept
+
+
+def _ungrouped(element: ElementTree.Element) -> list[ElementTree.Element]:
+    """Return an element, or what is in it if it is a group that says nothing."""
+    return list(element) if element.tag == "g" and not element.attrib else [element]
+
+
+def _inherit(group: ElementTree.Element) -> None:
+    """Give a group the attributes that all of its shapes have alike, in their place."""
+    if group.tag != "g":
+        return
+    first, *others = group
+    for key, value in tuple(first.attrib.items()) if others else ():
+        if key in _INHERITED and key not in group.attrib and all(each.get(key) == value for each in others):
+            group.set(key, value)
+            for each in group:
+                del each.attrib[key]
