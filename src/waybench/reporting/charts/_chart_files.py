@@ -52,7 +52,7 @@ class ChartFiles:
                 # First the picture: a drawing that is there tells the next report that its picture is there, too.
                 yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{place}.svg", svg
-            yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False) + "\n"
+            yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False, separators=(",", ":")) + "\n"
             self.listed.append({"name": chart.name, "caption": chart.caption})
 
     def _before(self, place: str, svg: str) -> bytes:
@@ -119,7 +119,9 @@ def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
     if isinstance(value, Mapping):
         items = cast(Mapping[str, Json], value).items()
         return {
-            key: _resolved(one, _COLOURED if key == "values" else None) if keys is None or key in keys else one
+            key: _resolved(one, _COLOURED if key in ("values", "datasets") else None)
+            if keys is None or key in keys
+            else one
             for key, one in items
         }
     if isinstance(value, list):
