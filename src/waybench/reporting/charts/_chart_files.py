@@ -20,6 +20,7 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _PAPER = "#ffffff"
 _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
 _COLOURED_TAG = re.compile(r"<[^>]*var\([^>]*>")
+_DATA = {"values", "datasets"}  # keys of data in a specification
 _COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
 
 
@@ -119,9 +120,7 @@ def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
     if isinstance(value, Mapping):
         items = cast(Mapping[str, Json], value).items()
         return {
-            key: _resolved(one, _COLOURED if key in ("values", "datasets") else None)
-            if keys is None or key in keys
-            else one
+            key: _resolved(one, _COLOURED if key in _DATA else None) if keys is None or key in keys else one
             for key, one in items
         }
     if isinstance(value, list):
