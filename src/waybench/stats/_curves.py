@@ -23,7 +23,7 @@ _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
 _CELLS = 1000  # of rates, for their intervals
-_MOST_GRIDS = 8  # that are kept: of all shapes that horizons are fitted with, for one range
+_MOST_GRIDS = 2  # that are kept: each takes up to 100 MB with what it keeps
 _NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
@@ -135,6 +135,11 @@ class Curves:
         self._likelihood: tuple[Trials | None, Array] = None, np.empty(0)
         self._cells: tuple[bytes, NDArray[np.int16]] = b"", np.empty(0, dtype=np.int16)
         self._reaches: dict[float, Array] = {}
+
+    def forget(self) -> None:
+        """Give back the memory of what is kept for further trials."""
+        self._logs_cache.clear()
+        self._likelihood, self._cells = (None, np.empty(0)), (b"", np.empty(0, dtype=np.int16))
 
     def rates(self, at: Array, selection: NDArray[np.bool_] | Indices | None = None) -> Array:
         """Return the success rates of curves (rows) at some difficulties (columns).
@@ -374,6 +379,8 @@ def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
             _grids.append(_grids.pop(number))
             return known
     _grids.append(Curves(shape, lowest, highest))
+    for known in _grids[:-_MOST_GRIDS]:
+        known.forget()  # fits still have it
     del _grids[:-_MOST_GRIDS]
     return _grids[-1]
 
