@@ -112,11 +112,12 @@ class Visits:
             self.complaints.append(f"request: {request.url}")
 
 
-def follow(link: "Locator") -> None:
+def follow(link: "Locator", *, scripts: bool = True) -> None:
     """Click a link, and wait until its page is loaded: until then, what is asked is asked of the page before it."""
     with link.page.expect_event("load"):
         link.click()
-    _wait_for_replay(link.page)
+    if scripts:
+        _wait_for_replay(link.page)
 
 
 def _wait_for_replay(page: "Page") -> None:

@@ -284,11 +284,11 @@ def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
     assert page.locator("figure .wide svg").first.is_visible()
     page = visit(site, ALL, scripts=False)
     assert page.locator("#leaders tbody tr").count() == 14
-    follow(page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes"))
+    follow(page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes"), scripts=False)
     page.get_by_role("radio", name="with an infrastructure error").check()  # by the style sheet alone
     assert page.locator("article").filter(visible=True).count() == 1
     page.get_by_role("radio", name="all").check()
-    follow(page.locator("article", has_text="Maze 503").get_by_role("link", name="attempt 3"))
+    follow(page.locator("article", has_text="Maze 503").get_by_role("link", name="attempt 3"), scripts=False)
     board = page.locator("#board svg")
     assert board.is_visible() and board.get_attribute("aria-label")
     # The last drawing, which has the way that was walked.

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -35,6 +36,7 @@ _VALUE = re.compile(r"[-+\w .,#%()]*")
 _CACHES: list[tuple[ReportCache, Path | None]] = [(ReportCache(None), None)]
 # Descriptions for screen readers of parts of which `inline` keeps none: to make them takes a tenth of the time.
 _UNDESCRIBED: Spec = {name: {"aria": False} for name in ("axis", "legend", "title", "area", "line", "rule", "text")}
+_NO_LABEL = 'aria-label=""'
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 
 
@@ -78,7 +80,7 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
     if content is None:
         content = _content(text, others / key.hex() if others else None)
         kept.put(key, content)
-    return inline(zlib.decompress(content).decode(), label)
+    return _labelled(zlib.decompress(content).decode(), label)
 
 
 @contextmanager
@@ -93,11 +95,11 @@ def drawings_in(cache: ReportCache) -> Generator[None, None, None]:
 
 
 def _content(spec: str, path: Path | None) -> bytes:
-    """Return a drawing, compressed, from a file if another process has written that."""
+    """Return a drawing without its label, compressed, from a file if another process has written that."""
     with suppress(OSError):
         if path is not None and path.exists():
             return path.read_bytes()
-    content = zlib.compress(_converted(spec).encode(), 1)
+    content = zlib.compress(_shapes(_converted(spec)).encode(), 1)
     with suppress(OSError):  # then the other processes make it again
         if path is not None:
             part = path.with_suffix(f".{os.getpid()}")
@@ -123,14 +125,25 @@ def inline(svg: str, label: str) -> Markup:
         svg: The drawing, as vl-convert gives it.
         label: What it shows, for those who cannot see it.
     """
+    return _labelled(_shapes(svg), label)
+
+
+def _labelled(shapes: str, label: str) -> Markup:
+    """Return a drawing for a page with its label."""
+    escaped = escape(label, quote=False).replace('"', "&quot;")
+    return Markup(shapes.replace(_NO_LABEL, f'aria-label="{escaped}"', 1))
+
+
+def _shapes(svg: str) -> str:
+    """Return a drawing for a page, whose label is empty."""
     root = ElementTree.fromstring(svg)
     kept = _kept(root)
     if kept is None:
         raise ValueError("not an SVG drawing")
     width = root.get("width", "")
-    kept.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": label}
+    kept.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": ""}
     kept.attrib["style"] = f"--natural:{float(width or 0):g}px"
-    return Markup(ElementTree.tostring(kept, encoding="unicode"))
+    return ElementTree.tostring(kept, encoding="unicode")
 
 
 def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
