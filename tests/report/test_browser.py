@@ -94,6 +94,7 @@ def test_a_columns_head_sorts_by_numbers(visit: Visits, site: Path, head: str) -
 def test_numbers_are_sorted_as_numbers(visit: Visits, site: Path) -> None:
     page = visit(site, ALL)
     page.locator("#leaders thead th", has_text="Score").click()
+    page.wait_for_selector("#leaders th[aria-sort=ascending]")
     values = [value for value in column(page, "Score") if value is not None]
     assert values == sorted(values) != sorted(values, key=str)
 
