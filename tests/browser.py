@@ -88,6 +88,8 @@ class Visits:
         context.on("request", lambda request: self._fetched(request, root))
         opened = context.new_page()
         opened.goto(f"{root}/{page}")
+        if scripts:
+            _wait_for_replay(opened)
         return opened
 
     def close(self) -> None:
@@ -110,10 +112,17 @@ class Visits:
             self.complaints.append(f"request: {request.url}")
 
 
-def follow(link: "Locator") -> None:
+def follow(link: "Locator", *, scripts: bool = True) -> None:
     """Click a link, and wait until its page is loaded: until then, what is asked is asked of the page before it."""
     with link.page.expect_event("load"):
         link.click()
+    if scripts:
+        _wait_for_replay(link.page)
+
+
+def _wait_for_replay(page: "Page") -> None:
+    """Wait until a replay has unpacked its data, which no event tells."""
+    page.wait_for_function("!document.querySelector('#controls[hidden]')")
 
 
 def too_wide(page: "Page") -> list[str]:

@@ -1,13 +1,17 @@
 """Reading a site as a browser would, strictly."""
 
+import base64
+import json
 import os
 import re
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 from waybench.analysis import LoggedEpisode
 from waybench.reporting import write_report
@@ -21,12 +25,18 @@ POLICY = (
     "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src data:; "
     "script-src {}; base-uri 'none'; form-action 'none'"
 )
-DATA = {"replay": "frames", "compare": "data"}  # scripts that read data of the page's, by the id of these
+# Of scripts that read data of the page's, the id and the type of these.
+DATA = {"replay": ("frames", "application/zlib"), "compare": ("data", "application/json")}
 LINK = re.compile(r"((?:\.\./)?(?:[a-z]+/)?[a-z0-9.-]+\.[a-z]+)?(?:#([\w-]+))?")
 INSIDE = re.compile(
     rf"(?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json|table\.md|charts/index\.json|"
     r"data/(?:index\.html|summary\.schema\.json|[a-z]+\.(?:csv|parquet))"
 )
+
+
+def unpacked(data: str) -> Any:
+    """Return the values in a replay's data, as its script unpacks them."""
+    return json.loads(zlib.decompress(base64.b64decode(data, validate=True)))
 
 
 class Page(HTMLParser):
@@ -130,7 +140,8 @@ def _check_scripts(page: Page, up: str) -> None:
     names = [script["src"].removeprefix(f"{up}assets/").removesuffix(".js") for script in loaded]
     assert set(names) <= {"datatables", "tables", "replay", "compare"}
     assert loaded == [{"src": f"{up}assets/{name}.js", "defer": ""} for name in names]
-    assert inline == [{"type": "application/json", "id": DATA[name]} for name in names if name in DATA]
+    wanted = [DATA[name] for name in names if name in DATA]
+    assert inline == [{"type": kind, "id": id_} for id_, kind in wanted]
     assert len(page.scripts) == len(inline)
 
 

@@ -94,6 +94,7 @@ def test_a_columns_head_sorts_by_numbers(visit: Visits, site: Path, head: str) -
 def test_numbers_are_sorted_as_numbers(visit: Visits, site: Path) -> None:
     page = visit(site, ALL)
     page.locator("#leaders thead th", has_text="Score").click()
+    page.wait_for_selector("#leaders th[aria-sort=ascending]")
     values = [value for value in column(page, "Score") if value is not None]
     assert values == sorted(values) != sorted(values, key=str)
 
@@ -284,11 +285,11 @@ def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
     assert page.locator("figure .wide svg").first.is_visible()
     page = visit(site, ALL, scripts=False)
     assert page.locator("#leaders tbody tr").count() == 14
-    follow(page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes"))
+    follow(page.locator("#leaders tr", has_text=sites.STEADY).get_by_role("link", name="Mazes"), scripts=False)
     page.get_by_role("radio", name="with an infrastructure error").check()  # by the style sheet alone
     assert page.locator("article").filter(visible=True).count() == 1
     page.get_by_role("radio", name="all").check()
-    follow(page.locator("article", has_text="Maze 503").get_by_role("link", name="attempt 3"))
+    follow(page.locator("article", has_text="Maze 503").get_by_role("link", name="attempt 3"), scripts=False)
     board = page.locator("#board svg")
     assert board.is_visible() and board.get_attribute("aria-label")
     # The last drawing, which has the way that was walked.

@@ -8,7 +8,7 @@ import pytest
 from tests.analysis.episodes import MAZE
 from tests.browser import Visits
 from tests.report import sites
-from tests.report.pages import Page
+from tests.report.pages import Page, unpacked
 from waybench import load
 from waybench.analysis import LoggedEpisode
 from waybench.core import EpisodeRecord, play_out, policy
@@ -33,7 +33,7 @@ def where(page: Any) -> str:
 
 def steps(page: Any) -> list[str]:
     """Return what a page says at each step of a maze of three plans."""
-    moves: list[int] = page.evaluate("JSON.parse(document.getElementById('frames').textContent).moves")
+    moves: list[int] = unpacked(page.locator("#frames").text_content())["moves"]
     of = [f", move {move} of {count}" if count > 1 else "" for count in moves for move in range(1, count + 1)]
     turns = [turn for turn, count in enumerate(moves) for _ in range(count)]
     return [f"Turn {turn} of 3{move}" if turn else "Start" for turn, move in zip(turns, of, strict=True)]

@@ -1,8 +1,9 @@
 """The page of one attempt: what was said, what it was read as, and what it came to."""
 
-import json
 import re
 from dataclasses import replace
+from html import escape
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import answered as asked
 from tests.analysis.searches import items
-from tests.report.pages import Page, site
+from tests.report.pages import Page, site, unpacked
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, EpisodeRecord, Message, Reply, play_out, policy
 from waybench.reporting import _format
@@ -28,8 +29,15 @@ def replay(out: Path, record: EpisodeRecord) -> Page:
 
 
 def said_in(page: Page, kind: str) -> list[str]:
-    """Return what messages of a kind say, as HTML."""
-    return [part.split("</div>")[0] for part in page.html.split(f'<div class="said {kind}">')[1:]]
+    """Return what messages of a kind say, as HTML, once the page's script has filled in what repeats."""
+    fold = "<pre tabindex=0></pre>"
+    texts = unpacked(page.scripts[0])["repeated"] if page.scripts else []
+    assert page.html.count(fold) == len(texts)
+    html = "".join(
+        f"{part}{f'<pre tabindex=0>{escape(text)}</pre>' if text is not None else ''}"
+        for part, text in zip_longest(page.html.split(fold), texts)
+    )
+    return [part.split("</div>")[0] for part in html.split(f'<div class="said {kind}">')[1:]]
 
 
 def texts(page: Page, kind: str) -> list[str]:
@@ -139,7 +147,7 @@ def test_attempts_that_count_in_nothing_have_pages(tmp_path: Path, attempt: str)
         assert not page.all("svg")
     elif attempt == "no turns":
         assert "There is no reply." in page.text
-        assert json.loads(page.scripts[0])["turns"] == [0]
+        assert unpacked(page.scripts[0])["turns"] == [0]
     else:
         assert "does not agree" in page.text
         assert not texts(page, "prompt")
@@ -148,14 +156,14 @@ def test_attempts_that_count_in_nothing_have_pages(tmp_path: Path, attempt: str)
 
 def test_what_is_drawn_and_what_is_not(tmp_path: Path) -> None:
     drawn = site(tmp_path / "a", played("noisy-0.3", (9,), mazes=1)).replays[0]
-    data = json.loads(drawn.scripts[0])
+    data = unpacked(drawn.scripts[0])
     assert len(data["frames"]) == len(data["turns"]) > 1
     assert "Re-simulated from the record." in drawn.text
     assert "Show a shortest path" in drawn.text
     claimed = replace(said(["a", "b"]), instance_hash="0" * 64)  # what is not confirmed is not drawn
     plain = site(tmp_path / "b", [logged(claimed)]).replays[0]
     assert not plain.all("svg")
-    data = json.loads(plain.scripts[0])
+    data = unpacked(plain.scripts[0])
     turns = [a for _, a in plain.elements if "data-turn" in a]
     assert (data["frames"], data["turns"]) == ([], list(range(len(turns) + 1)))
     assert "Show a" not in plain.text
@@ -222,7 +230,7 @@ def test_games_are_followed_step_by_step(tmp_path: Path) -> None:
     environment = waybench.load("hanoi/rods")
     play = play_out(environment, environment.source("rods", 3).item(0), policy("oracle"), {"wording": "one_question"})
     page = site(tmp_path, [LoggedEpisode("m", "hanoi", play.record())]).replays[0]
-    data: Any = json.loads(page.scripts[0])
+    data: Any = unpacked(page.scripts[0])
     assert len(data["frames"]) == len(play.turns) + 1
     assert "Show the goal" in page.text
 

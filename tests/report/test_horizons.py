@@ -209,9 +209,11 @@ def test_a_panel_draws_the_curve_and_its_band(curves: list[SuccessCurve]) -> Non
     players = [Player(each.group.model, each.group.embedded, number, each) for number, each in enumerate(own)]
     spec = success_spec(players, "Dimension", ("maze", "mazes"), WIDE)
     assert len(spec["concat"]) == len(own) == 4
-    for panel, each in zip(spec["concat"], own, strict=True):
+    for number, (panel, each) in enumerate(zip(spec["concat"], own, strict=True)):
         (band,) = [layer for layer in panel["layer"] if layer["mark"]["type"] == "area"]
-        assert [tuple(point.values()) for point in band["data"]["values"]] == [tuple(point) for point in each.line]
+        assert (band["data"], band["transform"]) == ({"name": "curves"}, [{"filter": f"datum.series == {number}"}])
+        shown = [point for point in spec["datasets"]["curves"] if point["series"] == number]
+        assert shown == [{**point._asdict(), "series": number} for point in each.line]
         marks = [layer for layer in panel["layer"] if layer["mark"].get("shape") == "diamond"]
         within = [(one.value, one.share) for one in each.horizons if one.value is not None]
         assert [(m["at"], m["rate"]) for layer in marks for m in layer["data"]["values"]] == within

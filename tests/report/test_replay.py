@@ -1,6 +1,5 @@
 """The pages on which an episode can be followed."""
 
-import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import waybench
 from tests.analysis.episodes import failed, logged, played, said
-from tests.report.pages import read, site
+from tests.report.pages import read, site, unpacked
 from waybench.analysis import LoggedEpisode
 from waybench.analysis.logs import Origin
 from waybench.core import Episode, Reply, Usage, play_out, policy
@@ -33,7 +32,7 @@ def test_every_attempt_has_a_page_and_a_link(tmp_path: Path) -> None:
     for page in pages.values():
         turns = [attributes["data-turn"] for _, attributes in page.elements if "data-turn" in attributes]
         assert turns == [str(number) for number in range(1, len(turns) + 1)]
-        assert json.loads(page.scripts[0])["turns"][-1] == len(turns)
+        assert unpacked(page.scripts[0])["turns"][-1] == len(turns)
         # Nothing of a record that a simulation does not confirm is drawn.
         assert bool(page.all("svg")) == ("does not agree with the re-simulation" not in page.text)
     assert any("</script><script>alert(1)</script>" in page.words for page in pages.values())
@@ -69,7 +68,7 @@ def test_what_a_reply_was_read_as_is_marked(tmp_path: Path) -> None:
 
 def test_plans_are_walked_move_by_move(tmp_path: Path) -> None:
     (page,) = site(tmp_path, played("oracle", (9,), mazes=1)).replays
-    data = json.loads(page.scripts[0])
+    data = unpacked(page.scripts[0])
     environment = waybench.load("maze/alicia")
     maze = environment.source(level=9).item(0).instance
     shortest = maze.lattice.shortest_path(maze.entrance, maze.exit)

@@ -70,7 +70,7 @@ def test_the_result_that_tells_most_of_the_horizon_is_wanted(results: Sequence[t
     """Against the mutual information from the joint distribution of horizon and result, one term after the other."""
     curves = Curves(Shape(), PLACES[0], PLACES[-1])
     at, solved = (np.array([float(each[k]) for each in results]) for k in (0, 1))
-    posterior = curves.after(Trials(at, solved, np.ones(len(at))))
+    posterior = curves.posterior(curves.log_likelihood(Trials(at, solved, np.ones(len(at)))))
     low, high = math.log2(PLACES[0]), math.log2(PLACES[-1])
     width = (high - low) / round(20 * (high - low))
     told: list[float] = []

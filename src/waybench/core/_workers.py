@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 P = TypeVar("P")
 T = TypeVar("T")
 PROCESSES = min(8, os.cpu_count() or 1)  # that take part by default
-_AHEAD = 4  # results of each process that may wait to be taken: they are in memory
+_AHEAD = 32  # results that may wait to be taken: they are in memory, and behind a long job the others go on
 _FORBIDDEN: list[bool] = []
 _WORK: list[Callable[[int], Any]] = []  # what a forked process finds here needs no pickling
 
@@ -85,7 +85,7 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
                 # numpy has threads, which know what to do about a fork; there are no others (`_can_fork`).
                 warnings.simplefilter("ignore", DeprecationWarning)
                 # The first one starts all processes; these work on while this process does something else.
-                begun = [pool.submit(_run, number) for number in range(min(count, _AHEAD * processes))]
+                begun = [pool.submit(_run, number) for number in range(min(count, _AHEAD + processes))]
             try:
                 yield _in_order(pool, begun, count)
             finally:

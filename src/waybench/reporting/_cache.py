@@ -106,7 +106,7 @@ class ReportCache:
         try:
             with open(temporary, "wb") as file:
                 file.write(_FIRST_LINE)
-                for key in sorted(self.used):
+                for key in sorted(self.used & kept.keys()):  # a kept page may have used an entry that is damaged
                     content = kept[key]
                     file.write(_HEAD.pack(key, hashlib.sha256(content).digest(), len(content)) + content)
             temporary.replace(self._path)

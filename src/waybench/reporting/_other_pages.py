@@ -1,10 +1,11 @@
 """The pages about several groups of results: of models, families and agents, and the files for programs."""
 
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from waybench.analysis import horizon_frame
+from waybench.analysis import Estimate, Row, horizon_frame
 from waybench.analysis.comparisons import (
     isomorph_frame,
     setting_effect_frame,
@@ -14,17 +15,22 @@ from waybench.analysis.comparisons import (
 from waybench.analysis.estimates import ledger_frame
 from waybench.analysis.published import published_frame
 from waybench.core import Json
+from waybench.envs import registry
 from waybench.reporting._agents import agent_cards, agent_report
 from waybench.reporting._chosen_replays import LATER
 from waybench.reporting._export import exports
+from waybench.reporting._files import task_page
 from waybench.reporting._front import write_front
+from waybench.reporting._presentations import presentation_of
 from waybench.reporting._summary import about, summary_json
 from waybench.reporting._templates import assets
 from waybench.reporting.pages import (
     Compared,
+    ScoreKey,
     Section,
     SectionFamily,
     comparison,
+    is_comparable,
     item_kinds,
     ledger_page,
     model,
@@ -63,7 +69,11 @@ def write_family(site: "Site", family: SectionFamily, compared: Compared) -> Jso
     """
     estimates, totals = ([each for each in some if family.holds(each.group)] for some in site.fixed())
     own = sections(family, estimates, totals, compared, site.pages, site.facts)
-    compared_on = {section.anchor for section in own if _compare(site, section)}
+    compared_on = {
+        section.anchor
+        for section in own
+        if is_comparable((row for row, _ in _rows(site, section.key)), _estimates(site, section.key))
+    }
     for section in own:
         site.page(
             f"tasks/{section.anchor}.html",
@@ -156,22 +166,41 @@ def write_rest(site: "Site", charts: Sequence[Sequence[str]], compared: Compared
     )
 
 
+def write_compare(site: "Site", key: ScoreKey) -> None:
+    """Write the page on which two models stand side by side at a task, if there are two."""
+    (env_id, apart), anchor = key, task_page(*key)
+    env, presentation = registry.load(env_id), presentation_of(env_id)
+    rows = [
+        (row, number if site.replays.is_written(row.group, number) else -number) for row, number in _rows(site, key)
+    ]
+    made = comparison(env, presentation, rows, _estimates(site, key), site.pages, site.verdicts)
+    if made is not None:
+        site.page(
+            f"compare/{anchor}.html",
+            "compare.html",
+            env=env,
+            apart=apart,
+            anchor=anchor,
+            presentation=presentation,
+            comparison=made,
+        )
+
+
+def _rows(site: "Site", key: ScoreKey) -> list[tuple[Row, int]]:
+    """Return the rows of a task, each with its number in its group."""
+    found = site.found
+    positions = (found.positions(group) for group in site.names if (group.env, group.apart) == key)
+    return [(found.rows[at], found.numbers[at]) for at in sorted(chain.from_iterable(positions))]
+
+
+def _estimates(site: "Site", key: ScoreKey) -> list[Estimate]:
+    """Return the estimates by level of a task."""
+    groups = [group for group in site.estimates_of if (group.env, group.apart) == key]
+    return [each for group in groups for each in site.estimates_of[group]]
+
+
 def _published(site: "Site", section: Section) -> list[Table]:
     """Return the published rows of a task beside its results."""
-    estimates, totals = ([each for each in some if section.holds(each.group)] for some in (site.estimates, site.totals))
+    estimates = _estimates(site, section.key)
+    totals = [total for total in site.totals if section.holds(total.group)]
     return published_tables(section.env.id, estimates, totals, site.published, site.pages)
-
-
-def _compare(site: "Site", section: Section) -> bool:
-    """Write the page on which two models stand side by side at a task, if there are two."""
-    found = site.found
-    own = [
-        (row, number if site.replays.is_written(row.group, number) else -number)
-        for row, number in zip(found.rows, found.numbers, strict=True)
-        if section.holds(row.group)
-    ]
-    estimates = [estimate for estimate in site.estimates if section.holds(estimate.group)]
-    made = comparison(section.env, section.presentation, own, estimates, site.pages, site.verdicts)
-    if made is not None:
-        site.page(f"compare/{section.anchor}.html", "compare.html", section=section, comparison=made)
-    return made is not None

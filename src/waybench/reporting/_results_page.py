@@ -12,9 +12,9 @@ from waybench.envs import registry
 from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import Played
 from waybench.reporting._presentations import presentation_of
-from waybench.reporting._replay import framer, frames, undrawn
+from waybench.reporting._replay import framer, frames, packed, undrawn
 from waybench.reporting._summary import skip_reasons
-from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes
+from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes, repeated
 from waybench.reporting.tables import LoggedError, belief_table, clusters, error_table, level_table, of_model, prompt
 
 if TYPE_CHECKING:
@@ -54,15 +54,17 @@ def write_results(site: "Site", total: Estimate) -> None:
         turns = played.episode.record.turns
         instance = played.instance if played.again.confirmed else None
         drawings = undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
+        said = conversation(played, item.opening)
         site.page(
             f"replays/{attempt.replay}",
             "replay.html",
             **shared,
             attempt=attempt,
             item=item,
-            said=conversation(played, item.opening),
+            said=said,
             probes=probes(played),
             frames=drawings,
+            data=packed({**drawings.values, "repeated": repeated(said)}),
             first_error=played.row.first_error,
             not_simulated=played.again.skipped,
             neighbours=site.neighbours.find(played.row, played.number),

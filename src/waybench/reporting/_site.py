@@ -42,6 +42,7 @@ from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._neighbours import NeighbourIndex
 from waybench.reporting._other_pages import (
     write_agents,
+    write_compare,
     write_family,
     write_frames,
     write_model,
@@ -51,8 +52,8 @@ from waybench.reporting._other_pages import (
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._results_page import refresh_neighbours, write_results
-from waybench.reporting.charts import ChartFiles, model_colours, panel_values
-from waybench.reporting.pages import Compared, Verdicts, section_families
+from waybench.reporting.charts import ChartFiles, colour_number, model_colours, panel_values
+from waybench.reporting.pages import Compared, SectionFamily, Verdicts, section_families
 from waybench.reporting.tables import Failed
 
 
@@ -110,11 +111,15 @@ class Site:
             )
             for total in self.totals
         ]
-        families = [Job(b"", partial(write_family, self, family, compared)) for family in self.families]
+        families = [
+            Job(self._family_key(title, family, compared), partial(write_family, self, family, compared))
+            for family in self.families
+        ]
         others = [
             Job(b"", partial(write_summary, self, title, compared)),
             Job(b"", partial(write_frames, self, compared)),
             Job(b"", partial(write_agents, self)),
+            *(Job(b"", partial(write_compare, self, key)) for family in self.families for key in family.keys),
         ]
         models = [Job(b"", partial(write_model, self, name, compared)) for name in self.model_pages]
         # The longest jobs come first, and last those whose charts others have drawn.
@@ -153,6 +158,20 @@ class Site:
             *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
             *(episodes, estimates, total, failures),
             [self.replays.link(group, self.found.numbers[at]) for at in self.found.positions(group)],
+        )
+
+    def _family_key(self, title: str, family: SectionFamily, compared: Compared) -> bytes:
+        """Return the key of the pages of a family: of all that `write_family` shows."""
+        if not all(map(is_cacheable, family.envs)):
+            return b""
+        groups = [group for group in self.names if family.holds(group)]
+        return content_key(
+            "family",
+            *(title, family, self._png, self._episodes(groups), self.published, bool(self.facts)),
+            [(group, self.pages[group], group in self.searched, self.estimates_of[group]) for group in groups],
+            [total for total in self.totals if family.holds(total.group)],
+            [(group.model, self.facts.get(group.model), colour_number(group.model)) for group in groups],
+            [compared.of(key) for key in family.keys],
         )
 
     def _compared(self) -> Compared:

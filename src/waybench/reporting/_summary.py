@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from waybench._version import __version__
 from waybench.analysis import Estimate
@@ -99,7 +99,23 @@ def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str
         "agent_effects": [each.to_json() for each in compared.agent_effects],
         **more,
     }
-    return json.dumps(summary, indent=1, allow_nan=False) + "\n"
+    return lines(summary)
+
+
+def lines(summary: Mapping[str, Any]) -> str:
+    """Return an object as JSON, each of its keys and each record of a list on a line of its own.
+
+    Indented, a summary takes three times as long to write and half as much room again.
+    """
+
+    def text(value: Any) -> str:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+    def part(value: Any) -> str:
+        records = ",\n".join(map(text, cast(list[Any], value))) if isinstance(value, list) else ""
+        return f"[\n{records}\n]" if records else text(value)
+
+    return "{\n" + ",\n".join(f"{text(key)}:{part(value)}" for key, value in summary.items()) + "\n}\n"
 
 
 def _ratio(curve: SuccessCurve, pages: Mapping[Group, str]) -> dict[str, Any] | None:

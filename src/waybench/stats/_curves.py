@@ -1,7 +1,7 @@
 """Success by difficulty: a distribution over psychometric curves with an upper asymptote below 1."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
 _CELLS = 1000  # of rates, for their intervals
-_MOST_GRIDS = 8  # that are kept: of all shapes that horizons are fitted with, for one range
+_MOST_GRIDS = 2  # that are kept: each takes up to 100 MB with what it keeps
 _NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
@@ -132,7 +132,14 @@ class Curves:
         row = np.ravel_multi_index(tuple(column[[0, 1, 3]]), (sizes[0], sizes[1], sizes[3]))
         self._row: NDArray[np.intp] = np.asarray(row, dtype=np.intp)
         self._tails: tuple[bytes, Array] = b"", np.empty(0)
+        self._likelihood: tuple[Trials | None, Array] = None, np.empty(0)
+        self._cells: tuple[bytes, NDArray[np.int16]] = b"", np.empty(0, dtype=np.int16)
         self._reaches: dict[float, Array] = {}
+
+    def forget(self) -> None:
+        """Give back the memory of what is kept for further trials."""
+        self._logs_cache.clear()
+        self._likelihood, self._cells = (None, np.empty(0)), (b"", np.empty(0, dtype=np.int16))
 
     def rates(self, at: Array, selection: NDArray[np.bool_] | Indices | None = None) -> Array:
         """Return the success rates of curves (rows) at some difficulties (columns).
@@ -146,12 +153,19 @@ class Curves:
         guess, lapse = (ends if selection is None else ends[selection] for ends in (self.guess, self.lapse))
         return guess[:, None] + (1 - guess - lapse)[:, None] * tails
 
-    def each_rates(self, at: Array, selection: NDArray[np.bool_]) -> Iterator[Array]:
-        """Yield the success rates of some curves at each difficulty: the columns of `rates`, which are many numbers."""
-        tails, rows = self._tails_at(at), self._row[selection]
-        guess, span = self.guess[selection], 1 - self.guess[selection] - self.lapse[selection]
-        for column in tails.T.copy():
-            yield guess + span * column[rows]
+    def cells(self, at: Array) -> NDArray[np.int16]:
+        """Return the success rates of all curves (columns) at some difficulties (rows), in thousandths, rounded down.
+
+        The last ones are kept: players of a fixed design have the same difficulties.
+        """
+        places = at.tobytes()
+        if self._cells[0] != places:
+            tails, span = self._tails_at(at), 1 - self.guess - self.lapse
+            cells = np.empty((len(at), len(self.guess)), dtype=np.int16)
+            for number, column in enumerate(tails.T.copy()):
+                cells[number] = np.minimum((self.guess + span * column[self._row]) * _CELLS, _CELLS - 1)
+            self._cells = places, cells
+        return self._cells[1]
 
     def _tails_at(self, at: Array) -> Array:
         """Return each different tail (rows) at some difficulties (columns); the last ones are kept."""
@@ -179,16 +193,24 @@ class Curves:
         parts = weights.reshape(-1, len(self._spans)) @ self._spans
         return (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
 
-    def after(self, trials_done: Trials) -> Array:
-        """Return the posterior probability of each curve; the sum is 1."""
-        log = self._prior.copy()
+    def posterior(self, log_likelihood: Array) -> Array:
+        """Return the posterior probability of each curve, by its log-likelihood; the sum is 1."""
+        log = self._prior + log_likelihood
+        weights = np.exp(log - log.max())
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+    def log_likelihood(self, trials_done: Trials) -> Array:
+        """Return the log-likelihood of each curve; that of the last trials is kept, for fits that weigh them anew."""
+        if self._likelihood[0] is trials_done:
+            return self._likelihood[1]
+        log = np.zeros_like(self._prior)
         for at, solved, trials in zip(
             trials_done.at.tolist(), trials_done.solved.tolist(), trials_done.trials.tolist(), strict=True
         ):
             success, failure = self.logs(at)
             log += success * solved + failure * (trials - solved)
-        weights = np.exp(log - log.max())
-        return np.asarray(weights / weights.sum(), dtype=np.float64)
+        self._likelihood = trials_done, log
+        return log
 
     def logs(self, at: float) -> tuple[Array, Array]:
         """Return the logarithms of the curves' rates of success and failure at a difficulty."""
@@ -244,7 +266,13 @@ class Fit:
     @cached_property
     def weights(self) -> Array:
         """The posterior probability of each curve."""
-        return self.curves.after(self._independent)
+        return self.curves.posterior(self.curves.log_likelihood(self.trials_done) / self.design)
+
+    @cached_property
+    def _relevant(self) -> tuple[Indices, Array]:
+        """The numbers of the curves that are probable enough to count, and their probabilities."""
+        relevant = np.flatnonzero(self.weights > _NO_WEIGHT * self.weights.max())
+        return relevant, self.weights[relevant]
 
     def rate(self, at: Array) -> Array:
         """Return the expected success rate at some difficulties."""
@@ -260,13 +288,11 @@ class Fit:
             confidence: Of each interval.
         """
         rest = (1 - confidence) / 2
-        relevant = self.weights > _NO_WEIGHT * self.weights.max()
-        weights = self.weights[relevant]
+        relevant, weights = self._relevant
         ends = np.empty((2, len(at)))
         # Sums by cell, for to sort all rates at every difficulty takes several times as long.
-        for number, rates in enumerate(self.curves.each_rates(at, relevant)):
-            cells = np.minimum(rates * _CELLS, _CELLS - 1).astype(np.intp)
-            below = np.cumsum(np.bincount(cells, weights=weights, minlength=_CELLS))
+        for number, cells in enumerate(self.curves.cells(at)):
+            below = np.cumsum(np.bincount(cells[relevant], weights=weights, minlength=_CELLS))
             ends[:, number] = np.searchsorted(below, np.array([rest, 1 - rest]) * below[-1])
         low, high = (ends + 0.5) / _CELLS
         return low, high
@@ -279,7 +305,8 @@ class Fit:
             confidence: Of the interval.
         """
         rest = (1 - confidence) / 2
-        bounds = quantiles(self.curves.reaches(share), self.weights, (0.5, rest, 1 - rest))
+        relevant, weights = self._relevant
+        bounds = quantiles(self.curves.reaches(share)[relevant], weights, (0.5, rest, 1 - rest))
         median, low, high = (self.curves.shape.back(bound) for bound in bounds)
         return median, low, high
 
@@ -352,6 +379,8 @@ def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
             _grids.append(_grids.pop(number))
             return known
     _grids.append(Curves(shape, lowest, highest))
+    for known in _grids[:-_MOST_GRIDS]:
+        known.forget()  # fits still have it
     del _grids[:-_MOST_GRIDS]
     return _grids[-1]
 
@@ -384,8 +413,7 @@ def fitted(
         places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
     )
     curves = _grid(shape, *(searched or (float(places[0]), float(places[-1]))))
-    is_adaptive = searched is not None
-    plain = Fit(curves, trials_done, is_adaptive=is_adaptive)
+    plain = Fit(curves, trials_done, is_adaptive=searched is not None)
     groups = max(clusters) + 1
     least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
     if groups == len(at) and least == 1:
@@ -394,4 +422,4 @@ def fitted(
     residuals = np.bincount(clusters, weights=solved - rate)
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
-    return Fit(curves, trials_done, max(least, design), is_adaptive)
+    return replace(plain, design=max(least, design))

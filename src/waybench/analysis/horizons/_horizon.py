@@ -177,15 +177,15 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
     fewer than two difficulties were tried.
     """
-    return [horizon for tried in tried_axes(all_rows) for horizon in tried.horizons()]
+    all_tried = list(tried_axes(all_rows))
+    found = {number: list(all_tried[number].horizons()) for number in _by_grid(all_tried)}
+    return [horizon for number in range(len(all_tried)) for horizon in found[number]]
 
 
 def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
     """Return how success falls along every axis on which `horizons` finds some, with these."""
     all_tried = list(tried_axes(all_rows))
-    # Players at one task after each other: their fits have the same grid of curves, which is costly to lay out.
-    order = sorted(range(len(all_tried)), key=lambda number: (all_tried[number].group.env, all_tried[number].axis.name))
-    found = {number: _success_curve(all_tried[number]) for number in order}
+    found = {number: _success_curve(all_tried[number]) for number in _by_grid(all_tried)}
     leaders = _leaders(all_tried, found)
     return [
         found[number]
@@ -197,6 +197,21 @@ def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
         )
         for number in range(len(all_tried))
     ]
+
+
+def _by_grid(all_tried: Sequence["Tried"]) -> Iterator[int]:
+    """Yield the numbers of all, in an order in which those whose fits share a grid of curves follow each other.
+
+    A grid is costly to lay out and large. So players of one range of difficulties come together, and before these are
+    yielded, all of them are fitted under one alternative after the other.
+    """
+    alike = grouped(range(len(all_tried)), lambda number: all_tried[number].range)
+    for _, numbers in sorted(alike.items()):
+        for name in dict.fromkeys(name for number in numbers for name in all_tried[number].alternatives):
+            for number in numbers:
+                if name in all_tried[number].alternatives:
+                    all_tried[number].under(name)
+        yield from numbers
 
 
 def _leaders(all_tried: Sequence["Tried"], found: Mapping[int, SuccessCurve]) -> dict[int, int]:
@@ -266,6 +281,11 @@ class Tried:
     leads: bool
     searched: tuple[float, float] | None = None
 
+    @property
+    def range(self) -> tuple[str, str, float, float]:
+        """The environment, the axis, and the difficulties that its curves lie between."""
+        return self.group.env, self.axis.name, *(self.searched or (float(self.at.min()), float(self.at.max())))
+
     @cached_property
     def at(self) -> Array:
         return np.array([item.at for item in self.items], dtype=np.float64)
@@ -284,10 +304,20 @@ class Tried:
         """The fit that horizons come from; that of a search is the one that the search itself has gone by."""
         return self.fit(Shape() if self.searched else FIXED_DESIGN)
 
+    @cached_property
+    def _under(self) -> dict[str, Mapping[float, float]]:
+        return {}
+
+    def under(self, name: str) -> Mapping[float, float]:
+        """Return the horizon at each share under an alternative; it is worked out once."""
+        if name not in self._under:
+            fit = self.fit(self.alternatives[name])
+            self._under[name] = {share: self._bounded(fit, share)[0] for share in SHARES}
+        return self._under[name]
+
     def horizons(self) -> Iterator[Horizon]:
-        others = {name: self.fit(shape) for name, shape in self.alternatives.items()}
         for share in SHARES:
-            yield self.horizon(share, {name: self._bounded(other, share)[0] for name, other in others.items()})
+            yield self.horizon(share, {name: self.under(name)[share] for name in self.alternatives})
 
     def _bounded(self, fit: Fit, share: float) -> tuple[float, float, float]:
         """Return a horizon and the ends of its interval, infinite where no attempt or every attempt succeeded.

@@ -24,7 +24,7 @@ _SEARCH = "waybench_search"
 _CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time, and of large ones fewer
-_BATCH_BYTES = 1 << 26
+_BATCH_BYTES = 1 << 23  # of theirs together: several processes end a log of large ones together
 
 
 class Contents(Protocol):

@@ -2,7 +2,7 @@
 
 from waybench.reporting.charts._chart_files import ChartFiles
 from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, level_charts, step_charts, undrawn
-from waybench.reporting.charts._colours import colour_numbers, model_colours
+from waybench.reporting.charts._colours import colour_number, colour_numbers, model_colours
 from waybench.reporting.charts._outcomes import outcomes
 from waybench.reporting.charts._panels import ClusterValues, panel_charts, panel_values
 from waybench.reporting.charts._points import short_labels
@@ -22,6 +22,7 @@ __all__ = [
     "Player",
     "Web",
     "chart_name",
+    "colour_number",
     "colour_numbers",
     "curve_charts",
     "drawings_in",

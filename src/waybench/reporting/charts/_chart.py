@@ -91,8 +91,12 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
     }
     x, score = quantitative("x", **across), quantitative("score", **up)
     line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
-    dash = nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], [5, 4]]}, legend=None)
+    ink, dash = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], [5, 4]]}, legend=None)
     kind = nominal("series", scale={"range": list(SHAPES)}, legend=None)
+    if len({point["series"] for point in shown}) == 1:  # most charts: without scales they take a seventh less time
+        one = shown[0]
+        colour, ink, kind = {"value": one["colour"]}, {"value": one["ink"]}, {"value": SHAPES[0]}
+        dash = {"value": [5, 4] if one["dash"] else [1, 0]}
     stroke = {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
     label = {"type": "text", "align": "left", "dx": 11}
@@ -117,7 +121,7 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
     halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
     layers += [
         {"data": {"values": ends}, "mark": {**label, **halo}, "encoding": beside},
-        {"data": {"values": ends}, "mark": label, "encoding": {**beside, "color": colour}},
+        {"data": {"values": ends}, "mark": label, "encoding": {**beside, "color": ink}},
     ]
     return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=config(shape.font))
 

@@ -20,6 +20,7 @@ FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
 _PAPER = "#ffffff"
 _VARIABLE = re.compile(r"var\((--[\w-]+)\)")
 _COLOURED_TAG = re.compile(r"<[^>]*var\([^>]*>")
+_DATA = {"values", "datasets"}  # keys of data in a specification
 _COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
 
 
@@ -52,7 +53,7 @@ class ChartFiles:
                 # First the picture: a drawing that is there tells the next report that its picture is there, too.
                 yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
             yield f"{place}.svg", svg
-            yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False) + "\n"
+            yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False, separators=(",", ":")) + "\n"
             self.listed.append({"name": chart.name, "caption": chart.caption})
 
     def _before(self, place: str, svg: str) -> bytes:
@@ -119,7 +120,7 @@ def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
     if isinstance(value, Mapping):
         items = cast(Mapping[str, Json], value).items()
         return {
-            key: _resolved(one, _COLOURED if key == "values" else None) if keys is None or key in keys else one
+            key: _resolved(one, _COLOURED if key in _DATA else None) if keys is None or key in keys else one
             for key, one in items
         }
     if isinstance(value, list):

@@ -26,6 +26,11 @@ def model_colours(models: Sequence[str]) -> Generator[None, None, None]:
         _NUMBERS.reset(token)
 
 
+def colour_number(model: str) -> int | None:
+    """Return the place of a model's colour among those of a report; None if it has none."""
+    return _NUMBERS.get().get(model)
+
+
 def colour_numbers(models: Sequence[str]) -> list[int]:
     """Return the number of the colour of each line of a chart, from 0 to `COLOURS` - 1.
 

@@ -1,6 +1,6 @@
 """Charts of success by difficulty: a panel for each player, with its fitted curve, observed rates and horizons."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum, log2
 from typing import Any, NamedTuple
@@ -125,11 +125,10 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         plain = player.reference and grey
         colour = "var(--c-reference)" if plain else f"var(--c{player.colour})"
         ink = "var(--soft)" if plain else f"var(--t{player.colour})"
-        others = [other for other in players if other is not player] if len(players) <= _MOST_BEHIND else []
         last = number + panels.columns >= len(players)
         layers = [
-            *_behind(others),
-            *_curve(player, colour),
+            *(_behind(number) if 1 < len(players) <= _MOST_BEHIND else []),
+            *_curve(number, colour),
             *_points(player, colour, across, items, most),
             *_horizons(player, ink, across),
             *_head(player, ink, panels),
@@ -138,7 +137,16 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         for layer in layers:
             layer["encoding"] = {**axes, "x": {**axes["x"], **under}, **layer["encoding"]}
         made.append({"width": panels.width, "height": panels.height, "layer": layers})
-    return composed(concat=made, columns=panels.columns, spacing={"row": 28, "column": 26}, config=_config(panels.font))
+    curves = [
+        {**each._asdict(), "series": number} for number, player in enumerate(players) for each in player.curve.line
+    ]
+    return composed(
+        datasets={"curves": curves},
+        concat=made,
+        columns=panels.columns,
+        spacing={"row": 28, "column": 26},
+        config=_config(panels.font),
+    )
 
 
 def _ticks(difficulties: Sequence[float], domain: tuple[float, float], width: int) -> list[float]:
@@ -160,24 +168,24 @@ def _round(domain: tuple[float, float]) -> list[float]:
     return []
 
 
-def _behind(others: Iterable[Player]) -> list[Spec]:
-    values = [
-        {"at": each.at, "rate": each.rate, "series": number}
-        for number, other in enumerate(others)
-        for each in other.curve.line
-    ]
+def _behind(number: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.6}
-    return [{"data": {"values": values}, "mark": mark, "encoding": {"detail": nominal("series")}}] if values else []
+    return [{**_lines(f"!= {number}"), "mark": mark, "encoding": {"detail": nominal("series")}}]
 
 
-def _curve(player: Player, colour: str) -> list[Spec]:
-    values = [each._asdict() for each in player.curve.line]
+def _curve(number: int, colour: str) -> list[Spec]:
+    own = _lines(f"== {number}")
     band = {"type": "area", "opacity": 0.18, "color": colour}
     ends = {"y": quantitative("low"), "y2": {"field": "high"}}
     return [
-        {"data": {"values": values}, "mark": band, "encoding": ends},
-        {"data": {"values": values}, "mark": {"type": "line", "strokeWidth": 2, "color": colour}, "encoding": {}},
+        {**own, "mark": band, "encoding": ends},
+        {**own, "mark": {"type": "line", "strokeWidth": 2, "color": colour}, "encoding": {}},
     ]
+
+
+def _lines(which: str) -> Spec:
+    """Return the data of some players' curves, which all panels share."""
+    return {"data": {"name": "curves"}, "transform": [{"filter": f"datum.series {which}"}]}
 
 
 def _points(player: Player, colour: str, across: str, items: tuple[str, str], most: int) -> list[Spec]:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
+from html import escape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -26,10 +27,16 @@ _ATTRIBUTES = {
     *{"fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"},
     *{"stroke-linejoin", "stroke-miterlimit", "opacity", "font-size", "font-weight", "text-anchor"},
 }
+_INHERITED = {
+    *{"fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"},
+    *{"stroke-linejoin", "stroke-miterlimit", "font-size", "font-weight", "text-anchor"},
+}
+_DEFAULTS = {"opacity": "1", "transform": "translate(0,0)", **dict.fromkeys(("x1", "x2", "y1", "y2"), "0")}
 _VALUE = re.compile(r"[-+\w .,#%()]*")
 _CACHES: list[tuple[ReportCache, Path | None]] = [(ReportCache(None), None)]
 # Descriptions for screen readers of parts of which `inline` keeps none: to make them takes a tenth of the time.
 _UNDESCRIBED: Spec = {name: {"aria": False} for name in ("axis", "legend", "title", "area", "line", "rule", "text")}
+_NO_LABEL = 'aria-label=""'
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
 
 
@@ -73,7 +80,7 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
     if content is None:
         content = _content(text, others / key.hex() if others else None)
         kept.put(key, content)
-    return inline(zlib.decompress(content).decode(), label)
+    return _labelled(zlib.decompress(content).decode(), label)
 
 
 @contextmanager
@@ -88,11 +95,11 @@ def drawings_in(cache: ReportCache) -> Generator[None, None, None]:
 
 
 def _content(spec: str, path: Path | None) -> bytes:
-    """Return a drawing, compressed, from a file if another process has written that."""
+    """Return a drawing without its label, compressed, from a file if another process has written that."""
     with suppress(OSError):
         if path is not None and path.exists():
             return path.read_bytes()
-    content = zlib.compress(_converted(spec).encode(), 1)
+    content = zlib.compress(_shapes(_converted(spec)).encode(), 1)
     with suppress(OSError):  # then the other processes make it again
         if path is not None:
             part = path.with_suffix(f".{os.getpid()}")
@@ -118,14 +125,25 @@ def inline(svg: str, label: str) -> Markup:
         svg: The drawing, as vl-convert gives it.
         label: What it shows, for those who cannot see it.
     """
+    return _labelled(_shapes(svg), label)
+
+
+def _labelled(shapes: str, label: str) -> Markup:
+    """Return a drawing for a page with its label."""
+    escaped = escape(label, quote=False).replace('"', "&quot;")
+    return Markup(shapes.replace(_NO_LABEL, f'aria-label="{escaped}"', 1))
+
+
+def _shapes(svg: str) -> str:
+    """Return a drawing for a page, whose label is empty."""
     root = ElementTree.fromstring(svg)
     kept = _kept(root)
     if kept is None:
         raise ValueError("not an SVG drawing")
     width = root.get("width", "")
-    kept.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": label}
+    kept.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": ""}
     kept.attrib["style"] = f"--natural:{float(width or 0):g}px"
-    return Markup(ElementTree.tostring(kept, encoding="unicode"))
+    return ElementTree.tostring(kept, encoding="unicode")
 
 
 def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
@@ -135,13 +153,33 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
     attributes = {
         key: _LONG_FRACTION.sub(r"\1", value) if "." in value else value
         for key, value in element.attrib.items()
-        if key in _ATTRIBUTES and _VALUE.fullmatch(value)
+        if key in _ATTRIBUTES and value != _DEFAULTS.get(key) and _VALUE.fullmatch(value)
     }
     kept = ElementTree.Element(name, attributes)
     kept.text = element.text if name in ("text", "title") else None
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
-    kept.extend(child for found in element if (child := _kept(found)) is not None)
+    kept.extend(shape for found in element if (child := _kept(found)) is not None for shape in _ungrouped(child))
     empty = (name == "g" and not len(kept)) or (name == "path" and not kept.get("d"))
-    return None if empty else kept
+    if empty:
+        return None
+    _inherit(kept)
+    return kept
+
+
+def _ungrouped(element: ElementTree.Element) -> list[ElementTree.Element]:
+    """Return an element, or what is in it if it is a group that says nothing."""
+    return list(element) if element.tag == "g" and not element.attrib else [element]
+
+
+def _inherit(group: ElementTree.Element) -> None:
+    """Give a group the attributes that all of its shapes have alike, in their place."""
+    if group.tag != "g":
+        return
+    first, *others = group
+    for key, value in tuple(first.attrib.items()) if others else ():
+        if key in _INHERITED and key not in group.attrib and all(each.get(key) == value for each in others):
+            group.set(key, value)
+            for each in group:
+                del each.attrib[key]

@@ -1,8 +1,8 @@
 """Pages of the report."""
 
-from waybench.reporting.pages._compare import comparison
-from waybench.reporting.pages._episode import conversation, episode_source
-from waybench.reporting.pages._home import Compared, Section, SectionFamily, section_families, sections
+from waybench.reporting.pages._compare import comparison, is_comparable
+from waybench.reporting.pages._episode import conversation, episode_source, repeated
+from waybench.reporting.pages._home import Compared, ScoreKey, Section, SectionFamily, section_families, sections
 from waybench.reporting.pages._ledger import ledger_page
 from waybench.reporting.pages._models import model
 from waybench.reporting.pages._probes import probes
@@ -14,16 +14,19 @@ __all__ = [
     "Compared",
     "Item",
     "Results",
+    "ScoreKey",
     "Section",
     "SectionFamily",
     "Verdicts",
     "comparison",
     "conversation",
     "episode_source",
+    "is_comparable",
     "item_kinds",
     "ledger_page",
     "model",
     "probes",
+    "repeated",
     "section_families",
     "sections",
 ]

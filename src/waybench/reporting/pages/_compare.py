@@ -1,7 +1,7 @@
 """The page of a task on which two models stand side by side, item by item."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -59,16 +59,14 @@ def comparison(
         pages: File names of the groups' pages.
         verdicts: The comparisons of the report.
     """
-    free = [row for row in fixed(row for row, _ in rows) if row.is_included and not row.guided]
     numbers = {id(row): number for row, number in rows}
     metric = measure(env, guided=False).metric
-    drawn = {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}
+    drawn = _drawn(row for row, _ in rows)
     tried = {group: _by_item(items) for group, items in drawn.items()}
-    best = {group: {key: _best(some, metric) for key, some in items.items()} for group, items in tried.items()}
-    groups = [group for group in ranked(estimates) if group in best]
-    groups = [one for one in groups if any(best[one].keys() & best[other].keys() for other in groups if other != one)]
-    if len(groups) < 2:
+    groups = _comparable(tried, estimates)
+    if not groups:
         return None
+    best = {group: {key: _best(some, metric) for key, some in tried[group].items()} for group in groups}
     places = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
     keys = sorted(places, key=lambda key: places[key])
     names, judged = labels(groups), verdicts.among(groups)
@@ -120,6 +118,28 @@ def _verdicts(groups: Sequence[Group], some: Sequence[Pair]) -> dict[str, list[s
             f"{other} {one}": sentences(each.comparison.swapped),
         }
     return found
+
+
+def is_comparable(rows: Iterable[Row], estimates: Sequence[Estimate]) -> bool:
+    """Return whether an environment has such a page.
+
+    Args:
+        rows: All rows of it.
+        estimates: Its estimates by level.
+    """
+    return bool(_comparable({group: _by_item(items) for group, items in _drawn(rows).items()}, estimates))
+
+
+def _drawn(rows: Iterable[Row]) -> dict[Group, Mapping[ItemKey, Sequence[Row]]]:
+    """Return the attempts of each group that count, by what was drawn."""
+    free = [row for row in fixed(rows) if row.is_included and not row.guided]
+    return {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}
+
+
+def _comparable(tried: Mapping[Group, Mapping[ItemKey, Any]], estimates: Sequence[Estimate]) -> list[Group]:
+    """Return the groups that share items with others, the best one first."""
+    groups = [group for group in ranked(estimates) if group in tried]
+    return [one for one in groups if any(tried[one].keys() & tried[other].keys() for other in groups if other != one)]
 
 
 def _by_item(drawn: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from waybench.analysis.formatting import visible
 from waybench.analysis.logs import is_human
 from waybench.core import RECORDED, End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
 from waybench.reporting._commands import play_command, view_command
@@ -62,6 +63,12 @@ def conversation(played: Played, shared: SharedPrefix) -> Conversation:
     longest = each_of(PROMPT_OF_AN_EPISODE, len(opening), OPENING_OF_AN_EPISODE)
     who = "Person" if is_human(played.row.group.model) else "Model"
     return Conversation(prompted(played.episode.record, prefix, longest), elsewhere, _exchanges(played, who), who)
+
+
+def repeated(conversation: Conversation) -> list[str]:
+    """Return the texts of the folds in which answers repeat earlier messages, as a page shows them, in its order."""
+    folds = [answer.repeated for _, answer in conversation.exchanges if answer.repeated]
+    return [visible(text) for fold in folds for text in (fold.text, fold.end) if text]
 
 
 @dataclass(frozen=True, slots=True)

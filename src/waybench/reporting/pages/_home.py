@@ -170,9 +170,14 @@ class Section:
         """All of its charts."""
         return [*self.by_level, *self.other_charts, *(each.chart for each in self.horizons)]
 
+    @property
+    def key(self) -> "ScoreKey":
+        """Its environment, and what its scores are kept apart by."""
+        return self.env.id, self.apart
+
     def holds(self, group: Group) -> bool:
         """Whether a group's scores are in it."""
-        return _score_key(group) == (self.env.id, self.apart)
+        return _score_key(group) == self.key
 
     @property
     def anchor(self) -> str:
@@ -198,9 +203,14 @@ class SectionFamily:
         return presentation_of(self.envs[0])
 
     @property
+    def keys(self) -> "list[ScoreKey]":
+        """The environments, each with what its scores are kept apart by."""
+        return [(env, self.apart) for env in self.envs]
+
+    @property
     def pages(self) -> list[str]:
         """File names of its environments' pages, without suffix."""
-        return [task_page(env, self.apart) for env in self.envs]
+        return [task_page(*key) for key in self.keys]
 
     def holds(self, group: Group) -> bool:
         """Whether a group's scores are in it."""

@@ -31,7 +31,8 @@ def divide(before: str, message: str) -> Divided:
         message: The message; its parts together are the message.
     """
     new = _PARAGRAPH.findall(message)
-    if len(new) > 1:
+    has_paragraphs = len(new) > 1
+    if has_paragraphs:
         old = _PARAGRAPH.findall(before)
     else:
         old, new = before.splitlines(keepends=True), message.splitlines(keepends=True)
@@ -43,7 +44,8 @@ def divide(before: str, message: str) -> Divided:
     starts = [block.b for block in matcher.get_matching_blocks()]
     start, block = max(zip(starts, blocks, strict=True), key=lambda each: sum(map(len, each[1])))
     repeated = "".join(block)
-    if len(repeated) <= SHORT or len(block) == len(new) or _cuts_a_map(new, start, start + len(block)):
+    cuts_a_map = not has_paragraphs and _cuts_a_map(new, start, start + len(block))
+    if len(repeated) <= SHORT or len(block) == len(new) or cuts_a_map:
         return Divided("", "", message)
     return Divided("".join(new[:start]), repeated, "".join(new[start + len(block) :]))
 

@@ -1,6 +1,9 @@
-(() => {
+(async () => {
   "use strict";
-  const data = JSON.parse(document.getElementById("frames").textContent);
+  const packed = Uint8Array.from(atob(document.getElementById("frames").textContent), (each) => each.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const data = await new Response(unpacked).json();
+  document.querySelectorAll(".repeated pre").forEach((fold, place) => (fold.textContent = data.repeated[place]));
   const board = document.getElementById("board");
   const controls = document.getElementById("controls");
   const slider = document.getElementById("slider");
