@@ -241,6 +241,7 @@ def run(
         },
         limit_of_run.amount,
         limit_of_run.in_dollars,
+        limit_of_run.tasks,
         known,
     )
     if engine is not None:
@@ -254,7 +255,7 @@ def run(
             limits = [
                 run_budget(None, some, part.models, known, to_last_level) for some, part in zip(own, parts, strict=True)
             ]
-            parts = [replace(part, budget=limit.amount) for part, limit in zip(parts, limits, strict=True)]
+            parts = [replace(part, budget=limit.amount, budget_tasks=limit.tasks) for part, limit in zip(parts, limits, strict=True)]
         for line in opening:
             click.echo(line, err=True)
         _run_with(engine, parts, known, levels=levels)
@@ -263,6 +264,7 @@ def run(
         prices=known,
         budget=limit_of_run.amount,
         in_dollars=limit_of_run.in_dollars,
+        budget_tasks=limit_of_run.tasks,
         opening=opening,
         most_requests=sum(found.requests for _, found in quotes),
     )
