@@ -65,7 +65,8 @@ def run_budget(
     """Return what a run may spend.
 
     A run of searches alone has no limit of its own: each search plans with the budget. Tasks that climb have a limit by
-    default, since results decide how long they go on; what other tasks spend does not count in it. Embedded players cost nothing.
+    default, since results decide how long they go on; what other tasks spend does not count in it. Embedded
+    players cost nothing.
 
     Args:
         text: The user's budget; None for the default.

@@ -152,9 +152,9 @@ class RunProgress:
             used = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
             of_tasks = f" of {', '.join(self.budget_tasks)}" if self.budget_tasks else ""
             return (
-                f"Stopped: the budget of {amount}{of_tasks} is spent ({used} by this command). {finished} and every reply so far "
-                "are kept. To go on, run the same command again, with the same or another --budget, which counts from "
-                "0 again; it repeats no request that was answered."
+                f"Stopped: the budget of {amount}{of_tasks} is spent ({used} by this command). {finished} and "
+                "every reply so far are kept. To go on, run the same command again, with the same or another --budget, "
+                "which counts from 0 again; it repeats no request that was answered."
             )
         return (
             f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "
