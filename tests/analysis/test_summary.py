@@ -64,7 +64,7 @@ def test_infrastructure_errors_are_named() -> None:
 def test_a_search_has_no_mean_score() -> None:
     measured, made = measurable(played("oracle", model="m"))
     text = summary_table(made, searched={row.group for row in made})
-    assert cells(text.splitlines(), "m")["score [95 %]"] == "–"
+    assert "score" not in text.lower()
     assert "100.0" not in text and len(measured) == 6
 
 
