@@ -181,6 +181,8 @@ def test_curves_of_few_episodes_are_means_over_windows_of_steps() -> None:
     assert [step_window([of(episodes)], series) for episodes in (2, 9, 10)] == [3, 3, 1]
     assert step_window([of(2)], replace(series, high=None)) == 1  # a number that grows is no zigzag
     assert step_window([found], series) == 1  # of few steps each is drawn
+    steps = of(2).curves[series.name].steps
+    assert step_window([replace(found, curves={series.name: Curve(steps[:24], steps[0])})], series) == 1
     points = by_step([of(2)], series, 3)
     assert [point.at for point in points] == [2, 5, 8, 11, 14, 17, 20, 23, 25]
     assert [point.mean.value for point in points[:2]] == pytest.approx([1 / 3, 2 / 3])

@@ -64,7 +64,8 @@ def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
     longest = max(map(len, curves), default=0)
     most = max((step.n for steps in curves for step in steps), default=0)
     is_share = (series.low, series.high) == (0, 1)
-    return ceil(longest / _MOST_POINTS) if is_share and most < _FEW_EPISODES else 1
+    is_zigzag = is_share and most < _FEW_EPISODES and longest > 2 * _MOST_POINTS
+    return ceil(longest / _MOST_POINTS) if is_zigzag else 1
 
 
 def by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> list[Point]:
