@@ -9,7 +9,7 @@ from waybench.analysis.estimates._measures import Measure, measures
 from waybench.analysis.estimates._table import UNDEFINED, aligned, ranked
 from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, too_few_note, too_few_text, width
 from waybench.analysis.logs import LoggedEpisode
-from waybench.analysis.results import Group, Row, grouped, labels
+from waybench.analysis.results import Group, Row, grouped, labels, short_labels
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.envs import registry
 from waybench.stats import Mean
@@ -118,8 +118,9 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
     tasks = grouped(order, lambda group: (group.task, group.env, group.apart, totals[group].guided))
     titles: dict[int, str] = {}  # the number of the line that follows -> the title above it
     lines = [_head()]
+    shorter: list[str] = []  # the names of the lines without the providers
     for (_, _, apart, guided), groups in tasks.items():
-        names = labels(groups)
+        names, short = labels(groups), short_labels(groups)
         for measured in measures(registry.load(groups[0].env), guided):
             if measured.aggregate and all(group in searched for group in groups):
                 continue
@@ -130,13 +131,19 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
             for group in groups:
                 cells = _cells(totals[group], measured, own[group], group in searched)
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
+                shorter.append(short[group])
     undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
     has_scores = any(group not in searched for group in totals)
     shown = _without_empty(lines, has_scores=has_scores)
     longest = max(
         _SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in list(zip(*shown, strict=True))[1:])
     )
-    shown = [shown[0], *([_INDENT + one_line(line[0].strip(), longest - 2), *line[1:]] for line in shown[1:])]
+    own_names = [line[0].strip() for line in shown[1:]]
+    fitting = own_names if max(map(width, own_names)) <= longest - 2 else shorter
+    shown = [
+        shown[0],
+        *([_INDENT + one_line(name, longest - 2), *line[1:]] for name, line in zip(fitting, shown[1:], strict=True)),
+    ]
     text = aligned(shown, ["line"] * len(shown)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     missing = [line for group in order if (line := _missing(totals[group], labels(order)[group]))]
@@ -149,7 +156,11 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
         if (note := too_few_note(one.mean(totals[group]), one.metric))
     ]
     missing += dict.fromkeys(few)
-    return "\n".join([*table, *missing, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
+    repeated = any(
+        total.attempts > total.items and not registry.load(group.env).best_of for group, total in totals.items()
+    )
+    items = ["n: different items; an item has several episodes here"] if repeated else []
+    return "\n".join([*table, *missing, *items, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
 
 
 def _head() -> list[str]:

@@ -1,6 +1,5 @@
 """The points of a chart: values by level, by step, or by number of in-context examples."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -9,7 +8,7 @@ from statistics import fmean
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Measure, ranked
 from waybench.analysis.formatting import mean_text
-from waybench.analysis.results import EXAMPLES, Group, grouped, labels
+from waybench.analysis.results import EXAMPLES, Group, grouped, short_labels
 from waybench.core import Metric
 from waybench.reporting._format import interval_text
 from waybench.reporting.charts._colours import colour_numbers
@@ -137,10 +136,3 @@ def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[
         for number, (group, track) in enumerate(tracks.items())
         for at, mean in track.items()
     ]
-
-
-def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
-    """Return labels of groups without the providers' names, where the rest tells all groups apart."""
-    names = labels(groups)
-    short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
-    return short if len(set(short.values())) == len(short) and all(short.values()) else names
