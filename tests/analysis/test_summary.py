@@ -68,6 +68,14 @@ def test_names_that_do_not_fit_lose_the_provider_before_a_part_of_the_name() -> 
     assert {"a-model", "another-model"} <= {line.split()[0] for line in lines if line.strip()}
 
 
+def test_scores_over_different_levels_are_marked() -> None:
+    said = "alicia: each score is over the model's own levels"
+    both = [*played("oracle", levels=(5, 7), model="a"), *played("null", levels=(5, 7), model="b")]
+    assert [line for line in table(both) if line.startswith(said)]
+    same = [*played("oracle", levels=(5,), model="a"), *played("null", levels=(5,), model="b")]
+    assert not [line for line in table(same) if line.startswith(said)]
+
+
 def test_an_item_with_several_episodes_is_one_item() -> None:
     hanoi = waybench.load("hanoi/rods")
     item = hanoi.source(level=3).item(0)

@@ -156,6 +156,11 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
         if (note := too_few_note(one.mean(totals[group]), one.metric))
     ]
     missing += dict.fromkeys(few)
+    missing += [
+        f"{task}: each score is over the model's own levels; a report counts those beyond a failed last level as 0"
+        for (task, *_), groups in tasks.items()
+        if len({frozenset(row.level for row in own[group]) for group in groups if group not in searched}) > 1
+    ]
     repeated = any(
         total.attempts > total.items and not registry.load(group.env).best_of for group, total in totals.items()
     )
