@@ -71,7 +71,11 @@ _POSITIVE = click.IntRange(min=1)
     help="Steps that reference players take before the model, such as oracle:5, oracle:-3 (all but the last three) or "
     "oracle:4+random:1.",
 )
-@click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
+@click.option(
+    "--limit",
+    type=_POSITIVE,
+    help="Items of each level, set or map: the task's parameter `limit`, which `waybench list TASK` describes.",
+)
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
     "--precision",
