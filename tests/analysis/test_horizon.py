@@ -315,11 +315,12 @@ def test_one_place_alone_and_a_teacher_have_no_horizon() -> None:
 
 def test_the_table_of_horizons() -> None:
     table = horizon_table(horizons(rows([*climbed("noisy-0.1", (5, 9, 17), "a"), *played("oracle", (5, 7))])))
-    first, rule, *lines, chance, constant, success = table.splitlines()
+    first, rule, *lines, chance, constant, success, intervals = table.splitlines()
     assert success == (
         "Success, regardless of the score: the exit is reached within"
         " one and a half times the steps of a shortest path."
     )
+    assert intervals.startswith("In brackets: the 90 % interval")
     assert first.split("  ")[0] == "Mazes (AliciaBench): horizons, by dimension"
     assert first.split()[-4:] == ["50", "%", "80", "%"]
     assert set(rule) == {"-"}

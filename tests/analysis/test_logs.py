@@ -57,6 +57,7 @@ def changed(
     for sample in log.samples:
         if sample.id in errors:
             sample.error = _LOG.EvalError(message=message, traceback="", traceback_ansi="")
+            sample.store, sample.scores = {}, {}  # as of an episode that has not begun
     _LOG.write_eval_log(log, str(to))
 
 
@@ -113,6 +114,16 @@ def test_of_a_sample_that_has_only_errors_the_newest_is_read(whole: Path, tmp_pa
         log = tmp_path / f"2026-01-0{day}T00-00-00_alicia_a.eval"
         changed(whole, log, f"2026-01-0{day}T00:00:00+00:00", ids=["501-1"], errors=["501-1"])
     assert ends(list(read_logs(tmp_path))) == {"501": ("infrastructure_error", "2026-01-02T00-00-00_alicia_a.eval")}
+
+
+def test_an_episode_that_ended_before_the_run_was_interrupted_is_whole(whole: Path, tmp_path: Path) -> None:
+    log = _LOG.read_eval_log(str(whole))
+    for sample in log.samples:
+        sample.error = _LOG.EvalError(message="CancelledError()", traceback="", traceback_ansi="")
+    _LOG.write_eval_log(log, str(tmp_path / whole.name))
+    found = list(read_logs(tmp_path))
+    assert [each.record for each in found] == [each.record for each in read_logs(whole.parent)]
+    assert not any(row.exclusion_reason or row.error for row in rows(found))
 
 
 def test_a_sample_that_was_restored_without_its_store_is_whole(whole: Path, tmp_path: Path) -> None:

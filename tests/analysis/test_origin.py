@@ -24,11 +24,12 @@ def test_what_a_header_says_of_its_run() -> None:
         model="vendor/m",
         model_generate_config=GenerateConfig(temperature=0.5, max_retries=3),
     )
-    plan = SimpleNamespace(config=GenerateConfig(max_tokens=500))
+    plan = SimpleNamespace(config=GenerateConfig(max_tokens=500, top_p=0.9, system_message="Think first."))
     found = origin_of(SimpleNamespace(eval=spec, plan=plan))
     assert found.created == "2026-11-22 21:58 UTC"
     assert found.version == "0.1.0"
     # Defaults are left out, and settings that only say how requests are sent.
-    assert (
-        found.command == "waybench run alicia --model vendor/m -T max_dimension=13 --temperature 0.5 --max-tokens 500"
+    assert found.command == (
+        "waybench run alicia --model vendor/m -T max_dimension=13 --temperature 0.5 --max-tokens 500 "
+        "-G 'system_message=Think first.' -G top_p=0.9"
     )

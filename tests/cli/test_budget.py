@@ -10,7 +10,8 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, waybench_
 from waybench.cli._budget import run_budget
-from waybench.core import Price, UsageError
+from waybench.core import Price, Usage, UsageError
+from waybench.eval import RunProgress
 from waybench.tasks import find_task
 
 PRICES = {"openai/a": Price(1.0, 2.0, 0.5)}
@@ -19,13 +20,15 @@ PRICES = {"openai/a": Price(1.0, 2.0, 0.5)}
 def test_what_a_run_may_spend() -> None:
     alicia, gtb, search = (find_task(name) for name in ("alicia", "gtb", "horizon_maze"))
     models = ["openai/a", "openai/b", "waybench/oracle"]
-    assert run_budget("200k", [gtb], models, {}, {}) == (200_000, False, "")
-    assert run_budget("5USD", [gtb], ["openai/a", "waybench/oracle"], PRICES, {}) == (5, True, "")
+    assert run_budget("200k", [gtb], models, {}, {}) == (200_000, False, "", ())
+    assert run_budget("5USD", [gtb], ["openai/a", "waybench/oracle"], PRICES, {}) == (5, True, "", ())
     # What climbs has a limit by default, for each model that costs something.
     found = run_budget(None, [alicia, gtb], models, {}, {})
-    assert (found.amount, found.in_dollars) == (2_000_000, False)
+    assert (found.amount, found.in_dollars, found.tasks) == (2_000_000, False, ("alicia",))
+    assert "after 2,000,000 tokens of alicia, enough" in found.note
     assert found.note.startswith("alicia: climbs as long as the model solves an item of a level.")
     assert "--budget none" in found.note
+    assert run_budget(None, [alicia], models, {}, {}).tasks == ()
     # A ladder of which an optimal player needs more has more, so that a perfect model reaches the last level.
     assert run_budget(None, [alicia], models[:1], {}, {"alicia": 1_242_534.0}).amount == 1_300_000
     assert run_budget(None, [alicia], models[:1], {}, {"alicia": 9_742.0}).amount == 1_000_000
@@ -35,7 +38,21 @@ def test_what_a_run_may_spend() -> None:
         run_budget(None, [alicia], ["waybench/oracle"], {}, {}),
         run_budget("200k", [search], models, {}, {}),  # the search plans with it
     ):
-        assert given == (None, False, "")
+        assert given == (None, False, "", ())
+
+
+def test_the_budget_of_a_ladder_is_not_spent_by_other_tasks() -> None:
+    stopped: list[str] = []
+    progress = RunProgress(budget=100.0, budget_tasks=("alicia",), on_spent=lambda: stopped.append("spent"))
+    ladder, other = (
+        progress.add(f"waybench/{name}", "a/b", None, attempts=False, args={}) for name in ("alicia", "mango_route")
+    )
+    other.turn("1-1", Usage(input_tokens=90, output_tokens=20), repeated=False)
+    ladder.turn("501-1", Usage(input_tokens=90, output_tokens=5), repeated=False)
+    assert not stopped
+    ladder.turn("501-1", Usage(input_tokens=0, output_tokens=5), repeated=False)
+    assert stopped == ["spent"]
+    assert "the budget of 100 tokens of alicia is spent (100 by this command)" in progress.interrupted_text
 
 
 @pytest.mark.parametrize(

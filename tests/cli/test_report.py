@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from tests.analysis.episodes import played
@@ -14,6 +15,14 @@ def test_a_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert f"Error: no folder {tmp_path / 'nowhere'}: give the folder that `waybench run --out` wrote" in done.stderr
     assert not [*tmp_path.iterdir()]
+
+
+def test_without_a_folder_it_is_that_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("report", "prices", "profile"):
+        done = CliRunner().invoke(main, [name])
+        assert done.exit_code == 2
+        assert "waybench-out" in done.stderr
 
 
 def test_it_warns_of_episodes_that_count_in_no_number(tmp_path: Path) -> None:

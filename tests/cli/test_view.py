@@ -77,7 +77,7 @@ def test_a_record_that_is_none_is_skipped_and_named_and_the_others_stay(log: Pat
         ([".", "--every", "0"], "0.0 is not in the range"),
         ([".", "--prices", "nowhere.json"], "cannot read nowhere.json"),
         ([".", "--host", "0.0.0.0"], "No such option '--host'"),
-        ([], "Missing argument 'DIR|URL...'"),
+        ([], "Directory 'waybench-out' does not exist"),
     ],
 )
 def test_wrong_usage(

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,17 @@ import waybench
 from tests.analysis.episodes import SCORE
 from tests.analysis.searches import LEVELS, answered, items, searched
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode, estimate, rows
+from waybench.analysis import Estimate, LoggedEpisode, estimate, rows
 from waybench.analysis.comparisons import examples_effects
 from waybench.analysis.estimates import Measure, as_metric, measure
+from waybench.analysis.estimates._curves import Curve
 from waybench.core import Metric
 from waybench.reporting import write_report
 from waybench.reporting._format import part, value_text
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
-from waybench.reporting.charts._points import by_examples, by_step
+from waybench.reporting.charts._points import by_examples, by_step, step_window
+from waybench.stats import Mean
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.metrics[:2]
@@ -165,6 +168,25 @@ def test_curve_points_and_their_axis() -> None:
     assert [shown["x"] for shown in spec["data"]["values"]] == [point.at for point in points]
     lower = chart_spec(Plot(points, ERR_MIN, "Level"), WIDE)
     assert lower["layer"][1]["encoding"]["y"]["title"] == "↓ lower is better"
+
+
+def test_curves_of_few_episodes_are_means_over_windows_of_steps() -> None:
+    series = as_metric(waybench.load("search/dfs").series[0])
+    (found,) = estimate(searched("noisy-0.3", "dfs", model="a", teacher_guided=True, count=2))
+
+    def of(episodes: int) -> Estimate:
+        steps = tuple(Mean(float(step % 2), 0, 1, episodes, episodes) for step in range(26))
+        return replace(found, curves={series.name: Curve(steps, steps[0])})
+
+    assert [step_window([of(episodes)], series) for episodes in (2, 9, 10)] == [3, 3, 1]
+    assert step_window([of(2)], replace(series, high=None)) == 1  # a number that grows is no zigzag
+    assert step_window([found], series) == 1  # of few steps each is drawn
+    steps = of(2).curves[series.name].steps
+    assert step_window([replace(found, curves={series.name: Curve(steps[:24], steps[0])})], series) == 1
+    points = by_step([of(2)], series, 3)
+    assert [point.at for point in points] == [2, 5, 8, 11, 14, 17, 20, 23, 25]
+    assert [point.mean.value for point in points[:2]] == pytest.approx([1 / 3, 2 / 3])
+    assert points[-1].mean == Mean(0.5, None, None, 2, 2)
 
 
 def test_one_set_is_drawn_and_all_are_spread(tmp_path: Path) -> None:

@@ -26,11 +26,13 @@ class RunBudget(NamedTuple):
         amount: Tokens or dollars; None for no limit.
         in_dollars: Whether it is in dollars.
         note: A line for the user on a limit that was not asked for; "" for none.
+        tasks: The tasks whose requests count; all where it is empty.
     """
 
     amount: float | None
     in_dollars: bool = False
     note: str = ""
+    tasks: tuple[str, ...] = ()
 
 
 def quote_lines(task: str, quote: "TaskQuote", models: Sequence[str], prices: Mapping[str, Price]) -> list[str]:
@@ -63,7 +65,8 @@ def run_budget(
     """Return what a run may spend.
 
     A run of searches alone has no limit of its own: each search plans with the budget. Tasks that climb have a limit by
-    default, since results decide how long they go on. Embedded players cost nothing.
+    default, since results decide how long they go on; what other tasks spend does not count in it. Embedded
+    players cost nothing.
 
     Args:
         text: The user's budget; None for the default.
@@ -90,9 +93,12 @@ def run_budget(
     if not climbing:
         return RunBudget(None)
     each = sum(max(_LADDER, _STEP * ceil(to_last_level.get(name, 0.0) / _STEP)) for name in climbing)
+    is_mixed = len(climbing) < len(entries)
+    names = ", ".join(climbing)
     return RunBudget(
         float(each * len(paid)),
-        note=f"{', '.join(climbing)}: climbs as long as the model solves an item of a level. The run stops after "
-        f"{each * len(paid):,} tokens, enough for an optimal player without reasoning up to the last level; "
-        "--budget 5M or --budget none changes that.",
+        note=f"{names}: climbs as long as the model solves an item of a level. The run stops after "
+        f"{each * len(paid):,} tokens{f' of {names}' if is_mixed else ''}, enough for an optimal player without "
+        "reasoning up to the last level; --budget 5M or --budget none changes that.",
+        tasks=tuple(climbing) if is_mixed else (),
     )

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from waybench.cli._log_place import LogPlace
+from waybench.cli._log_place import DEFAULT_OUT, LogPlace
 from waybench.cli._output import lines
 from waybench.cli._params import FiniteRange
-from waybench.cli._run import DEFAULT_OUT
 from waybench.core import UsageError, unknown
 from waybench.data import cache_dir
 from waybench.scale import is_url, local_copy

@@ -1,5 +1,6 @@
 """Places of logs: a path, or the URL of a folder."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import click
 from waybench.core import UsageError
 from waybench.data import cache_dir
 from waybench.scale import is_url, local_copy
+
+DEFAULT_OUT = Path("waybench-out")  # of `waybench run`
 
 
 class LogPlace(click.Path):
@@ -25,6 +28,18 @@ class LogPlace(click.Path):
         if isinstance(value, str) and is_url(value):
             value = local_copy(value, cache_dir())
         return super().convert(value, param, ctx)
+
+
+def log_places(metavar: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a command's argument `folders`: any number of places, by default the folder that `waybench run` writes.
+
+    Args:
+        metavar: What the help calls a place.
+        **settings: Arguments of `LogPlace`.
+    """
+    return click.argument(
+        "folders", nargs=-1, type=LogPlace(**settings), default=(str(DEFAULT_OUT),), metavar=f"[{metavar}]..."
+    )
 
 
 def is_copy(path: Path) -> bool:

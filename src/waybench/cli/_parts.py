@@ -30,6 +30,7 @@ class RunPart:
         settings: Arguments of `waybench.eval.evaluate`.
         budget: What it may spend; None for no limit.
         in_dollars: Whether that is in dollars.
+        budget_tasks: The tasks that it is for; all where it is empty.
         prices: Model -> its prices.
     """
 
@@ -39,6 +40,7 @@ class RunPart:
     settings: Mapping[str, Any]
     budget: float | None = None
     in_dollars: bool = False
+    budget_tasks: tuple[str, ...] = ()
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
     @property
@@ -145,7 +147,9 @@ def run_part(part: RunPart) -> PartResult:
     from waybench.eval import RunProgress, evaluate  # seconds to import
 
     notes: list[str] = []
-    progress = RunProgress(prices=part.prices, budget=part.budget, in_dollars=part.in_dollars)
+    progress = RunProgress(
+        prices=part.prices, budget=part.budget, in_dollars=part.in_dollars, budget_tasks=part.budget_tasks
+    )
     try:
         tasks, more = part_arguments(part)
         more["check"] = more.get("check", False) and not _checked.issuperset(part.models)

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._log_place import LogPlace
+from waybench.cli._log_place import log_places
 
 
 @click.command(epilog="waybench prices waybench-out > prices.json")
-@click.argument("folders", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL...")
+@log_places("DIR|URL")
 @click.option(
     "--prices",
     "known",
@@ -23,6 +23,12 @@ def prices(folders: tuple[Path, ...], known: Path | None) -> None:
     from a cache. A model with nulls has no cost. Pass the file to `waybench report --prices`.
     """
     from waybench.analysis.logs import logged_models
-    from waybench.core import price_table
+    from waybench.core import UsageError, price_table
 
-    click.echo(price_table(logged_models(*folders), known))
+    models = logged_models(*folders)
+    if not models:
+        where = ", ".join(map(str, folders))[:200]
+        raise UsageError(
+            f"no model to price in {where}: it has no logs, or those of embedded players, which cost nothing"
+        )
+    click.echo(price_table(models, known))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._log_place import LogPlace
+from waybench.cli._log_place import log_places
 from waybench.cli._output import lines, tell_skipped
 
 _EXAMPLES = """\b
@@ -16,7 +16,7 @@ waybench profile waybench-out --references        with the embedded players, as 
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("folders", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL|FILE...")
+@log_places("DIR|URL|FILE")
 @click.option("--references", is_flag=True, help="Count the embedded players as models.")
 @click.option("--json", "out", metavar="FILE", help="Write JSON to a file (- for standard output).")
 def profile(folders: tuple[Path, ...], references: bool, out: str | None) -> None:

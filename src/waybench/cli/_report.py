@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
-from waybench.cli._log_place import LogPlace, refuse_copy
+from waybench.cli._log_place import log_places, refuse_copy
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
 from waybench.core import PROCESSES, UsageError, Workers
@@ -36,7 +36,7 @@ def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None)
 
 
 @click.command()
-@click.argument("folders", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL|FILE...")
+@log_places("DIR|URL|FILE")
 @click.option(
     "--out",
     "-o",

@@ -11,7 +11,8 @@ import click
 
 from waybench.cli._budget import NO_BUDGET, quote_lines, run_budget
 from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
-from waybench.cli._parameters import combinations, model_arguments, runs_of, task_parameters
+from waybench.cli._log_place import DEFAULT_OUT
+from waybench.cli._parameters import combinations, generation_settings, model_arguments, runs_of, task_parameters
 from waybench.cli._params import FiniteRange
 from waybench.cli._parts import RunPart, part_arguments, part_folder, refuse_secrets, run_parts, split
 from waybench.cli._progress import evaluate_shown
@@ -20,9 +21,6 @@ from waybench.core import PROBE, Price, UsageError, prepare_folder, read_budget,
 from waybench.data import cache_dir
 from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
 from waybench.tasks import TASKS, find_task
-
-DEFAULT_OUT = Path("waybench-out")
-
 
 _EXAMPLE = TASKS[0].name
 _EXAMPLES = f"""\b
@@ -73,7 +71,11 @@ _POSITIVE = click.IntRange(min=1)
     help="Steps that reference players take before the model, such as oracle:5, oracle:-3 (all but the last three) or "
     "oracle:4+random:1.",
 )
-@click.option("--limit", type=_POSITIVE, help="Maximum items per level.")
+@click.option(
+    "--limit",
+    type=_POSITIVE,
+    help="Items of each level, set or map: the task's parameter `limit`, which `waybench list TASK` describes.",
+)
 @click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
 @click.option(
     "--precision",
@@ -112,6 +114,14 @@ _POSITIVE = click.IntRange(min=1)
 @click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature.")
 @click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply; longer replies are `truncated`.")
 @click.option("--reasoning-effort", help="Reasoning effort of a reasoning model.")
+@click.option(
+    "-G",
+    "generation",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Any other setting of generation, by Inspect's name: top_p=0.95, reasoning_tokens=8000, "
+    '"system_message=Think first."; repeatable.',
+)
 @click.option("--seed", type=int, help="Sampling seed, if the provider supports one.")
 @click.option("--max-connections", type=_POSITIVE, help="Maximum concurrent requests.")
 @click.option(
@@ -150,6 +160,7 @@ def run(
     gpus_per_model: float | None,
     model_base_url: str | None,
     model_args: tuple[str, ...],
+    generation: tuple[str, ...],
     time_limit: int | None,
     token_limit: int | None,
     rerun: int,
@@ -175,6 +186,7 @@ def run(
     if precision is not None and not searches:
         names = ", ".join(entry.name for entry in entries)[:200]
         raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
+    settings = generation_settings(generation, {name: value for name, value in config.items() if value is not None})
     if budget != NO_BUDGET:
         read_budget(budget)  # what is no budget is refused even where it limits nothing
     planned = budget if searches and budget != NO_BUDGET else None
@@ -226,7 +238,6 @@ def run(
         if limit_of_run.note:
             click.echo(limit_of_run.note)
         return
-    settings = {name: value for name, value in config.items() if value is not None}
     whole = RunPart(
         tuple((entry.name, args) for entry, args in chosen),
         models,
@@ -241,6 +252,7 @@ def run(
         },
         limit_of_run.amount,
         limit_of_run.in_dollars,
+        limit_of_run.tasks,
         known,
     )
     if engine is not None:
@@ -254,7 +266,10 @@ def run(
             limits = [
                 run_budget(None, some, part.models, known, to_last_level) for some, part in zip(own, parts, strict=True)
             ]
-            parts = [replace(part, budget=limit.amount) for part, limit in zip(parts, limits, strict=True)]
+            parts = [
+                replace(part, budget=limit.amount, budget_tasks=limit.tasks)
+                for part, limit in zip(parts, limits, strict=True)
+            ]
         for line in opening:
             click.echo(line, err=True)
         _run_with(engine, parts, known, levels=levels)
@@ -263,6 +278,7 @@ def run(
         prices=known,
         budget=limit_of_run.amount,
         in_dollars=limit_of_run.in_dollars,
+        budget_tasks=limit_of_run.tasks,
         opening=opening,
         most_requests=sum(found.requests for _, found in quotes),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._log_place import LogPlace, is_copy
+from waybench.cli._log_place import is_copy, log_places
 from waybench.cli._output import to_stderr
 from waybench.cli._params import FiniteRange
 from waybench.cli._report import PRICES, build, site_beside
@@ -18,13 +18,7 @@ from waybench.view import Outcome, address, listen, new_token, serve
 
 
 @click.command()
-@click.argument(
-    "folders",
-    nargs=-1,
-    required=True,
-    type=LogPlace(exists=True, file_okay=False),
-    metavar="DIR|URL...",
-)
+@log_places("DIR|URL", exists=True, file_okay=False)
 @click.option("--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; DIR/site by default.")
 @click.option("--title", default="waybench", show_default=True, help="Title of the site.")
 @PRICES

@@ -94,6 +94,7 @@ def evaluate(
             logs in a folder of this name.
     """
     check_folder(out)
+    _check_generation(config or {})
     ready = _open_models(models, model_base_url, model_args or {})
     if picture is not None:
         refuse_text_models(ready)
@@ -123,7 +124,6 @@ def evaluate(
             if not selected:
                 _set_aside_poorer_logs(out)
             try:
-                GenerateConfig.model_validate(config or {})
                 created = [journals.create(make) for make in tasks]
                 follow_older_logs(out, created, ready, warn or _to_stderr)
                 journals.open(ready, followed)
@@ -149,15 +149,21 @@ def evaluate(
             journals.clear(logs, are_all=not selected)
     except PrerequisiteError as error:
         raise UsageError(_one_line(error)) from None
-    except ValidationError as error:
-        wrong = error.errors()[0]
-        setting = f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}" if wrong["loc"] else "config"
-        raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
     except Exception as error:
         if is_full(error):
             raise UsageError(full_message(out)) from None
         raise
     return [f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in failed]
+
+
+def _check_generation(config: Mapping[str, Json]) -> None:
+    """Refuse generation settings that Inspect does not know, or values that it does not take, before any request."""
+    try:
+        GenerateConfig.model_validate(config)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        setting = f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}" if wrong["loc"] else "generation settings"
+        raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
 
 
 def _eval_set(

@@ -1,7 +1,7 @@
 """The progress of a run: what its tasks have done so far, what they have used, and how long they will take."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waybench.core import Price, duration_text, plural
@@ -23,6 +23,7 @@ class RunProgress:
         budget: What the run may spend, in tokens or dollars; None for no limit. Requests that are under way when it is
             spent are not counted beforehand, so a little more can be spent.
         in_dollars: Whether it is in dollars; models without a price then cost nothing.
+        budget_tasks: The tasks, without their package, that the budget is for; all where it is empty.
         budget_is_spent: Whether the run has been stopped since the budget is spent.
         on_spent: Stops the run; is called once.
         opening: Lines that the user should read when the run begins.
@@ -35,6 +36,7 @@ class RunProgress:
     began: float = field(default_factory=time.time)
     budget: float | None = None
     in_dollars: bool = False
+    budget_tasks: Collection[str] = ()
     budget_is_spent: bool = False
     on_spent: Callable[[], None] = lambda: None
     opening: list[str] = field(default_factory=list[str])
@@ -59,9 +61,14 @@ class RunProgress:
     def _check_budget(self) -> None:
         if self.budget is None or self.budget_is_spent:
             return
-        if self._spent(self.statuses()) >= self.budget:
+        if self._spent_of_budget() >= self.budget:
             self.budget_is_spent = True
             self.on_spent()
+
+    def _spent_of_budget(self) -> float:
+        names = self.budget_tasks
+        tasks = [each for each in self.tasks if not names or each.task.removeprefix("waybench/") in names]
+        return self._spent([each.status() for each in tasks])
 
     def _spent(self, statuses: Sequence[TaskStatus]) -> float:
         if self.in_dollars:
@@ -111,7 +118,7 @@ class RunProgress:
         statuses = self.statuses()
         going = f"{'running' if statuses else 'starting'} for {duration_text(time.time() - self.began)}"
         left, is_upper_bound = run_seconds_left(statuses)
-        spent = self._spent(statuses)
+        spent = self._spent_of_budget()
         if left is None and self.budget is not None and spent > 0:  # a ladder ends at its budget at the latest
             left = (time.time() - self.began) * max(self.budget - spent, 0.0) / spent
             is_upper_bound = True
@@ -140,13 +147,14 @@ class RunProgress:
         is_known = len(totals) == len(statuses) > 0
         finished = f"{done:,} of {plural(sum(totals), unit)}" if is_known else plural(done, f"finished {unit}")
         if self.budget_is_spent and self.budget is not None:
-            spent = self._spent(statuses)
+            spent = self._spent_of_budget()
             amount = f"{self.budget:g} USD" if self.in_dollars else f"{self.budget:,.0f} tokens"
             used = f"{spent:,.2f} USD" if self.in_dollars else f"{spent:,.0f}"
+            of_tasks = f" of {', '.join(self.budget_tasks)}" if self.budget_tasks else ""
             return (
-                f"Stopped: the budget of {amount} is spent ({used} by this command). {finished} and every reply so far "
-                "are kept. To go on, run the same command again, with the same or another --budget, which counts from "
-                "0 again; it repeats no request that was answered."
+                f"Stopped: the budget of {amount}{of_tasks} is spent ({used} by this command). {finished} and "
+                "every reply so far are kept. To go on, run the same command again, with the same or another --budget, "
+                "which counts from 0 again; it repeats no request that was answered."
             )
         return (
             f"Interrupted. {finished} and every reply so far are kept. To resume, run the same command again; it "

@@ -9,7 +9,7 @@ from waybench.analysis.estimates._measures import Measure, measures
 from waybench.analysis.estimates._table import UNDEFINED, aligned, ranked
 from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, too_few_note, too_few_text, width
 from waybench.analysis.logs import LoggedEpisode
-from waybench.analysis.results import Group, Row, grouped, labels
+from waybench.analysis.results import Group, Row, grouped, labels, short_labels
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.envs import registry
 from waybench.stats import Mean
@@ -30,6 +30,7 @@ MOST_COLUMNS = 100
 _LEGEND = {
     "95 %": "score: the mean over items, with its 95 % interval",
     "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle); below 0 is worse",
+    "solved": "solved: the share of attempts that solve their item, also beside a score of the best attempts",
     "unreadable": "unreadable: replies that were unparsed, truncated or refused",
     "unnamed": "unnamed: steps at which the reply named no action",
 }
@@ -117,25 +118,36 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
     tasks = grouped(order, lambda group: (group.task, group.env, group.apart, totals[group].guided))
     titles: dict[int, str] = {}  # the number of the line that follows -> the title above it
     lines = [_head()]
+    shorter: list[str] = []  # the names of the lines without the providers
     for (_, _, apart, guided), groups in tasks.items():
-        names = labels(groups)
+        names, short = labels(groups), short_labels(groups)
         for measured in measures(registry.load(groups[0].env), guided):
             if measured.aggregate and all(group in searched for group in groups):
                 continue
-            titles[len(lines)] = _title(groups[0], measured, apart, [totals[group] for group in groups])
+            if all(group in searched for group in groups):  # whose scores are not shown
+                titles[len(lines)] = f"{groups[0].task}, {registry.load(groups[0].env).title}"
+            else:
+                titles[len(lines)] = _title(groups[0], measured, apart, [totals[group] for group in groups])
             for group in groups:
                 cells = _cells(totals[group], measured, own[group], group in searched)
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
-    shown = _without_empty(lines)
+                shorter.append(short[group])
+    undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
+    has_scores = any(group not in searched for group in totals)
+    shown = _without_empty(lines, has_scores=has_scores)
     longest = max(
         _SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in list(zip(*shown, strict=True))[1:])
     )
-    shown = [shown[0], *([_INDENT + one_line(line[0].strip(), longest - 2), *line[1:]] for line in shown[1:])]
+    own_names = [line[0].strip() for line in shown[1:]]
+    fitting = own_names if max(map(width, own_names)) <= longest - 2 else shorter
+    shown = [
+        shown[0],
+        *([_INDENT + one_line(name, longest - 2), *line[1:]] for name, line in zip(fitting, shown[1:], strict=True)),
+    ]
     text = aligned(shown, ["line"] * len(shown)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
     missing = [line for group in order if (line := _missing(totals[group], labels(order)[group]))]
     missing += [line for group in order if (line := _unconfirmed(totals[group], labels(order)[group]))]
-    undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
     few = [
         f"{_FEW} {note}"
         for group in order
@@ -144,7 +156,16 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
         if (note := too_few_note(one.mean(totals[group]), one.metric))
     ]
     missing += dict.fromkeys(few)
-    return "\n".join([*table, *missing, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
+    missing += [
+        f"{task}: each score is over the model's own levels; a report counts those beyond a failed last level as 0"
+        for (task, *_), groups in tasks.items()
+        if len({frozenset(row.level for row in own[group]) for group in groups if group not in searched}) > 1
+    ]
+    repeated = any(
+        total.attempts > total.items and not registry.load(group.env).best_of for group, total in totals.items()
+    )
+    items = ["n: different items; an item has several episodes here"] if repeated else []
+    return "\n".join([*table, *missing, *items, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
 
 
 def _head() -> list[str]:
@@ -239,13 +260,12 @@ def _legend(head: Sequence[str]) -> Iterator[str]:
     yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
 
 
-def _without_empty(lines: Sequence[Sequence[str]]) -> list[list[str]]:
+def _without_empty(lines: Sequence[Sequence[str]], *, has_scores: bool) -> list[list[str]]:
     """Return the lines without those columns that say nothing: all cells empty, or unknown beside the score's."""
+    always = ("", "n", "score [95 %]") if has_scores else ("", "n")
     columns = [list(column) for column in zip(*lines, strict=True)]
     kept = [
-        column
-        for column in columns
-        if column[0] in ("", "n", "score [95 %]") or not all(cell in ("", NOTHING) for cell in column[1:])
+        column for column in columns if column[0] in always or not all(cell in ("", NOTHING) for cell in column[1:])
     ]
     kept = [column for column in kept if column[0] != "levels" or any("–" in cell for cell in column[1:])]
     return [list(line) for line in zip(*kept, strict=True)]

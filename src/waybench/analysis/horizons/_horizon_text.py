@@ -16,6 +16,7 @@ _MISFIT_EXPLAINED = (
     "The success rates do not follow the fitted curve, for example because of a plateau or a dip. The interval "
     "therefore contains all levels between which any falling success rate may cross {share}."
 )
+_INTERVALS = "In brackets: the 90 % interval, or its known end. Above, below: outside the difficulties tried."
 
 
 class HorizonText(NamedTuple):
@@ -51,7 +52,8 @@ def horizon_table(found: Iterable[Horizon]) -> str:
             lines.append([names[group], *(horizon_text(each) for each in own)])
         lines += reference_lines(some)
         misfits = [_MISFIT_EXPLAINED.format(share="the share")] if any(not each.curve_fits for each in some) else []
-        tables.append("\n".join(part for part in (aligned(lines), success_text(env), *misfits) if part))
+        notes = (success_text(env), _INTERVALS, *misfits)
+        tables.append("\n".join(part for part in (aligned(lines), *notes) if part))
     return "\n\n".join(tables)
 
 

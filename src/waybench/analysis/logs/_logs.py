@@ -321,8 +321,11 @@ def _progress(sample: Any) -> Any:
 def _record(sample: _Sample) -> EpisodeRecord:
     assert sample.head is not None
     record = EpisodeRecord.assemble(sample.head, sample.progress)
+    was_cancelled = sample.error.startswith(_CANCELLED)
+    if was_cancelled and record.end not in (None, End.INFRASTRUCTURE):
+        return record  # the run was interrupted between the episode's end and its score
     if sample.error:
-        said = _INTERRUPTED if sample.error.startswith(_CANCELLED) else sample.error
+        said = _INTERRUPTED if was_cancelled else sample.error
         return replace(record, end=End.INFRASTRUCTURE, error=record.error or said)
     if record.end is None:
         end = End.TURN_LIMIT if sample.limit and sample.limit not in OF_TIME else End.INFRASTRUCTURE

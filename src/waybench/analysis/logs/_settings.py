@@ -72,6 +72,8 @@ def run_command(
         if generation.get(name) is not None
         for part in (f"--{name.replace('_', '-')}", _typed(generation[name]))
     ]
+    others = {name: value for name, value in generation.items() if name not in (*_FLAGS, *_TRANSPORT)}
+    flags += [part for name, value in _harmless(others).items() for part in ("-G", f"{name}={_typed(value)}")]
     return shlex.join(["waybench", "run", task, "--model", model, *options, *flags])
 
 

@@ -31,6 +31,7 @@ from waybench.analysis.results._labels import (
     setting_names,
     setting_order,
     settings_order,
+    short_labels,
 )
 from waybench.analysis.results._ranges import Ranges, joint_ranges, over
 from waybench.analysis.results._rows import (
@@ -102,6 +103,7 @@ __all__ = [
     "setting_names",
     "setting_order",
     "settings_order",
+    "short_labels",
     "telling",
     "verified",
     "whole_items",

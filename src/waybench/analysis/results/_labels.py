@@ -1,5 +1,6 @@
 """Short, distinct names for models with settings that are shown together."""
 
+import re
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
@@ -47,6 +48,13 @@ def labels(groups: Iterable[Group]) -> dict[Group, str]:
         name = one_line(group.model, LONGEST) or "(no name)"
         found[group] = f"{name} ({one_line(settings, LONGEST)})" if settings else name
     return found
+
+
+def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
+    """Return labels of groups without the providers' names, where the rest tells all groups apart."""
+    names = labels(groups)
+    short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
+    return short if len(set(short.values())) == len(short) and all(short.values()) else names
 
 
 def _said(name: str, value: Json, rivals: Iterable[Group]) -> bool:

@@ -5,7 +5,6 @@ from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, l
 from waybench.reporting.charts._colours import colour_number, colour_numbers, model_colours
 from waybench.reporting.charts._outcomes import outcomes
 from waybench.reporting.charts._panels import ClusterValues, panel_charts, panel_values
-from waybench.reporting.charts._points import short_labels
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._scaling import scaling_charts
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
@@ -34,7 +33,6 @@ __all__ = [
     "panel_values",
     "radar_spec",
     "scaling_charts",
-    "short_labels",
     "step_charts",
     "success_spec",
     "twin_charts",

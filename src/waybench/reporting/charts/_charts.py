@@ -16,7 +16,7 @@ from waybench.reporting._format import heading
 from waybench.reporting._sets import ChartSet, chart_sets
 from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
 from waybench.reporting.charts._multiples import NARROW_GRID, WIDE_GRID, is_crowded, multiples_spec
-from waybench.reporting.charts._points import by_examples, by_level, by_step
+from waybench.reporting.charts._points import by_examples, by_level, by_step, step_window
 from waybench.reporting.charts._svg import drawn
 from waybench.stats import CONFIDENCE
 
@@ -209,10 +209,17 @@ def curve_charts(
     found: list[Chart] = []
     for series in env.series:
         metric = over(as_metric(series), estimates)
-        plot = Plot(by_step(estimates, metric), metric, "Step", bands=True)
-        what = f"{series.title} by step, {presentation.level} {level}{guided}{shown}"
+        window = step_window(estimates, metric)
+        plot = Plot(by_step(estimates, metric, window), metric, "Step", bands=True)
+        means = "" if window == 1 else f", means over {window} steps"
+        what = f"{series.title} by step{means}, {presentation.level} {level}{guided}{shown}"
         free = "" if guided else " Episodes that end early are missing from the later steps."
-        caption = f"{what}: the mean over the episodes that have the step, with its {_INTERVAL} as a band.{free}{other}"
+        shown_as = (
+            f"the mean over the episodes that have the step, with its {_INTERVAL} as a band."
+            if window == 1
+            else "with so few episodes single steps say little, so each point is the mean over several."
+        )
+        caption = f"{what}: {shown_as}{free}{other}"
         if plot.points:
             name = chart_name(env, whose, f"{series.name} by step {level}{guided}{shown}")
             found.append(_figure(name, plot, what, caption, _FLAT, _FLAT_NARROW))

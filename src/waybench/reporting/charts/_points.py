@@ -1,17 +1,21 @@
 """The points of a chart: values by level, by step, or by number of in-context examples."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
+from statistics import fmean
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Measure, ranked
 from waybench.analysis.formatting import mean_text
-from waybench.analysis.results import EXAMPLES, Group, grouped, labels
+from waybench.analysis.results import EXAMPLES, Group, grouped, short_labels
 from waybench.core import Metric
 from waybench.reporting._format import interval_text
 from waybench.reporting.charts._colours import colour_numbers
 from waybench.stats import Mean
+
+_FEW_EPISODES = 10  # below which a share at a single step takes few values
+_MOST_POINTS = 12  # of a curve of so few episodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,15 +50,54 @@ def by_level(estimates: Iterable[Estimate], measured: Measure) -> list[Point]:
     return _points(tracks, measured.metric)
 
 
-def by_step(estimates: Iterable[Estimate], series: Metric) -> list[Point]:
-    """Return the points of the curves of one series, of estimates at one level."""
+def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
+    """Return of how many steps a point of a series' chart is the mean; 1 unless steps alone would hide the curve.
+
+    A step of two episodes that are right or wrong is 0, a half or 1, so a line through all steps is a zigzag.
+
+    Args:
+        estimates: The estimates, at one level.
+        series: The series, as a metric.
+    """
+    curves = [each.curves[series.name].steps for each in estimates if series.name in each.curves]
+    longest = max(map(len, curves), default=0)
+    most = max((step.n for steps in curves for step in steps), default=0)
+    is_share = (series.low, series.high) == (0, 1)
+    is_zigzag = is_share and most < _FEW_EPISODES and longest > 2 * _MOST_POINTS
+    return ceil(longest / _MOST_POINTS) if is_zigzag else 1
+
+
+def by_step(estimates: Iterable[Estimate], series: Metric, window: int = 1) -> list[Point]:
+    """Return the points of the curves of one series, of estimates at one level.
+
+    Args:
+        estimates: The estimates.
+        series: The series, as a metric.
+        window: Of how many steps a point is the mean; it then stands in their middle, and has no interval.
+    """
     tracks = {
-        group: dict(enumerate(cell.curves[series.name].steps, start=1))
+        group: _in_windows(cell.curves[series.name].steps, window)
         for group, cells in ranked(estimates).items()
         for cell in cells.values()
         if series.name in cell.curves
     }
     return _points(tracks, series)
+
+
+def _in_windows(steps: Sequence[Mean], window: int) -> dict[int, Mean]:
+    if window == 1:
+        return dict(enumerate(steps, start=1))
+    parts = ((first, steps[first : first + window]) for first in range(0, len(steps), window))
+    return {
+        first + (len(part) + 1) // 2: Mean(
+            value=fmean(step.value for step in part),
+            low=None,
+            high=None,
+            n=max(step.n for step in part),
+            clusters=max(step.clusters for step in part),
+        )
+        for first, part in parts
+    }
 
 
 def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]:
@@ -93,10 +136,3 @@ def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[
         for number, (group, track) in enumerate(tracks.items())
         for at, mean in track.items()
     ]
-
-
-def short_labels(groups: Iterable[Group]) -> dict[Group, str]:
-    """Return labels of groups without the providers' names, where the rest tells all groups apart."""
-    names = labels(groups)
-    short = {group: re.sub(r"\A[^ ]*/(?=.)", "", name) for group, name in names.items()}
-    return short if len(set(short.values())) == len(short) and all(short.values()) else names

@@ -16,7 +16,7 @@ from waybench.analysis.horizons import (
     reference_lines,
     success_text,
 )
-from waybench.analysis.results import Group, differing, grouped
+from waybench.analysis.results import Group, differing, grouped, short_labels
 from waybench.core import OPTION_AXES, Axis, Environment, Presentation
 from waybench.envs import registry
 from waybench.reporting.charts import (
@@ -28,7 +28,6 @@ from waybench.reporting.charts import (
     chart_name,
     colour_numbers,
     drawn,
-    short_labels,
     success_spec,
 )
 from waybench.reporting.tables._table import (

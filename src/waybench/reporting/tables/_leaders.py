@@ -247,7 +247,8 @@ def _normalised(total: Estimate, metric: Metric) -> str:
         return ""
     value, *ends = (None if end is None else 100 * end for end in (found.mean.value, found.mean.low, found.mean.high))
     low, high = (f"{end:.0f}".replace("-", "−") for end in ends) if None not in ends else ("", "")
-    return f"{value:.0f}".replace("-", "−") + (f" ({low} – {high})" if low else "")
+    # No line ends within the brackets.
+    return f"{value:.0f}".replace("-", "−") + (f" ({low}\u00a0–\u00a0{high})" if low else "")
 
 
 def _no_bounds(metric: Metric) -> str:
