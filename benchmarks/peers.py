@@ -214,10 +214,10 @@ def crafter() -> Iterator[Comparison]:
 
 
 def paths() -> Iterator[Comparison]:
-    """List the simple paths of a map, against three libraries of graphs."""
+    """List the simple paths of a map, against two libraries of graphs."""
     textmaps: Any = import_module("benchmarks._textmaps")
     grid = textmaps._grid(5)
-    for against in (textmaps._against_networkx, textmaps._against_rustworkx, textmaps._against_igraph):
+    for against in (textmaps._against_rustworkx, textmaps._against_igraph):
         yield against(grid)
 
 

@@ -11,7 +11,7 @@ from waybench.eval._part import part_files
 from waybench.eval._probes import forked, read_plan
 from waybench.eval._provider import EmbeddedPlayer, check_player
 from waybench.eval._run_progress import RunProgress
-from waybench.eval._sample import Chat, finished_record, open_episode, stored_record, to_sample
+from waybench.eval._sample import Chat, finished_record, stored_record, to_sample
 from waybench.eval._search import PLAN, HorizonSearch
 from waybench.eval._solver import by_level, episode, play, reply_of
 from waybench.eval._strata import OptionItems, Stratum, Tokens, episode_tokens, option_strata, strata
@@ -45,7 +45,6 @@ __all__ = [
     "forked",
     "message_shape",
     "one_line_errors",
-    "open_episode",
     "open_model",
     "option_strata",
     "part_files",

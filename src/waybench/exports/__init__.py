@@ -5,11 +5,10 @@ from waybench.exports._citation import citations
 from waybench.exports._every_eval_ever import every_eval_ever
 from waybench.exports._files import FileText, write_files
 from waybench.exports._hugging_face import benchmark_file, eval_results
-from waybench.exports._results import Results, read_results
+from waybench.exports._results import read_results
 
 __all__ = [
     "FileText",
-    "Results",
     "benchmark_file",
     "catalogue_entries",
     "citations",

@@ -9,11 +9,10 @@ A set is a folder, or a URL that fsspec understands:
 """
 
 from waybench.shards._check import ToCheck, check_shard
-from waybench.shards._duplicates import MEMORY, Count, Part, count_part, parts, total
+from waybench.shards._duplicates import Count, count_part, parts, total
 from waybench.shards._files import DIGEST
 from waybench.shards._layout import (
     FORMATS,
-    MANIFEST,
     Plan,
     Range,
     Shard,
@@ -31,10 +30,7 @@ from waybench.shards._write import write_shard
 __all__ = [
     "DIGEST",
     "FORMATS",
-    "MANIFEST",
-    "MEMORY",
     "Count",
-    "Part",
     "Plan",
     "Range",
     "Shard",

@@ -11,7 +11,6 @@ from waybench.smartplay._capabilities import (
     FORMULAS,
     RECORDED,
     Capability,
-    Formula,
     capability_scores,
     capability_weights,
     degrees,
@@ -20,12 +19,12 @@ from waybench.smartplay._compass import LEGEND, SEEN, compass, draw_seen
 from waybench.smartplay._environment import agent_environment
 from waybench.smartplay._game import THOUGHT, AgentGame, AgentState, Choice
 from waybench.smartplay._history import history_entry, history_text, manual_text
-from waybench.smartplay._humans import HUMANS, Baseline, human_metric, scaled_metric
-from waybench.smartplay._learning import Learning, best_of, chance_scores, learning_metrics, symmetric_reward
+from waybench.smartplay._humans import HUMANS, human_metric, scaled_metric
+from waybench.smartplay._learning import best_of, chance_scores, learning_metrics, symmetric_reward
 from waybench.smartplay._match import published_match, sound_match
 from waybench.smartplay._metrics import action_turns, agent_metrics, final_score, steps_of
 from waybench.smartplay._rules import Rules, Step
-from waybench.smartplay._wording import PROMPT_STYLES, AgentWording, PromptStyle
+from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 
 __all__ = [
     "BENCHMARK",
@@ -42,12 +41,8 @@ __all__ = [
     "AgentGame",
     "AgentState",
     "AgentWording",
-    "Baseline",
     "Capability",
     "Choice",
-    "Formula",
-    "Learning",
-    "PromptStyle",
     "Rules",
     "Step",
     "action_turns",

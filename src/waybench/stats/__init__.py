@@ -9,14 +9,12 @@ from waybench.stats._adaptive import (
     STOPS,
     Candidate,
     Decision,
-    HorizonEstimate,
     Seeker,
-    State,
     StoppingRule,
     Trial,
 )
 from waybench.stats._curves import FIXED_DESIGN, Curves, Fit, Shape, fitted, quantiles
-from waybench.stats._forecast import Forecast, forecast, simulated
+from waybench.stats._forecast import forecast, simulated
 from waybench.stats._horizon_ratios import HorizonRatio, horizon_ratio
 from waybench.stats._trials import Array, Trials
 from waybench.stats._variance import VarianceComponents, variance_components
@@ -24,12 +22,11 @@ from waybench.stats._variance import VarianceComponents, variance_components
 if TYPE_CHECKING:
     from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
     from waybench.stats._clusters import RobustMean, clustered_error
-    from waybench.stats._difficulty import FEWEST_CLUSTERS, DifficultyIndex, IndexGain, index_gain, logistic
+    from waybench.stats._difficulty import IndexGain, index_gain, logistic
     from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed, t_interval
     from waybench.stats._paired import ALPHA, PairedTest, Pairs, paired_difference, paired_test
     from waybench.stats._power import (
         FEWEST_ITEMS,
-        ItemsNeeded,
         PowerAssumptions,
         achieved_power,
         assume_shares,
@@ -39,12 +36,11 @@ if TYPE_CHECKING:
     )
     from waybench.stats._quantiles import normal_quantile, t_quantile
     from waybench.stats._regressions import FEWEST_POINTS, regression_line
-    from waybench.stats._tests import holm, mcnemar, z_power
+    from waybench.stats._tests import holm, mcnemar
 
 __all__ = [
     "ALPHA",
     "CONFIDENCE",
-    "FEWEST_CLUSTERS",
     "FEWEST_ITEMS",
     "FEWEST_POINTS",
     "FIXED_DESIGN",
@@ -57,15 +53,11 @@ __all__ = [
     "Candidate",
     "Curves",
     "Decision",
-    "DifficultyIndex",
     "FamilyResults",
     "Fit",
-    "Forecast",
-    "HorizonEstimate",
     "HorizonRatio",
     "IndexGain",
     "Interval",
-    "ItemsNeeded",
     "Mean",
     "PairedTest",
     "Pairs",
@@ -73,7 +65,6 @@ __all__ = [
     "RobustMean",
     "Seeker",
     "Shape",
-    "State",
     "StoppingRule",
     "Trial",
     "Trials",
@@ -103,7 +94,6 @@ __all__ = [
     "t_interval",
     "t_quantile",
     "variance_components",
-    "z_power",
 ]
 
 # They need SciPy, which takes a while to load.
@@ -112,12 +102,11 @@ __getattr__ = late_names(
     {
         "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
         "_clusters": ("RobustMean", "clustered_error"),
-        "_difficulty": ("FEWEST_CLUSTERS", "DifficultyIndex", "IndexGain", "index_gain", "logistic"),
+        "_difficulty": ("IndexGain", "index_gain", "logistic"),
         "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed", "t_interval"),
         "_paired": ("ALPHA", "PairedTest", "Pairs", "paired_difference", "paired_test"),
         "_power": (
             "FEWEST_ITEMS",
-            "ItemsNeeded",
             "PowerAssumptions",
             "achieved_power",
             "assume_shares",
@@ -127,6 +116,6 @@ __getattr__ = late_names(
         ),
         "_quantiles": ("normal_quantile", "t_quantile"),
         "_regressions": ("FEWEST_POINTS", "regression_line"),
-        "_tests": ("holm", "mcnemar", "z_power"),
+        "_tests": ("holm", "mcnemar"),
     },
 )

@@ -1,6 +1,6 @@
 """Comparisons of groups of results on the same items."""
 
-from waybench.analysis.comparisons._belief_pairs import BeliefComparison, compare_beliefs
+from waybench.analysis.comparisons._belief_pairs import compare_beliefs
 from waybench.analysis.comparisons._beliefs import (
     BeliefCounts,
     belief_counts,
@@ -25,14 +25,13 @@ from waybench.analysis.comparisons._harness import AgentEffect, agent_effects, a
 from waybench.analysis.comparisons._isomorphs import (
     AGREEMENT,
     IsomorphEffect,
-    IsomorphScores,
     compare_isomorphs,
     invariance_text,
     isomorph_effects,
     isomorph_frame,
 )
 from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
-from waybench.analysis.comparisons._models import Pair, Unpaired, compare_pairs, compare_sides, pairs
+from waybench.analysis.comparisons._models import Pair, compare_pairs, compare_sides, pairs
 from waybench.analysis.comparisons._power import pilots
 from waybench.analysis.comparisons._setting_effects import (
     EFFECT,
@@ -43,7 +42,6 @@ from waybench.analysis.comparisons._setting_effects import (
     setting_effects,
 )
 from waybench.analysis.comparisons._text import (
-    ComparisonCells,
     comparison_cells,
     comparison_json,
     comparison_lines,
@@ -56,7 +54,6 @@ from waybench.analysis.comparisons._text import (
 from waybench.analysis.comparisons._twins import TwinEffect, compare_twins, twin_effects, twin_frame
 from waybench.analysis.comparisons._wordings import (
     WordingEffect,
-    WordingScore,
     compare_wordings,
     wording_effects,
     wording_frame,
@@ -70,23 +67,18 @@ __all__ = [
     "NO_EFFECT",
     "UNCLEAR",
     "AgentEffect",
-    "BeliefComparison",
     "BeliefCounts",
     "Comparison",
-    "ComparisonCells",
     "ExamplesEffect",
     "Failures",
     "FirstErrorCounts",
     "IsomorphEffect",
-    "IsomorphScores",
     "ItemScores",
     "Pair",
     "SettingEffect",
     "TwinEffect",
-    "Unpaired",
     "Verdict",
     "WordingEffect",
-    "WordingScore",
     "agent_effects",
     "agent_table",
     "belief_counts",

@@ -11,11 +11,11 @@ from waybench.analysis.estimates._matrix import FamilyScore, Matrix, MatrixRow, 
 from waybench.analysis.estimates._matrix_text import NO_INTERVAL, SCALE, matrix_text, number, short_title
 from waybench.analysis.estimates._measures import Measure, as_metric, measure
 from waybench.analysis.estimates._profile_text import profiles_text
-from waybench.analysis.estimates._profiles import JointData, Profile, ProfileCell, Profiles, joint_data, profiles
+from waybench.analysis.estimates._profiles import joint_data, profiles
 from waybench.analysis.estimates._regressions import Regression, Slope, regressions
 from waybench.analysis.estimates._repeats import Repeats, repeats
 from waybench.analysis.estimates._set_spread import SetSpread, Spread, attempt_spread, set_spread, spread
-from waybench.analysis.estimates._summary import UnreadableReplies, summary_table, unreadable_replies
+from waybench.analysis.estimates._summary import summary_table, unreadable_replies
 from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
@@ -27,22 +27,17 @@ __all__ = [
     "Estimate",
     "FamilyScore",
     "ItemDifficulty",
-    "JointData",
     "KnownEstimates",
     "LedgerEntry",
     "Matrix",
     "MatrixRow",
     "Measure",
-    "Profile",
-    "ProfileCell",
-    "Profiles",
     "Regression",
     "Repeats",
     "Score",
     "SetSpread",
     "Slope",
     "Spread",
-    "UnreadableReplies",
     "Variables",
     "agents",
     "aligned",

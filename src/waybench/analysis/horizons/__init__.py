@@ -1,17 +1,10 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
 from waybench.analysis.horizons._axes import axis_named
-from waybench.analysis.horizons._comparison import (
-    HorizonComparison,
-    RatioOverFamilies,
-    compare_horizons,
-    ratio_over_families,
-)
+from waybench.analysis.horizons._comparison import HorizonComparison, compare_horizons, ratio_over_families
 from waybench.analysis.horizons._horizon import (
-    HORIZON_CONFIDENCE,
     SHARES,
     DifficultyBin,
-    Expected,
     Horizon,
     SuccessCurve,
     horizons,
@@ -30,18 +23,14 @@ from waybench.analysis.horizons._horizon_text import (
     success_text,
 )
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons
-from waybench.analysis.horizons._searches import Searched, search_text, searches
+from waybench.analysis.horizons._searches import search_text, searches
 
 __all__ = [
-    "HORIZON_CONFIDENCE",
     "SHARES",
     "DifficultyBin",
-    "Expected",
     "Horizon",
     "HorizonComparison",
-    "RatioOverFamilies",
     "ReferenceHorizon",
-    "Searched",
     "SuccessCurve",
     "axis_named",
     "compare_horizons",

@@ -46,7 +46,7 @@ from waybench.analysis.results._rows import (
     originals,
     row,
 )
-from waybench.analysis.results._search_range import SearchRange, search_range
+from waybench.analysis.results._search_range import search_range
 from waybench.analysis.results._simulated import Simulated, with_outcomes
 from waybench.analysis.results._verified import Verified, Verifier, verified
 
@@ -66,7 +66,6 @@ __all__ = [
     "Ranges",
     "Rescaled",
     "Row",
-    "SearchRange",
     "Simulated",
     "Verified",
     "Verifier",

@@ -2,19 +2,7 @@
 
 from waybench.contrib.game_maps._build import GameMap, map_game
 from waybench.contrib.game_maps._command import textmap
-from waybench.contrib.game_maps._engine import Engine, PlaceId
 from waybench.contrib.game_maps._lists import read_commands, read_names
 from waybench.contrib.game_maps._story import OtherGame, Story, SupportedGame
 
-__all__ = [
-    "Engine",
-    "GameMap",
-    "OtherGame",
-    "PlaceId",
-    "Story",
-    "SupportedGame",
-    "map_game",
-    "read_commands",
-    "read_names",
-    "textmap",
-]
+__all__ = ["GameMap", "OtherGame", "Story", "SupportedGame", "map_game", "read_commands", "read_names", "textmap"]

@@ -6,7 +6,6 @@ from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._ids import ACHIEVEMENTS
 from waybench.envs.crafter._instance import Wilds
 from waybench.envs.crafter._metrics import crafter_score, success_rates
-from waybench.envs.crafter._source import Worlds
 
 __all__ = [
     "ACHIEVEMENTS",
@@ -14,7 +13,6 @@ __all__ = [
     "SurvivalRules",
     "Wilds",
     "World",
-    "Worlds",
     "crafter_score",
     "published_seed",
     "success_rates",

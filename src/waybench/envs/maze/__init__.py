@@ -5,7 +5,7 @@ from waybench.envs.maze._game import MazeGame, MazeState, Movement, MovePlan
 from waybench.envs.maze._instance import Maze
 from waybench.envs.maze._players import noisy_success
 from waybench.envs.maze._source import MazeSource
-from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording, Representation
+from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 __all__ = [
     "ALICIA",
@@ -17,7 +17,6 @@ __all__ = [
     "MazeWording",
     "MovePlan",
     "Movement",
-    "Representation",
     "known_horizon",
     "noisy_success",
 ]

@@ -4,14 +4,6 @@ from waybench.envs.messenger._engine import World
 from waybench.envs.messenger._environment import ROLES
 from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import Actor, Case
-from waybench.envs.messenger._source import DrawnGames, PublishedGames
+from waybench.envs.messenger._source import PublishedGames
 
-__all__ = [
-    "ROLES",
-    "Actor",
-    "Case",
-    "DrawnGames",
-    "PublishedGames",
-    "RoleRules",
-    "World",
-]
+__all__ = ["ROLES", "Actor", "Case", "PublishedGames", "RoleRules", "World"]

@@ -1,9 +1,9 @@
 """Algorithmic search: number guessing and walks through unknown graphs (AQA-Bench)."""
 
 from waybench.envs.search._environment import BFS, CAVEBFS, CAVEDFS, COIN, DFS, GUESSNUM
-from waybench.envs.search._game_number import GuessGame, Guessing, Number
-from waybench.envs.search._game_walk import Terrain, Walk, WalkGame
-from waybench.envs.search._source import CaseFile, NumberSource, WalkSource
+from waybench.envs.search._game_number import GuessGame, Number
+from waybench.envs.search._game_walk import Terrain, WalkGame
+from waybench.envs.search._source import CaseFile
 
 __all__ = [
     "BFS",
@@ -14,11 +14,7 @@ __all__ = [
     "GUESSNUM",
     "CaseFile",
     "GuessGame",
-    "Guessing",
     "Number",
-    "NumberSource",
     "Terrain",
-    "Walk",
     "WalkGame",
-    "WalkSource",
 ]

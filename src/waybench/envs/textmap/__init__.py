@@ -11,26 +11,11 @@ from waybench.envs.textmap.map import (
     Step,
     Traversal,
     edges_of_traversals,
-    fitting_cut,
     load_map,
-    named_by_ids,
-    published_cut,
     published_map,
-    size_class,
 )
 from waybench.envs.textmap.minigame import Minigame, minigames
-from waybench.envs.textmap.questions import (
-    MOST_PATHS,
-    MapQuestion,
-    MapVariables,
-    WorldQuestions,
-    WriteResult,
-    choose,
-    map_variables,
-    name_scores,
-    question_filter,
-    write_map,
-)
+from waybench.envs.textmap.questions import MOST_PATHS, MapQuestion, WriteResult, map_variables, name_scores, write_map
 from waybench.envs.textmap.worlds import ABBREVIATIONS, DIRECTIONS, opposite
 
 __all__ = [
@@ -46,27 +31,19 @@ __all__ = [
     "Edge",
     "Extraction",
     "MapQuestion",
-    "MapVariables",
     "Minigame",
     "Move",
     "PlaceMap",
     "Step",
     "Traversal",
-    "WorldQuestions",
     "WriteResult",
-    "choose",
     "edges_of_traversals",
     "extractions",
-    "fitting_cut",
     "load_map",
     "map_variables",
     "minigames",
     "name_scores",
-    "named_by_ids",
     "opposite",
-    "published_cut",
     "published_map",
-    "question_filter",
-    "size_class",
     "write_map",
 ]

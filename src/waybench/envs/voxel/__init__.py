@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.envs.voxel.engines import ENGINES, PLAINS, PUBLISHED_GOALS, Body, Terrain, counterpart, terrain
+from waybench.envs.voxel.engines import PLAINS, PUBLISHED_GOALS, Body, counterpart, terrain
 
 if TYPE_CHECKING:
     from waybench.envs.voxel._environment import FIND
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from waybench.envs.voxel._source import SearchSource, recorded_level
 
 __all__ = [
-    "ENGINES",
     "FIND",
     "PLAINS",
     "PUBLISHED_GOALS",
@@ -20,7 +19,6 @@ __all__ = [
     "FindRules",
     "Search",
     "SearchSource",
-    "Terrain",
     "World",
     "counterpart",
     "recorded_level",

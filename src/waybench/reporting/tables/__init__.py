@@ -32,8 +32,6 @@ from waybench.reporting.tables._table import (
     Table,
     TableRow,
     by_player,
-    count_cell,
-    error_cell,
     mean_cell,
     metric_column,
     model_cell,
@@ -42,7 +40,6 @@ from waybench.reporting.tables._table import (
     number_cell,
     parts,
     rows_of,
-    value_cell,
 )
 from waybench.reporting.tables._tables import files
 from waybench.reporting.tables._variation import attempt_spread_table, attempt_table, repeat_table, spread_table
@@ -68,9 +65,7 @@ __all__ = [
     "by_player",
     "clusters",
     "conduct_table",
-    "count_cell",
     "difficulty_table",
-    "error_cell",
     "error_table",
     "files",
     "horizon_matrix",
@@ -105,6 +100,5 @@ __all__ = [
     "slope_tables",
     "spread_table",
     "twin_table",
-    "value_cell",
     "wording_table",
 ]

@@ -3,16 +3,6 @@
 from waybench.envs.textmap.extract._environment import EXTRACT
 from waybench.envs.textmap.extract._game import ExtractionState
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction, extractions
-from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, same_triplet, triplet_scores
+from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, triplet_scores
 
-__all__ = [
-    "EXAMPLES",
-    "EXTRACT",
-    "Extraction",
-    "ExtractionState",
-    "PlayerTriplets",
-    "expected_triplets",
-    "extractions",
-    "same_triplet",
-    "triplet_scores",
-]
+__all__ = ["EXAMPLES", "EXTRACT", "Extraction", "ExtractionState", "PlayerTriplets", "extractions", "triplet_scores"]

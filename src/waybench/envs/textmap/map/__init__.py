@@ -9,7 +9,6 @@ from waybench.envs.textmap.map._in_instances import (
     Locate,
     MapInstance,
     cut,
-    map_json,
     map_name,
     published_map,
     read_map,
@@ -53,11 +52,10 @@ from waybench.envs.textmap.map._traversals import Move, Traversal, edges_of_trav
 
 if TYPE_CHECKING:
     from waybench.envs.textmap.map._kernel import Ints
-    from waybench.envs.textmap.map._paths import ALL, BUDGET, Choice, Paths
+    from waybench.envs.textmap.map._paths import BUDGET, Choice, Paths
     from waybench.envs.textmap.map._routes import Routes, routes
 
 __all__ = [
-    "ALL",
     "BUDGET",
     "DIFFICULTIES",
     "LATEST_CUTOFF",
@@ -90,7 +88,6 @@ __all__ = [
     "event",
     "fitting_cut",
     "load_map",
-    "map_json",
     "map_name",
     "named_by_ids",
     "normalize_action",
@@ -123,7 +120,7 @@ __getattr__ = late_names(
     __name__,
     {
         "_kernel": ("Ints",),
-        "_paths": ("ALL", "BUDGET", "Choice", "Paths"),
+        "_paths": ("BUDGET", "Choice", "Paths"),
         "_routes": ("Routes", "routes"),
     },
 )

@@ -19,9 +19,7 @@ def walk(
     moves: Ints,
     hard: Bits,
     last: int,
-    target: int,
     kind: int,
-    shortest: int,
     longest: int,
     budget: int,
     ranks: Ints,
@@ -32,8 +30,6 @@ def walk(
     on_path: Bits,
     pairs: Ints,
     lengths: Ints,
-    sources: Ints,
-    targets: Ints,
     starts: Ints,
     path_moves: Ints,
 ) -> int:
@@ -49,9 +45,7 @@ def walk(
         moves: The caller's number of each move; shape (moves,).
         hard: 1 for a move that makes every path with it hard; shape (moves,).
         last: The last start place.
-        target: The only end place; -1 for any.
         kind: 1 for hard paths only, 0 for easy ones only, -1 for both.
-        shortest: Least number of moves of a match.
         longest: Greatest number of moves; longer paths are not enumerated.
         budget: Most paths to enumerate, whether they match or not.
         ranks: Ranks of the matching paths to write, in ascending order; empty for all.
@@ -63,9 +57,8 @@ def walk(
         on_path: 1 for a place on the path; shape (places,).
         pairs: Number of matching paths by start and end; shape (places, places), or (0, 0) to skip. Incremented.
         lengths: Number of matching paths by hardness and number of moves; shape (2, places + 1). Incremented.
-        sources: Receives the start of each path; its size is the most paths to write in one call, 0 to count only.
-        targets: Receives the end of each path; same size.
-        starts: Receives the start of each path in `path_moves`, and the end of the last one; one longer.
+        starts: Receives the start of each path in `path_moves`, and the end of the last one; its size is one more than
+            the most paths to write in one call, 1 to count only.
         path_moves: Receives the moves of the paths, concatenated; holds at least as many as there are places.
 
     Returns:
@@ -73,14 +66,14 @@ def walk(
         `last`.
     """
     source, depth, visited, matched, picked = state[0], state[1], state[2], state[3], state[4]
-    room, picking, counting = sources.size, ranks.size > 0, pairs.size > 0
+    room, picking, counting = starts.size - 1, ranks.size > 0, pairs.size > 0
     path_count, move_count = 0, 0
     while True:
         if depth < 0:
             source += 1
             if source > last:
                 break
-            if source == target or longest < 1:
+            if longest < 1:
                 continue
             depth = 0
             nodes[0], cursors[0], hard_prefix[0], on_path[source] = source, first[source], 0, 1
@@ -99,7 +92,7 @@ def walk(
         if visited > budget:
             return OVER
         length = depth + 1
-        matches = (target < 0 or head == target) and (kind < 0 or is_hard == kind) and length >= shortest
+        matches = kind < 0 or is_hard == kind
         if matches:
             if counting:
                 pairs[source, head] += 1
@@ -107,8 +100,6 @@ def walk(
             matches = room > 0 and (not picking or ranks[picked] == matched)
             matched += 1
         if matches:
-            sources[path_count] = source
-            targets[path_count] = head
             starts[path_count] = move_count
             for place in range(length):
                 path_moves[move_count + place] = moves[cursors[place] - 1]
@@ -116,7 +107,7 @@ def walk(
             path_count += 1
             picked += 1
             starts[path_count] = move_count
-        if head != target and length < longest:
+        if length < longest:
             depth = length
             nodes[depth], cursors[depth], hard_prefix[depth], on_path[head] = head, first[head], is_hard, 1
         if matches:

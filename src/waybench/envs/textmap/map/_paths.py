@@ -1,8 +1,9 @@
 """Simple paths of a map: counting, iterating in blocks and sampling, in constant memory."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,17 +27,11 @@ class Choice:
     """A selection of paths; by default all.
 
     Attributes:
-        source: Start of the paths.
-        target: End of the paths.
         difficulty: Difficulty at the cutoff of `Paths`.
-        shortest: Least number of moves.
         longest: Greatest number of moves.
     """
 
-    source: str | None = None
-    target: str | None = None
     difficulty: Difficulty | None = None
-    shortest: int = 1
     longest: int | None = None
 
 
@@ -66,25 +61,21 @@ class Tally(NamedTuple):
         return moves / self.total if self.total else 0.0
 
 
-class Block(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Block:
     """A block of paths, as arrays.
 
     Attributes:
-        sources: Number of the start of each path; shape (paths,).
-        targets: Number of the end of each path; shape (paths,).
         starts: Start of each path in `moves`, and the end of the last one; shape (paths + 1,).
         moves: Moves of all paths, concatenated, as numbers of edges of the map.
     """
 
-    sources: Ints
-    targets: Ints
     starts: Ints
     moves: Ints
 
-    @property
-    def lengths(self) -> Ints:
-        """Number of moves of each path."""
-        return np.diff(self.starts)
+    def __iter__(self) -> Iterator[Ints]:
+        """Yield the moves of each path, as numbers of edges of the map."""
+        return (self.moves[start:end] for start, end in pairwise(self.starts.tolist()))
 
     def greatest(self, values: Ints) -> Ints:
         """Return the maximum over the moves of each path.
@@ -93,10 +84,6 @@ class Block(NamedTuple):
             values: A row of values for each edge of the map; shape (edges, ...).
         """
         return np.maximum.reduceat(values[self.moves], self.starts[:-1])
-
-    def path(self, number: int) -> Ints:
-        """Return the moves of one path, as numbers of edges of the map."""
-        return self.moves[self.starts[number] : self.starts[number + 1]]
 
 
 class Paths:
@@ -118,22 +105,20 @@ class Paths:
         self, place_map: PlaceMap, cutoff: int | None = None, rule: Rule = "released", *, budget: int = BUDGET
     ) -> None:
         self._map, self._budget = place_map, budget
-        self._number = {place: number for number, place in enumerate(place_map.places)}
         labels = [edge_labels(edge) for edge in place_map.edges]
         bound = NEVER if cutoff is None else cutoff
         self._hard = np.array([not reached(label.easy_from(rule), bound) for label in labels], dtype=np.uint8)
-        self._answerable = [
+        self._graph = self._graph_of(
             number
             for number, label in enumerate(labels)
             if cutoff is None or reached(label.answerable_from(rule), cutoff)
-        ]
-        self._all = self._graph(self._answerable)
+        )
 
     def tally(self, choice: Choice = ALL) -> Tally:
         """Count paths.
 
         Raises:
-            UsageError: If a place is unknown, or there are more paths than the budget.
+            UsageError: If there are more paths than the budget.
         """
         search = self._search(choice)
         search.pairs = np.zeros((len(self._map.places),) * 2, dtype=np.int64)
@@ -144,7 +129,7 @@ class Paths:
         """Yield blocks of paths; memory does not grow with their number.
 
         Raises:
-            UsageError: If a place is unknown, or when the budget is spent.
+            UsageError: When the budget is spent.
         """
         yield from self._search(choice, writes=True).blocks()
 
@@ -158,7 +143,7 @@ class Paths:
             The paths, as numbers of edges of the map.
 
         Raises:
-            UsageError: If a place is unknown, or there are more paths than the budget.
+            UsageError: If there are more paths than the budget.
         """
         counting = self._search(choice)
         counting.go()
@@ -168,39 +153,14 @@ class Paths:
             return []
         search = self._search(choice, writes=True)
         search.ranks = ordered
-        paths = [
-            tuple(block.path(number).tolist()) for block in search.blocks() for number in range(len(block.targets))
-        ]
+        paths = [tuple(path.tolist()) for block in search.blocks() for path in block]
         return [paths[position] for position in np.searchsorted(ordered, ranks)]
 
-    def _place(self, name: str) -> int:
-        self._map.check_place(name)
-        return self._number[name]
-
     def _search(self, choice: Choice, *, writes: bool = False) -> "_Search":
-        first, last = 0, len(self._map.places) - 1
-        if choice.source is not None:
-            first = last = self._place(choice.source)
-        target, graph = -1, self._all
-        if choice.target is not None:
-            target, graph = self._place(choice.target), self._graph(self._leading_to(choice.target))
-        return _Search(self._map.name, graph, (first, last, target), choice, self._budget, writes)
+        return _Search(self._map.name, self._graph, choice, self._budget, writes)
 
-    def _leading_to(self, target: str) -> list[int]:
-        """Return the moves whose end leads to the target; other moves are in no path to it."""
-        edges = self._map.edges
-        into: dict[str, list[int]] = {}
-        for number in self._answerable:
-            into.setdefault(edges[number].target, []).append(number)
-        near, new = {target}, [target]
-        while new:
-            before = {edges[number].source for number in into.get(new.pop(), ())} - near
-            near |= before
-            new += before
-        return [number for number in self._answerable if edges[number].target in near]
-
-    def _graph(self, numbers: list[int]) -> "_Graph":
-        edges, places = self._map.edges, self._number
+    def _graph_of(self, numbers: Iterable[int]) -> "_Graph":
+        edges, places = self._map.edges, {place: number for number, place in enumerate(self._map.places)}
         ordered = sorted(numbers, key=lambda number: places[edges[number].source])
         degrees = np.bincount([places[edges[number].source] for number in ordered], minlength=len(places))
         moves = np.array(ordered, dtype=np.int64)
@@ -225,20 +185,15 @@ class _Search:
         ranks: Ranks of the paths to write, in ascending order; empty for all.
     """
 
-    def __init__(
-        self, name: str, graph: _Graph, ends: tuple[int, int, int], choice: Choice, budget: int, writes: bool
-    ) -> None:
+    def __init__(self, name: str, graph: _Graph, choice: Choice, budget: int, writes: bool) -> None:
         self._name, self._graph, self._budget = name, graph, budget
-        first, self._last, target = ends  # the first and the last source, and the only target or -1
         size = len(graph.first) - 1
-        longest = size if choice.longest is None else choice.longest
-        self._query = self._last, target, _KINDS[choice.difficulty], choice.shortest, longest
-        self._state = np.array([first - 1, -1, 0, 0, 0], dtype=np.int64)
+        self._last = size - 1
+        self._query = self._last, _KINDS[choice.difficulty], size if choice.longest is None else choice.longest
+        self._state = np.array([-1, -1, 0, 0, 0], dtype=np.int64)
         self._nodes, self._cursors = np.zeros(size + 1, dtype=np.int64), np.zeros(size + 1, dtype=np.int64)
         self._hard_prefix, self._on_path = np.zeros(size + 1, dtype=np.uint8), np.zeros(size, dtype=np.uint8)
-        room = BLOCK if writes else 0
-        self._sources, self._targets = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
-        self._starts = np.zeros(room + 1, dtype=np.int64)
+        self._starts = np.zeros((BLOCK if writes else 0) + 1, dtype=np.int64)
         self._path_moves = np.empty(max(BLOCK_MOVES, size) if writes else 0, dtype=np.int64)
         self.lengths: Ints = np.zeros((2, size + 1), dtype=np.int64)
         self.pairs: Ints = np.zeros((0, 0), dtype=np.int64)
@@ -249,12 +204,12 @@ class _Search:
         path_count: int = _compiled()(
             *(*self._graph, *self._query, self._budget, self.ranks, self._state, self._nodes, self._cursors),
             *(self._hard_prefix, self._on_path, self.pairs, self.lengths),
-            *(self._sources, self._targets, self._starts, self._path_moves),
+            *(self._starts, self._path_moves),
         )
         if path_count == _kernel.OVER:
             raise UsageError(
                 f"map {self._name}: more than {self._budget:,} simple paths would have to be walked: lower the cutoff "
-                "or the greatest length, name the places, or raise the budget"
+                "or the greatest length, or raise the budget"
             )
         return path_count
 
@@ -264,8 +219,7 @@ class _Search:
             path_count = self.go()
             if path_count:
                 starts = self._starts[: path_count + 1].copy()
-                sources, targets = self._sources[:path_count].copy(), self._targets[:path_count].copy()
-                yield Block(sources, targets, starts, self._path_moves[: starts[-1]].copy())
+                yield Block(starts, self._path_moves[: starts[-1]].copy())
 
 
 def _draw(total: int, count: int, stream: Stream) -> list[int]:

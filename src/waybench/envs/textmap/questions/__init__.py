@@ -34,14 +34,12 @@ from waybench.envs.textmap.questions._score import (
     normal,
     success,
 )
-from waybench.envs.textmap.questions._source import WorldQuestions, question_filter
-from waybench.envs.textmap.questions._variables import MapVariables, map_variables, name_scores
+from waybench.envs.textmap.questions._variables import map_variables, name_scores
 from waybench.envs.textmap.questions._wording import hop_schema
 from waybench.envs.textmap.questions._write import MOST_PATHS, WriteResult, write_map
 
 if TYPE_CHECKING:
-    from waybench.envs.textmap.questions._counts import Counts, count_questions
-    from waybench.envs.textmap.questions._questions import destination_questions, route_questions
+    from waybench.envs.textmap.questions._counts import count_questions
 
 __all__ = [
     "DESTINATION",
@@ -56,23 +54,19 @@ __all__ = [
     "ROUTE",
     "SOUND",
     "AnswerState",
-    "Counts",
     "Hop",
     "Judgement",
     "MapQuestion",
-    "MapVariables",
     "OneAnswerGame",
     "OneAnswerWording",
     "Question",
     "Rules",
     "Trajectory",
     "TrajectoryAnswers",
-    "WorldQuestions",
     "WriteResult",
     "choose",
     "count_questions",
     "destination_on",
-    "destination_questions",
     "destinations",
     "hop_schema",
     "listed_names",
@@ -85,12 +79,10 @@ __all__ = [
     "places_renamed",
     "prefix_option",
     "protocol_option",
-    "question_filter",
     "questions_option",
     "read_hops",
     "renamed_question",
     "route_on",
-    "route_questions",
     "selected_maps",
     "shortest_way",
     "sound_answer",
@@ -102,8 +94,5 @@ __all__ = [
 # They need numpy or numba, which is loaded where there is something to compute.
 __getattr__ = late_names(
     __name__,
-    {
-        "_counts": ("Counts", "count_questions"),
-        "_questions": ("destination_questions", "route_questions"),
-    },
+    {"_counts": ("count_questions",)},
 )

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-from waybench.envs.textmap.map import BUDGET, Difficulty, Paths, PlaceMap, Rule, edge_labels, reached
+from waybench.envs.textmap.map import Difficulty, Paths, PlaceMap, Rule, edge_labels, reached
 from waybench.envs.textmap.questions._questions import route_questions
 
 
@@ -31,17 +31,17 @@ class Counts(NamedTuple):
     route_hard: int
 
 
-def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule = "released", *, budget: int = BUDGET) -> Counts:
+def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule) -> Counts:
     """Count the questions that are answerable from the steps 0 to `cutoff`.
 
     Raises:
-        UsageError: If there are more paths than the budget.
+        UsageError: If there are more paths than are ever enumerated (`BUDGET`).
     """
     known = [edge for edge in place_map.edges if reached(edge_labels(edge).answerable_from(rule), cutoff)]
-    tally = Paths(place_map, cutoff, rule, budget=budget).tally()
+    tally = Paths(place_map, cutoff, rule).tally()
     easy, hard = tally.lengths.sum(axis=1).tolist()
     routes: Counter[Difficulty | None] = Counter(
-        question.difficulty(cutoff, rule) for question in route_questions(place_map, budget=budget)
+        question.difficulty(cutoff, rule) for question in route_questions(place_map)
     )
     places = {place for edge in known for place in (edge.source, edge.target)}
     return Counts(len(places), len(known), tally.average_length, cutoff, easy, hard, routes["easy"], routes["hard"])
