@@ -210,7 +210,7 @@ def test_the_examples_of_the_description_are_mazes() -> None:
 
 def test_a_setting_that_the_engine_does_not_have_is_one_line(tmp_path: Path) -> None:
     make = load_task(next(entry for entry in TASKS if entry.name == "alicia"))
-    with pytest.raises(UsageError, match=r"^config: Unknown [^\n]*: token_limit\.[^\n]*$"):
+    with pytest.raises(UsageError, match=r"^generation settings: Unknown [^\n]*: token_limit\.[^\n]*$"):
         evaluate([make], ["waybench/oracle"], tmp_path, config={"token_limit": 5})
     with pytest.raises(UsageError, match=r"^temperature='warm': [^\n]*$"):
         evaluate([make], ["waybench/oracle"], tmp_path, config={"temperature": "warm"})

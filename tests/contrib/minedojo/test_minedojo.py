@@ -88,10 +88,10 @@ def declared(monkeypatch: pytest.MonkeyPatch) -> None:
     text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
     points = tomllib.loads(text)["project"]["entry-points"][_engines.GROUP]
 
-    def found(group: str, name: str) -> list[EntryPoint]:
-        return [EntryPoint(name, points[name], group)] if group == _engines.GROUP and name in points else []
+    def found(name: str) -> list[EntryPoint]:
+        return [EntryPoint(name, points[name], _engines.GROUP)] if name in points else []
 
-    monkeypatch.setattr(_engines, "entry_points", found)
+    monkeypatch.setattr(_engines, "_entry_points", found)
 
 
 @pytest.fixture
@@ -227,7 +227,7 @@ def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_engine_that_nobody_brings_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_engines, "entry_points", lambda group, name: [])
+    monkeypatch.setattr(_engines, "_entry_points", lambda name: [])
     with pytest.raises(UsageError, match="no installed package has the entry point 'minedojo'"):
         terrain("minedojo", 1, "plains")
 
