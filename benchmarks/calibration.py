@@ -16,7 +16,7 @@ from scipy.optimize import linprog
 
 from waybench.envs.maze import ALICIA
 from waybench.eval._strata import strata
-from waybench.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
+from waybench.stats import FIXED_DESIGN, Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
 
 Rates = Callable[[float], float]
 assert ALICIA.horizon is not None
@@ -170,14 +170,27 @@ def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[in
     return episodes
 
 
-def saved(rates: Rates, rng: np.random.Generator, alike: bool, share: float, batch: int) -> Saved | None:
-    """Compare the ladder with searches for an interval as narrow; None if the ladder's interval has no lower end."""
+def saved(
+    rates: Rates, rng: np.random.Generator, alike: bool, share: float, batch: int, reported: bool
+) -> Saved | None:
+    """Compare the ladder with searches for an interval as narrow; None if the ladder's interval has an end missing.
+
+    Args:
+        rates: The curve.
+        rng: Chance.
+        alike: Whether attempts at one maze all have the same result.
+        share: The success rate at the horizon.
+        batch: Episodes of a round of the search.
+        reported: Whether the ladder's interval is that of reports, with guesses and gaps between levels; otherwise it
+            is that of the posterior alone, as a search has it.
+    """
     climbed = ladder(rates, rng, alike)
     # Of attempts that are alike the first says all; independent ones are as good as attempts at other mazes.
     telling = [episode for episode in climbed if not (alike and episode[1])]
     at, solved = (np.array([episode[k] for episode in telling], dtype=np.float64) for k in (0, 2))
-    _, low, high = fitted(Shape(), at, solved, list(range(len(telling)))).horizon(share, 0.9)
-    if low <= 0:
+    fit = fitted(FIXED_DESIGN if reported else Shape(), at, solved, list(range(len(telling))))
+    _, low, high = fit.spanned_horizon(share, 0.9) if reported else fit.horizon(share, 0.9)
+    if low <= 0 or not math.isfinite(high):
         return None
     rule = StoppingRule(share=share, precision=(high - low) / (high + low), most=1_000, batch=batch)
     fewest, cheapest = (search(rates, rule, rng, by_tokens)[0] for by_tokens in (False, True))
@@ -192,14 +205,16 @@ def saved(rates: Rates, rng: np.random.Generator, alike: bool, share: float, bat
     )
 
 
-def player(kind: str, number: int, rule: StoppingRule, compared: bool) -> Run:
+def player(kind: str, number: int, rule: StoppingRule, compared: bool, reported: bool) -> Run:
     """Simulate one player of a kind."""
     rng = np.random.default_rng([list(PLAYERS).index(kind), number])
     rates = PLAYERS[kind](math.exp(rng.uniform(math.log(8), math.log(50))))
     truth = horizon(rates, rule.share)
     trials, stop, seeker = search(rates, rule, rng)
     reach = seeker.state(trials).horizon
-    apart, alike = (saved(rates, rng, alike, rule.share, rule.batch) if compared else None for alike in (False, True))
+    apart, alike = (
+        saved(rates, rng, alike, rule.share, rule.batch, reported) if compared else None for alike in (False, True)
+    )
     return Run(reach.low <= truth <= reach.high, len(trials), stop, apart, alike)
 
 
@@ -232,6 +247,7 @@ def main() -> None:
     parser.add_argument("--precision", type=float, default=0.1)
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--batch", type=int, default=4)
+    parser.add_argument("--reported", action="store_true", help="the ladder's interval as reports give it")
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
@@ -239,7 +255,7 @@ def main() -> None:
     whole: list[Run] = []
     with ProcessPoolExecutor(given.processes) as pool:
         for kind in PLAYERS:
-            calls = [(kind, number, rule, number < given.compared) for number in range(given.runs)]
+            calls = [(kind, number, rule, number < given.compared, given.reported) for number in range(given.runs)]
             runs = [future.result() for future in [pool.submit(player, *call) for call in calls]]
             whole += runs
             print(line(kind, runs), flush=True)
