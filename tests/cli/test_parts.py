@@ -97,7 +97,7 @@ def test_parts_share_a_budget(
     budget = ("--budget", text) if text else ()
     run = ("run", "alicia", "dfs", "--limit", "1", "-T", "max_dimension=7", *models, *budget)
     assert command(*run, "--out", tmp_path / "out", "--executor", "processes:1").exit_code == 2
-    assert [part.budget for part in found] == expected
+    assert [part.budget.amount for part in found] == expected
 
 
 def test_what_runs_is_one_line_for_each_task(tmp_path: Path) -> None:

@@ -35,6 +35,9 @@ class RunBudget(NamedTuple):
     tasks: tuple[str, ...] = ()
 
 
+NO_LIMIT = RunBudget(None)
+
+
 def quote_lines(task: str, quote: "TaskQuote", models: Sequence[str], prices: Mapping[str, Price]) -> list[str]:
     """Return what a task asks of each model, with one line for all models of which the same is said.
 
@@ -80,7 +83,7 @@ def run_budget(
     """
     paid = [model for model in dict.fromkeys(models) if not model.startswith("waybench/")]
     if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):
-        return RunBudget(None)
+        return NO_LIMIT
     if text is not None:
         amount, in_dollars = read_budget(text)
         unknown = [model for model in paid if model not in prices] if in_dollars else []
@@ -91,7 +94,7 @@ def run_budget(
         return RunBudget(amount, in_dollars)
     climbing = [entry.name for entry in entries if entry.climb is not None]
     if not climbing:
-        return RunBudget(None)
+        return NO_LIMIT
     each = sum(max(_LADDER, _STEP * ceil(to_last_level.get(name, 0.0) / _STEP)) for name in climbing)
     is_mixed = len(climbing) < len(entries)
     names = ", ".join(climbing)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from waybench.cli._budget import NO_LIMIT, RunBudget
 from waybench.cli._output import to_stderr
 from waybench.cli._parts_progress import ended_text, reported
 from waybench.core import INTERFACE, TOOLS, Price, UsageError, WaybenchError, credentials, is_public_key, secrets_in
@@ -28,9 +29,7 @@ class RunPart:
         models: The models.
         out: Path or URL of the folder of the logs.
         settings: Arguments of `waybench.eval.evaluate`.
-        budget: What it may spend; None for no limit.
-        in_dollars: Whether that is in dollars.
-        budget_tasks: The tasks that it is for; all where it is empty.
+        budget: What it may spend.
         prices: Model -> its prices.
     """
 
@@ -38,9 +37,7 @@ class RunPart:
     models: tuple[str, ...]
     out: str
     settings: Mapping[str, Any]
-    budget: float | None = None
-    in_dollars: bool = False
-    budget_tasks: tuple[str, ...] = ()
+    budget: RunBudget = NO_LIMIT
     prices: Mapping[str, Price] = field(default_factory=dict[str, Price])
 
     @property
@@ -147,8 +144,9 @@ def run_part(part: RunPart) -> PartResult:
     from waybench.eval import RunProgress, evaluate  # seconds to import
 
     notes: list[str] = []
+    limit = part.budget
     progress = RunProgress(
-        prices=part.prices, budget=part.budget, in_dollars=part.in_dollars, budget_tasks=part.budget_tasks
+        prices=part.prices, budget=limit.amount, in_dollars=limit.in_dollars, budget_tasks=limit.tasks
     )
     try:
         tasks, more = part_arguments(part)

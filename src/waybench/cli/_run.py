@@ -250,25 +250,21 @@ def run(
             "rerun": rerun,
             "check": not no_check,
         },
-        limit_of_run.amount,
-        limit_of_run.in_dollars,
-        limit_of_run.tasks,
+        limit_of_run,
         known,
     )
     if engine is not None:
         if not is_on_this_machine(engine):
             refuse_secrets(whole)
         parts = split(whole, by_task=not gpus_per_model)
-        if whole.budget is not None and budget is not None:
-            parts = [replace(part, budget=whole.budget / len(parts)) for part in parts]
-        elif whole.budget is not None:  # that of the tasks that climb, for each model
+        amount = limit_of_run.amount
+        if amount is not None and budget is not None:
+            parts = [replace(part, budget=limit_of_run._replace(amount=amount / len(parts))) for part in parts]
+        elif amount is not None:  # that of the tasks that climb, for each model
             own = [[find_task(name) for name, _ in part.tasks] for part in parts]
-            limits = [
-                run_budget(None, some, part.models, known, to_last_level) for some, part in zip(own, parts, strict=True)
-            ]
             parts = [
-                replace(part, budget=limit.amount, budget_tasks=limit.tasks)
-                for part, limit in zip(parts, limits, strict=True)
+                replace(part, budget=run_budget(None, some, part.models, known, to_last_level))
+                for some, part in zip(own, parts, strict=True)
             ]
         for line in opening:
             click.echo(line, err=True)

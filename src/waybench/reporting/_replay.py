@@ -22,8 +22,8 @@ class Frames:
 
     Attributes:
         last: The last one.
-        values: All of them for the page's script: `pieces` are what drawings are made of, a frame lists the numbers of
-            its own, -n standing for the n that follow the one before, `turns` says how many turns have been made in
+        values: All of them for the page's script: `pieces` has each part of a drawing once, a frame lists the numbers
+            of its parts, -n standing for the n that follow the one before, `turns` says how many turns are over in
             each, and `moves` in how many steps the last of them is shown.
         stride: Of how many turns one is drawn; the last one always is.
     """
@@ -52,9 +52,9 @@ def frames(framer: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) 
 
 
 def packed(values: Mapping[str, Any]) -> str:
-    """Return values for a page's script, which unpacks them: JSON, compressed, in letters that no markup is made of.
+    """Return values for a page's script, which unpacks them: compressed JSON, as base64.
 
-    Most of a replay's drawings and messages repeats others: compressed it takes a tenth of the room.
+    Drawings and messages of a replay repeat each other: compressed, they have a tenth of the size.
     """
     data = json.dumps(values, separators=(",", ":")).encode("ascii")
     return base64.b64encode(zlib.compress(data)).decode("ascii")

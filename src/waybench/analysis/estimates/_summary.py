@@ -121,10 +121,11 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
     shorter: list[str] = []  # the names of the lines without the providers
     for (_, _, apart, guided), groups in tasks.items():
         names, short = labels(groups), short_labels(groups)
+        are_searches = all(group in searched for group in groups)
         for measured in measures(registry.load(groups[0].env), guided):
-            if measured.aggregate and all(group in searched for group in groups):
+            if measured.aggregate and are_searches:
                 continue
-            if all(group in searched for group in groups):  # whose scores are not shown
+            if are_searches:  # whose scores are not shown
                 titles[len(lines)] = f"{groups[0].task}, {registry.load(groups[0].env).title}"
             else:
                 titles[len(lines)] = _title(groups[0], measured, apart, [totals[group] for group in groups])

@@ -22,14 +22,13 @@ from waybench.reporting._cache import ReportCache, content_key
 Spec = dict[str, Any]
 _VEGA_LITE = "6.4"
 _ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "title"}
-_ATTRIBUTES = {
-    *{"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewBox", "transform"},
-    *{"fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"},
-    *{"stroke-linejoin", "stroke-miterlimit", "opacity", "font-size", "font-weight", "text-anchor"},
-}
 _INHERITED = {
     *{"fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linecap"},
     *{"stroke-linejoin", "stroke-miterlimit", "font-size", "font-weight", "text-anchor"},
+}
+_ATTRIBUTES = {
+    *{"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "viewBox", "transform", "opacity"},
+    *_INHERITED,
 }
 _DEFAULTS = {"opacity": "1", "transform": "translate(0,0)", **dict.fromkeys(("x1", "x2", "y1", "y2"), "0")}
 _VALUE = re.compile(r"[-+\w .,#%()]*")
