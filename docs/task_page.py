@@ -74,10 +74,11 @@ def tasks_page() -> str:
     for task in measured_tasks().values():
         families.setdefault(task.envs[0].partition("/")[0], []).append(task)
     parts = [_INTRODUCTION]
-    for tasks in families.values():
+    for family, tasks in families.items():
         parts.append(f"## {_title(tasks[0])}\n\n" + "\n\n".join(_family_tables(tasks, lines)))
-    goals = [task.name for task in TASKS if task.name.startswith("voxel_") and task.name not in measured_tasks()]
-    parts.append("`" + "`, `".join(goals) + "` are the same search for one goal each.")
+        if family == "voxel":
+            goals = [f"`{task.name}`" for task in TASKS if task.name.startswith("voxel_") and task not in tasks]
+            parts.append(", ".join(goals) + " are the same search for one goal each.")
     parts.append(_COLLECTIONS + _rows(task for task in TASKS if len(task.parts) > 1))
     parts.append(_SEARCHES + _rows(task for task in TASKS if task.horizon is not None))
     return "\n\n".join(part.strip() for part in parts) + "\n"
