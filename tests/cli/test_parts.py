@@ -5,8 +5,11 @@ import pickle
 import re
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
 
 import pytest
 from inspect_ai._eval.eval_set_manifest import INSPECT_EVAL_SET_CAPTURE
@@ -16,6 +19,7 @@ from tests.cli.support import Command, one_line_error
 from tests.conftest import PATIENCE
 from tests.eval.play import comparable
 from waybench.analysis import read_logs
+from waybench.analysis.logs import run_infos
 from waybench.cli import _parts_progress
 from waybench.cli._parts import RunPart, refuse_secrets, run_part, split
 from waybench.cli._parts_progress import ended_text, progress_lines, reported
@@ -46,6 +50,18 @@ def test_parts_are_task_by_model_or_model_by_model() -> None:
         "aqa with c/d",
     ]
     assert [part.name for part in split(WHOLE, by_task=False)] == ["alicia, aqa with a/b", "alicia, aqa with c/d"]
+    fixed = replace(WHOLE, tasks=(*WHOLE.tasks, ("dfs", {"limit": 5})), models=("a/b",))
+    assert [part.name for part in split(fixed, by_task=True, shards=2)] == [
+        "alicia with a/b",
+        "aqa 1/2 with a/b",
+        "aqa 2/2 with a/b",
+        "dfs 1/2 with a/b",
+        "dfs 2/2 with a/b",
+    ]
+    assert [part.name for part in split(fixed, by_task=False, shards=2)] == [
+        "alicia, aqa 1/2, dfs 1/2 with a/b",
+        "aqa 2/2, dfs 2/2 with a/b",
+    ]
     assert pickle.loads(pickle.dumps(split(WHOLE, by_task=True))) == split(WHOLE, by_task=True)
 
 
@@ -140,6 +156,30 @@ def test_parts_write_what_one_run_writes_and_continue_it(command: Command, tmp_p
 
 
 @pytest.mark.usefixtures("watchdog")
+def test_shards_are_one_run_in_reports_and_in_submissions(command: Command, tmp_path: Path) -> None:
+    run = ("run", "dfs", "hanoi_4", "--limit", "3", *MODELS, "--display", "none", "--out")
+    one, shards = tmp_path / "one", tmp_path / "shards"
+    assert command(*run, one).exit_code == 0
+    divided = (*run, shards, "--executor", "processes:1", "--shards", "2")
+    found = command(*divided)
+    # hanoi_4 has one item, so it is one job.
+    assert found.exit_code == 0 and "[6/6]" in found.stderr and "dfs 2/2 with waybench/oracle" in found.stderr
+    assert played(shards) == played(one)
+    assert found.stdout.replace(str(shards), "") == command(*run, one).stdout.replace(str(one), "")
+    again = command(*divided)
+    assert again.exit_code == 0 and again.stderr.count("; 0 requests") == 6
+    assert len(list(shards.glob("*.eval"))) == 6
+    assert command("submit", shards, "--model", "waybench/random", "--out", tmp_path / "a.zip").exit_code == 0
+    found = command("verify", tmp_path / "a.zip")
+    assert found.exit_code == 0 and "3 runs, 6 records: verified" in found.stdout, found.output
+    random = [info.logs[0].location for info in run_infos(shards) if info.model == "waybench/random"]
+    rest = [url2pathname(urlparse(location).path) for location in random[1:]]
+    assert command("submit", *rest, "--out", tmp_path / "b.zip").exit_code == 0
+    found = command("verify", tmp_path / "b.zip")
+    assert found.exit_code == 1 and "of 2 shards, these are missing: " in found.stdout, found.output
+
+
+@pytest.mark.usefixtures("watchdog")
 def test_members_of_an_array_share_the_parts(command: Command, tmp_path: Path) -> None:
     out = tmp_path / "out"
     for index in range(3):
@@ -171,6 +211,7 @@ def test_a_part_that_cannot_run_leaves_the_others(command: Command, tmp_path: Pa
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (("--shards", "2"), "add --executor"),
         (("--address", "auto"), "add --executor ray"),
         (("--gpus-per-model", "1"), "use --executor ray or print"),
         (("--executor", "cluster"), "unknown executor 'cluster'"),

@@ -11,11 +11,21 @@ from typing import Any
 from waybench.cli._budget import NO_LIMIT, RunBudget
 from waybench.cli._output import to_stderr
 from waybench.cli._parts_progress import ended_text, reported
-from waybench.core import INTERFACE, TOOLS, Price, UsageError, WaybenchError, credentials, is_public_key, secrets_in
+from waybench.core import (
+    INTERFACE,
+    SHARD,
+    TOOLS,
+    Price,
+    UsageError,
+    WaybenchError,
+    credentials,
+    is_public_key,
+    secrets_in,
+)
 from waybench.data import cache_dir
 from waybench.envs import registry
 from waybench.scale import Executor, Folder, digest, mirrored
-from waybench.tasks import find_task, load_task, task_picture
+from waybench.tasks import find_task, load_task, shards_of, task_picture
 
 _checked: set[str] = set()  # models that have answered this process, and need no check before their next part
 
@@ -42,8 +52,9 @@ class RunPart:
 
     @property
     def name(self) -> str:
-        """Return the tasks and the model, for people."""
-        return f"{', '.join(dict.fromkeys(name for name, _ in self.tasks))} with {', '.join(self.models)}"
+        """Return the tasks, their shards, and the model, for people."""
+        tasks = dict.fromkeys(f"{name} {args.get(SHARD) or ''}".strip() for name, args in self.tasks)
+        return f"{', '.join(tasks)} with {', '.join(self.models)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +76,21 @@ class PartResult:
     stopped: str = ""
 
 
-def split(part: RunPart, *, by_task: bool) -> list[RunPart]:
+def split(part: RunPart, *, by_task: bool, shards: int = 1) -> list[RunPart]:
     """Return a run's parts, always in the same order.
 
     Args:
         part: The whole run.
         by_task: Whether each task is a part of its own; if not, a part has all tasks, so that a model that is loaded
             into a GPU is loaded once.
+        shards: Into how many parts the items of each fixed set are divided.
     """
-    tasks = [(task,) for task in part.tasks] if by_task else [part.tasks]
+    sharded = [[(name, args) for args in shards_of(find_task(name), args, shards)] for name, args in part.tasks]
+    if by_task:
+        tasks = [(task,) for own in sharded for task in own]
+    else:
+        most = max(map(len, sharded))
+        tasks = [tuple(own[number] for own in sharded if number < len(own)) for number in range(most)]
     return [replace(part, tasks=some, models=(model,)) for some in tasks for model in dict.fromkeys(part.models)]
 
 
@@ -123,7 +140,7 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
     from waybench.eval import part_files  # seconds to import
 
     folder, work = Folder(part.out), working_folder(part)
-    with mirrored(folder, work, part_files([name for name, _ in part.tasks], part.models, folder.path), warn):
+    with mirrored(folder, work, part_files(part.tasks, part.models, folder.path), warn):
         yield work
 
 

@@ -107,6 +107,13 @@ _POSITIVE = click.IntRange(min=1)
     type=FiniteRange(min=0, min_open=True),
     help="GPUs that each model needs; the executor finds them. A job is then a model with all tasks.",
 )
+@click.option(
+    "--shards",
+    type=_POSITIVE,
+    default=1,
+    show_default=True,
+    help="With --executor: jobs that share the items of each task with each model. Ladders and searches stay one job.",
+)
 @click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.")
 @click.option(
     "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
@@ -158,6 +165,7 @@ def run(
     executor_name: str | None,
     address: str,
     gpus_per_model: float | None,
+    shards: int,
     model_base_url: str | None,
     model_args: tuple[str, ...],
     generation: tuple[str, ...],
@@ -208,6 +216,8 @@ def run(
     from waybench.tasks import TaskQuote
 
     engine = chosen_executor(executor_name, address, gpus_per_model or 0)
+    if engine is None and shards > 1:
+        raise UsageError("--shards: without an executor there is one job only; add --executor, or use -T shard=1/2")
     is_local = not is_url(out)
     if is_local:
         check_folder(Path(out))
@@ -256,7 +266,7 @@ def run(
     if engine is not None:
         if not is_on_this_machine(engine):
             refuse_secrets(whole)
-        parts = split(whole, by_task=not gpus_per_model)
+        parts = split(whole, by_task=not gpus_per_model, shards=shards)
         amount = limit_of_run.amount
         if amount is not None and budget is not None:
             parts = [replace(part, budget=limit_of_run._replace(amount=amount / len(parts))) for part in parts]

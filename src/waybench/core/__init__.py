@@ -51,7 +51,7 @@ from waybench.core._metrics import (
     outcome_metric,
 )
 from waybench.core._option_axes import OPTION_AXES
-from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, WORDING, Option, resolve
+from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, SHARD, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
 from waybench.core._play import Play, wording_name
 from waybench.core._policies import (
@@ -146,6 +146,7 @@ __all__ = [
     "RECORDED",
     "REFUSED",
     "SCHEMA",
+    "SHARD",
     "STRONG_BITS",
     "TEMPLATE",
     "TOOLS",

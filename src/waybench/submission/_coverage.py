@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.core import EpisodeRecord, Json, WaybenchError, plural
+from waybench.core import SHARD, EpisodeRecord, Json, WaybenchError, plural
 from waybench.eval import PLAN, stored_record
 from waybench.submission._archive import Archive
 from waybench.submission._lines import head_of, read_line
 from waybench.submission._records import Key
 from waybench.submission._verdict import Findings
 from waybench.submission._walk import open_run
+from waybench.tasks import missing_shards
 
 _SLACK = 100  # missing attempts that are looked for in a run of few records
 
@@ -35,6 +36,7 @@ def coverage(
     line_of: Callable[[Key], bytes],
     samples: Collection[Key],
     *,
+    shards: Mapping[str, int],
     levels: Collection[int],
     keys: Mapping[str, str],
     data_dir: str | None,
@@ -46,6 +48,8 @@ def coverage(
         archive: The archive, for files of items.
         line_of: Returns the line of a sample.
         samples: The samples that have a record.
+        shards: The shards of its items that the submission has -> the number of their records; one that is no shard
+            has the name "".
         levels: Levels of records that a simulation confirms.
         keys: Keys of private sets by their labels.
         data_dir: The folder of published data sets; None for the usual places.
@@ -69,9 +73,12 @@ def coverage(
                 items=lambda name: archive.content(f"items/{name}.jsonl"),
                 folder=Path(folder),
                 data_dir=data_dir,
-                records=len(samples),
+                records=sum(shards.values()),
                 levels=levels,
             )
+            shard = run["parameters"].get(SHARD)
+            if shard is not None and (lacking := missing_shards(str(shard), shards)):
+                problems.add("missing", lacking)
             for sample in opened.played(run["model"], result):
                 name = str(sample.id)
                 metadata: Mapping[str, Any] = sample.metadata or {}

@@ -1,7 +1,8 @@
 """Verifies a submission, without a model; and without a network, if tiktoken has the vocabularies it needs."""
 
 import hashlib
-from collections import Counter
+import json
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
 from waybench.analysis.results import Group, Row
-from waybench.core import PROCESSES, Copies, Json, Workers, spread
+from waybench.core import PROCESSES, SHARD, Copies, Json, Workers, spread
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission
 from waybench.submission._coverage import Coverage, coverage
 from waybench.submission._manifest import manifest_of
@@ -121,6 +122,12 @@ def _checked(part: tuple[str, Sequence[_Line]]) -> list[CheckedRecord]:
 def _checker(verification: str) -> RecordChecker:
     """Return this process's checker in a verification: what it works out of an item serves all parts."""
     return RecordChecker()
+
+
+def _but_for_shard(run: dict[str, Any]) -> str:
+    """Return what the runs of all shards of the same items have in common."""
+    parameters = {name: value for name, value in run["parameters"].items() if name != SHARD}
+    return json.dumps([run["model"], run["task"], parameters, run["settings"], run["epochs"]], sort_keys=True)
 
 
 class _RunState:
@@ -266,6 +273,9 @@ class _Verification:
 
     def _covered(self) -> Iterator[Coverage | None]:
         """Yield how the records of each run cover its task; None where there are not all records."""
+        shards: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for run, state in zip(self._runs, self._states, strict=True):
+            shards[_but_for_shard(run)][str(run["parameters"].get(SHARD) or "")] += len(state.lines)
 
         def work(number: int) -> Coverage | None:
             state = self._states[number]
@@ -276,6 +286,7 @@ class _Verification:
                 self._archive,
                 lambda key: self._spool.get((number, state.lines[key])),
                 state.lines,
+                shards=shards[_but_for_shard(self._runs[number])],
                 levels=state.levels,
                 keys=self._keys,
                 data_dir=self._data_dir,

@@ -8,8 +8,9 @@ from waybench.tasks._entry import TaskEntry
 from waybench.tasks._environments import environment_names, resolve_environment
 from waybench.tasks._items import TaskItem, task_items
 from waybench.tasks._keys import resolve_key
-from waybench.tasks._load import count_episodes, load_task, quote, task_picture
+from waybench.tasks._load import count_episodes, load_task, quote, shards_of, task_picture
 from waybench.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
+from waybench.tasks._shard import missing_shards
 
 if TYPE_CHECKING:
     from waybench.tasks._estimate import TaskQuote
@@ -30,9 +31,11 @@ __all__ = [
     "find_task",
     "implied_samples",
     "load_task",
+    "missing_shards",
     "quote",
     "resolve_environment",
     "resolve_key",
+    "shards_of",
     "task_items",
     "task_picture",
     "task_samples",

@@ -7,6 +7,7 @@ from typing import Any
 
 from waybench.core import HorizonSpec, Json, Option
 from waybench.envs import registry
+from waybench.tasks._shard import SHARD_OPTION
 
 
 def no_parameters(given: Mapping[str, Any]) -> Mapping[str, Json]:
@@ -73,7 +74,12 @@ class TaskEntry:
     @cached_property
     def options(self) -> tuple[Option, ...]:
         """Its parameters."""
-        return self.declare()
+        return self.declare() if self.is_adaptive else (*self.declare(), SHARD_OPTION)
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether results decide which items follow, as in ladders and searches."""
+        return self.climb is not None or self.searches
 
     @property
     def horizon(self) -> HorizonSpec | None:

@@ -1,10 +1,11 @@
 """The items of a task, from the data set that its parameter `source` names."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 from waybench.core import (
+    SHARD,
     Dataset,
     Environment,
     Episode,
@@ -20,6 +21,7 @@ from waybench.data import LocalFiles
 from waybench.envs import registry
 from waybench.tasks._entry import Part
 from waybench.tasks._parameters import GENERATED_ITEMS, ISOMORPH, parameters
+from waybench.tasks._shard import items_of_shard
 
 
 class TaskItem(NamedTuple):
@@ -38,8 +40,8 @@ class TaskItem(NamedTuple):
     attempts: int
 
 
-def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[TaskItem]:
-    """Yield the items of a task, part by part.
+def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterable[TaskItem]:
+    """Return the items of a task, part by part, or those of its shard.
 
     Args:
         parts: The task's parts.
@@ -48,6 +50,10 @@ def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Task
     Raises:
         UsageError: If a parameter is unfit.
     """
+    return items_of_shard(_all_items(parts, given), given.get(SHARD))
+
+
+def _all_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[TaskItem]:
     for part in parts:
         environment = registry.load(part.env)
         chosen = _parameters_of(part, environment, given)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from waybench.core import Picture, Price, resolve
+from waybench.core import SHARD, Picture, Price, resolve
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._items import sample_picture, task_items
 from waybench.tasks._keys import resolve_key
@@ -46,10 +46,31 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
     Raises:
         UsageError: If a parameter is unfit, or the data set that it names is not here.
     """
-    if entry.climb is not None or entry.searches:
+    if entry.is_adaptive:
         return None
-    given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
-    return sum(item.attempts for item in task_items(entry.parts, given))
+    return sum(item.attempts for item in task_items(entry.parts, _checked(entry, args)))
+
+
+def shards_of(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
+    """Return the parameters of each job if several share the items of a task.
+
+    Args:
+        entry: The task. Ladders and searches are one job, since their results decide what comes next.
+        args: Parameters that are given, checked.
+        count: Number of shards; there are fewer if there are fewer items.
+
+    Raises:
+        UsageError: If a parameter is unfit, or the data set that it names is not here.
+    """
+    if count == 1 or entry.is_adaptive or args.get(SHARD) is not None:
+        return [args]
+    items = sum(1 for _ in task_items(entry.parts, _checked(entry, args)))
+    count = min(count, items)
+    return [{**args, SHARD: f"{number}/{count}"} for number in range(1, count + 1)] if count > 1 else [args]
+
+
+def _checked(entry: TaskEntry, args: Mapping[str, Any]) -> Mapping[str, Any]:
+    return resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
 
 
 def task_picture(entry: TaskEntry, args: Mapping[str, Any]) -> Picture | None:
