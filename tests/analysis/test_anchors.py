@@ -53,6 +53,27 @@ def test_a_constant_reply_that_solves_some_mazes_is_the_floor() -> None:
     assert found.mean.value == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    ("env_id", "level", "options", "known"),
+    [
+        ("hanoi/rods", 4, {"steps": 15}, True),  # 2^4 - 1: just enough
+        ("hanoi/rods", 4, {"steps": 14}, False),
+        ("search/dfs", 8, {"max_steps": 14}, True),
+        ("search/dfs", 8, {"max_steps": 4}, False),
+        ("search/guessnum", 6, {"max_steps": 1}, False),
+    ],
+)
+def test_an_oracle_that_runs_out_of_steps_is_no_ceiling(
+    env_id: str, level: int, options: dict[str, Any], known: bool
+) -> None:
+    """After 4 of 8 nodes another order has seen more of the tree; after 7 moves of 15 no disk is where it goes."""
+    env = waybench.load(env_id)
+    anchoring = Anchoring()
+    played_out = [play_out(env, one, policy("random"), options).record() for one in env.source(level=level).head(4)]
+    found = [anchoring.of(record) for record in played_out]
+    assert [each is not None and each.ceiling is not None for each in found] == [known] * 4
+
+
 def test_the_best_constant_is_worth_nothing_more_than_0() -> None:
     # The bisected middle of 0 to 8 is right or near it: always saying so is a floor well below "nothing known".
     found = anchored(at("search/coin", "oracle", 3, 12)).rescaled

@@ -120,6 +120,17 @@ def test_numbers_of_the_player_leave_the_prefix_out() -> None:
     assert unparsed.of(replace(record, turns=tuple(turn._replace(prefix="") for turn in record.turns))) == 1
 
 
+@pytest.mark.parametrize(
+    ("env_id", "level", "name", "value"),
+    [("hanoi/rods", 3, "unnamed", 0), ("textmap/extract", 1, "parsed", 1)],
+)
+def test_metrics_of_unreadable_replies_leave_the_prefix_out(env_id: str, level: int, name: str, value: float) -> None:
+    env = waybench.load(env_id)
+    record = played("null:2", env=env, item=env.source(level=level).item(0))
+    assert len(record.turns) > len(record.own_turns)
+    assert next(metric for metric in env.metrics if metric.name == name).of(record) == value
+
+
 def test_the_first_error_is_none_of_the_prefix() -> None:
     for index in range(10):
         item = DFS.source(level=10).item(index)

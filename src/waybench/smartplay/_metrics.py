@@ -70,7 +70,7 @@ def agent_metrics(
         ),
         Metric(
             name="unnamed",
-            of=lambda record: float(sum(events["named"] is False for events in steps_of(record))),
+            of=lambda record: float(sum(turn.events.get("named") is False for turn in record.own_turns)),
             title="No action named",
             range=counted,
             better="lower",

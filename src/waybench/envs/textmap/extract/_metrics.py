@@ -91,9 +91,10 @@ def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
 
 
 def _parsed(record: EpisodeRecord) -> float:
-    """Return the share of the expected turns with readable triplets."""
-    read = sum(turn.action is not None for turn in record.turns)
-    return read / turn_count(recorded_extraction(record), record.options["mode"])
+    """Return the share of the expected turns with readable triplets, without those of a prefix."""
+    read = sum(turn.action is not None for turn in record.own_turns)
+    begun = len(record.turns) - len(record.own_turns)
+    return read / (turn_count(recorded_extraction(record), record.options["mode"]) - begun)
 
 
 METRICS = (
