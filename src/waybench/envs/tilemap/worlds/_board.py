@@ -1,15 +1,16 @@
 """A world while it is being made: a board of tiles, and its ways."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
+
+import numpy as np
 
 from waybench.core import Stream
-from waybench.envs.tilemap.worlds._noise import Field
+from waybench.envs.tilemap.worlds._bits import packed, unpacked
+from waybench.envs.tilemap.worlds._noise import Values
 from waybench.envs.tilemap.worlds._tiles import Palette
 from waybench.spaces import Floor
 
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
-_TRUTH = bytes(value == ord("1") for value in range(256))  # digits as numbers
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
 _AS_MARGIN = bytes.maketrans(b"\0", bytes([_MARGIN]))
 _PROBES = 40  # random cells to be tried before all are
@@ -127,17 +128,15 @@ class Board:
 
     def numbers(self, cells: int) -> list[int]:
         """Return the cells' numbers, in order."""
-        digits = f"{cells:b}".encode()[::-1].translate(_TRUTH)
-        return list(compress(range(len(digits)), digits))
+        return np.flatnonzero(unpacked(cells, len(self.cells))).tolist()
 
     def paint(self, cells: int, kind: int) -> None:
         """Give the cells this tile."""
-        for number in self.numbers(cells):
-            self.cells[number] = kind
+        np.frombuffer(self.cells, np.uint8)[unpacked(cells, len(self.cells))] = kind
 
-    def edges(self, values: Field, level: int) -> int:
+    def edges(self, values: Values, level: int) -> int:
         """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
-        above = values.least(level)
+        above = packed(values >= level)
         right = (above ^ above >> 1) & self._not_last
         return right | (above ^ above >> self.width) & (self.all >> self.width)
 
