@@ -179,9 +179,9 @@ class Board:
         """
         slowest, empty, layer = max(cost for _, cost in speeds), 0, 1 << start
         layers, spreads = [layer], [0] * (slowest - 1)  # spreads begin with those of turns before the first
-        rest = self.all & ~layer
+        rest, width, not_first, not_last = self.all & ~layer, self.width, self._not_first, self._not_last
         while not layer & goals:
-            spreads.append(self.spread(layer) if layer else 0)
+            spreads.append((layer & not_last) << 1 | (layer & not_first) >> 1 | layer << width | layer >> width)
             layer = 0
             for cells, cost in speeds:
                 layer |= spreads[-cost] & cells
@@ -201,13 +201,13 @@ class Board:
                 if cells >> cell & 1:
                     turn -= cost
                     break
-            layer = layers[turn]
-            before = [neighbour for neighbour in self.beside(cell) if layer >> neighbour & 1]
+            layer, beside, straight = layers[turn], self.beside(cell), cell + heading
             # Ways keep straight on more often than not: a way that turns at every step looks like noise.
-            straight = cell + heading
-            if heading and straight in before and self.rng.below(5):
-                before = [straight]
-            previous = before[0] if len(before) == 1 else self.rng.choice(before)
+            if heading and straight in beside and layer >> straight & 1 and self.rng.below(5):
+                previous = straight
+            else:
+                before = [neighbour for neighbour in beside if layer >> neighbour & 1]
+                previous = before[0] if len(before) == 1 else self.rng.choice(before)
             heading, cell = previous - cell, previous
             path.append(cell)
         path.reverse()

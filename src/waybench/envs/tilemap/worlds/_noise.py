@@ -34,11 +34,11 @@ def _weights(length: int, pitch: int) -> NDArray[np.float64]:
 
     Weights and values are whole numbers far below 2**53, so that their products as floats, which are much faster, are exact.
     """
+    cells = np.arange(length)
+    points, t = cells // pitch, cells % pitch
+    ease = _SCALE * (3 * t * t * pitch - 2 * t**3) // pitch**3
     weights = np.zeros((length, length // pitch + 2))
-    for cell in range(length):
-        point, t = divmod(cell, pitch)
-        ease = _SCALE * (3 * t * t * pitch - 2 * t**3) // pitch**3
-        weights[cell, point : point + 2] = _SCALE - ease, ease
+    weights[cells, points], weights[cells, points + 1] = _SCALE - ease, ease
     return weights
 
 
