@@ -5,13 +5,13 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from waybench.envs.textmap.map._kernel import Ints
 from waybench.envs.textmap.map._labels import Difficulty, Labels, Rule, edge_labels, route_difficulty
 from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
 
 Masks = npt.NDArray[np.bool_]
+_Table = npt.NDArray[np.uint16]  # the smallest type for all steps, which is the fastest
 
-_FAR = 1 << 40  # more moves than any path has; the sum of two does not overflow
+_FAR = 1 << 14  # more moves than any path has; the sum of two is below 2**16
 
 
 class Routes:
@@ -25,6 +25,7 @@ class Routes:
     """
 
     def __init__(self, place_map: PlaceMap) -> None:
+        self._places = place_map.places
         self._number = {place: number for number, place in enumerate(place_map.places)}
         size = len(place_map.places)
         moves: dict[tuple[int, int], tuple[int, ...]] = {}  # the least labels of the moves from one place to another
@@ -34,17 +35,19 @@ class Routes:
             moves[ends] = tuple(map(min, moves[ends], found)) if ends in moves else found
             if edge.forward < NEVER:
                 walked.add(ends)
-        labels = np.full((len(Labels._fields), size, size), NEVER, dtype=np.int64)
-        lengths = np.full((2, size, size), _FAR, dtype=np.int64)  # using all moves; using only moves that are made
+        labels: _Table = np.full((len(Labels._fields), size, size), NEVER, dtype=np.uint16)
+        lengths: _Table = np.full((2, size, size), _FAR, dtype=np.uint16)  # using all moves; only moves that are made
         for table, ends in ((lengths[0], moves), (lengths[1], walked)):
             sources, targets = zip(*ends, strict=True) if ends else ((), ())
             table[list(sources), list(targets)] = 1
         if moves:
             sources, targets = zip(*moves, strict=True)
             labels[:, sources, targets] = np.array(list(moves.values())).T
-        for through in range(size):
-            _improve(labels, np.maximum(*_combinations(labels, through)))
-            _improve(lengths, np.add(*_combinations(lengths, through)))
+        for table, joined in ((labels, np.maximum), (lengths, np.add)):
+            candidates = np.empty_like(table)
+            for through in range(size):
+                joined(table[:, :, through, None], table[:, None, through, :], out=candidates)
+                np.minimum(table, candidates, out=table)
         self._labels, self._lengths = labels, lengths
 
     def labels(self, source: str, target: str) -> Labels:
@@ -65,10 +68,10 @@ class Routes:
         """Return the difficulty of finding a route between two different places; see `route_difficulty`."""
         return route_difficulty(self.labels(source, target), self.is_walked(source, target), cutoff, rule)
 
-    def pairs(self, difficulty: Difficulty, cutoff: int, rule: Rule = "released") -> list[tuple[str, str]]:
-        """Return all pairs (source, target) of different places of this difficulty, in the order of the places.
+    def pairs(self, difficulty: Difficulty, cutoff: int, rule: Rule = "released") -> list[int]:
+        """Return the numbers of all pairs of different places of this difficulty, in the order of the places.
 
-        The same as `difficulty` of each pair, for all pairs at once.
+        The same as `difficulty` of each pair, for all pairs at once. A number stands for the pair that `pair` returns.
         """
         which, last = Labels(*range(len(Labels._fields))), min(cutoff, NEVER - 1)
         walked: Masks = self._lengths[1] == self._lengths[0]
@@ -76,16 +79,12 @@ class Routes:
         wanted: Masks = self._labels[which.answerable_from(rule)] <= last
         wanted &= is_easy if difficulty == "easy" else ~is_easy
         np.fill_diagonal(wanted, val=False)
-        places = list(self._number)
-        return [(places[source], places[target]) for source, target in np.argwhere(wanted).tolist()]
+        return np.flatnonzero(wanted).tolist()
 
-
-def _combinations(table: Ints, through: int) -> tuple[Ints, Ints]:
-    return table[:, :, through, None], table[:, None, through, :]
-
-
-def _improve(table: Ints, candidates: Ints) -> None:
-    np.minimum(table, candidates, out=table)
+    def pair(self, number: int) -> tuple[str, str]:
+        """Return the pair (source, target) of a number."""
+        source, target = divmod(number, len(self._places))
+        return self._places[source], self._places[target]
 
 
 @lru_cache(maxsize=64)

@@ -63,7 +63,7 @@ def _routes(place_map: PlaceMap, cutoff: int, rule: Rule) -> _Draw:
     def draw(difficulty: Difficulty, count: int, stream: Stream) -> list[MapQuestion]:
         pairs = known.pairs(difficulty, cutoff, rule)
         stream.shuffle(pairs)
-        return [MapQuestion(place_map, cutoff, source, target, rule=rule) for source, target in pairs[:count]]
+        return [MapQuestion(place_map, cutoff, *known.pair(number), rule=rule) for number in pairs[:count]]
 
     return draw
 

@@ -1,15 +1,16 @@
 """A world while it is being made: a board of tiles, and its ways."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import compress
+
+import numpy as np
 
 from waybench.core import Stream
-from waybench.envs.tilemap.worlds._noise import Field
+from waybench.envs.tilemap.worlds._bits import packed, unpacked
+from waybench.envs.tilemap.worlds._noise import Values
 from waybench.envs.tilemap.worlds._tiles import Palette
 from waybench.spaces import Floor
 
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
-_TRUTH = bytes(value == ord("1") for value in range(256))  # digits as numbers
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
 _AS_MARGIN = bytes.maketrans(b"\0", bytes([_MARGIN]))
 _PROBES = 40  # random cells to be tried before all are
@@ -127,17 +128,15 @@ class Board:
 
     def numbers(self, cells: int) -> list[int]:
         """Return the cells' numbers, in order."""
-        digits = f"{cells:b}".encode()[::-1].translate(_TRUTH)
-        return list(compress(range(len(digits)), digits))
+        return np.flatnonzero(unpacked(cells, len(self.cells))).tolist()
 
     def paint(self, cells: int, kind: int) -> None:
         """Give the cells this tile."""
-        for number in self.numbers(cells):
-            self.cells[number] = kind
+        np.frombuffer(self.cells, np.uint8)[unpacked(cells, len(self.cells))] = kind
 
-    def edges(self, values: Field, level: int) -> int:
+    def edges(self, values: Values, level: int) -> int:
         """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
-        above = values.least(level)
+        above = packed(values >= level)
         right = (above ^ above >> 1) & self._not_last
         return right | (above ^ above >> self.width) & (self.all >> self.width)
 
@@ -180,9 +179,9 @@ class Board:
         """
         slowest, empty, layer = max(cost for _, cost in speeds), 0, 1 << start
         layers, spreads = [layer], [0] * (slowest - 1)  # spreads begin with those of turns before the first
-        rest = self.all & ~layer
+        rest, width, not_first, not_last = self.all & ~layer, self.width, self._not_first, self._not_last
         while not layer & goals:
-            spreads.append(self.spread(layer) if layer else 0)
+            spreads.append((layer & not_last) << 1 | (layer & not_first) >> 1 | layer << width | layer >> width)
             layer = 0
             for cells, cost in speeds:
                 layer |= spreads[-cost] & cells
@@ -202,13 +201,13 @@ class Board:
                 if cells >> cell & 1:
                     turn -= cost
                     break
-            layer = layers[turn]
-            before = [neighbour for neighbour in self.beside(cell) if layer >> neighbour & 1]
+            layer, beside, straight = layers[turn], self.beside(cell), cell + heading
             # Ways keep straight on more often than not: a way that turns at every step looks like noise.
-            straight = cell + heading
-            if heading and straight in before and self.rng.below(5):
-                before = [straight]
-            previous = before[0] if len(before) == 1 else self.rng.choice(before)
+            if heading and straight in beside and layer >> straight & 1 and self.rng.below(5):
+                previous = straight
+            else:
+                before = [neighbour for neighbour in beside if layer >> neighbour & 1]
+                previous = before[0] if len(before) == 1 else self.rng.choice(before)
             heading, cell = previous - cell, previous
             path.append(cell)
         path.reverse()

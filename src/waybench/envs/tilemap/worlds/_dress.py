@@ -1,5 +1,8 @@
 """Decoration of a world: patches of ground, furniture, objects and people, until every tile is in use."""
 
+import numpy as np
+
+from waybench.envs.tilemap.worlds._bits import packed
 from waybench.envs.tilemap.worlds._board import Board
 from waybench.envs.tilemap.worlds._frame import Location
 from waybench.envs.tilemap.worlds._noise import noise
@@ -20,12 +23,12 @@ def lay_patches(board: Board, plan: str) -> None:
     patches = board.palette.roles.get("patch", [])
     if plan == "wild" and patches:
         values = noise(rng, board.width, board.height, max(3, min(8, board.height // 3)))
-        ranked = values.ranked()
+        ranked = np.sort(values)
         for number, patch in enumerate(patches):
             # A band of values makes an area with a hole in it, or a strip; it has a twentieth of the cells or so.
             low = size * (10 + 80 * number // len(patches)) // 100
-            band = values.least(ranked[low]) & ~values.least(ranked[low + size // 20])
-            board.paint(band & board.bits([ground]), patch)
+            band = (values >= ranked[low]) & (values < ranked[low + size // 20])
+            board.paint(packed(band) & board.bits([ground]), patch)
     for patch in patches:
         for _ in range(1 + size // 900):
             _spot(board, patch, (rng.below(board.height), rng.below(board.width)))

@@ -42,17 +42,14 @@ def landmarks(board: Board, plan: str) -> list[Location]:
             cell = rng.choice(cells)
             if role != "road" or sum(board.cells[neighbour] in kind_numbers for neighbour in board.beside(cell)) >= 3:
                 locations.append(Location(name, [cell], cell))
-    walkable, below = board.palette.walkable, rng.below
+    cells, walkable, width, below = board.cells, board.palette.walkable, board.width, rng.below
+    # Such that `_region` finds the same number: the first row is the least one with 3 * row // height == number.
+    rows, columns = ([-(-length * at // 3) for at in range(4)] for length in (board.height, width))
     for number, direction in enumerate(_DIRECTIONS):
         row, column = divmod(number, 3)
-        # Such that `_region` finds the same number: the first row is the least one with 3 * row // height == number.
-        rows, columns = (
-            (-(-length * at // 3), -(-length * (at + 1) // 3))
-            for length, at in ((board.height, row), (board.width, column))
-        )
-        first, high, wide = rows[0] * board.width + columns[0], rows[1] - rows[0], columns[1] - columns[0]
-        lots = [first + below(high) * board.width + below(wide) for _ in range(12)]
-        locations.append(Location(f"region {direction}", [cell for cell in lots if walkable[board.cells[cell]]], 0))
+        first, high, wide = rows[row] * width + columns[column], rows[row + 1] - rows[row], columns[column + 1] - columns[column]
+        lots = [first + below(high) * width + below(wide) for _ in range(12)]
+        locations.append(Location(f"region {direction}", [cell for cell in lots if walkable[cells[cell]]], 0))
     return locations
 
 

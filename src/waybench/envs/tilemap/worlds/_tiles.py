@@ -57,6 +57,9 @@ class Kind(NamedTuple):
         return self.role not in SOLID_ROLES
 
 
+_kind = lru_cache(maxsize=1024)(Kind)  # the same kinds come again and again
+
+
 @dataclass(slots=True)
 class Palette:
     """The kinds of tiles of one world.
@@ -135,7 +138,7 @@ def _extras(biome: Biome, rng: Stream) -> list[Kind]:
     while any(pools.values()):
         turn = list(_SHARES)
         rng.shuffle(turn)
-        extras += [Kind(pools[role].pop(), role) for role in turn if pools[role]]
+        extras += [_kind(pools[role].pop(), role) for role in turn if pools[role]]
     return extras
 
 

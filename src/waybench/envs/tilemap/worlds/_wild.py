@@ -1,9 +1,12 @@
 """Open country: woods, waters, ridges and rivers, with places in it and roads between them."""
 
+import numpy as np
+
 from waybench.envs.tilemap.worlds._biomes import Biome
+from waybench.envs.tilemap.worlds._bits import packed
 from waybench.envs.tilemap.worlds._board import Board
 from waybench.envs.tilemap.worlds._frame import Frame, Location
-from waybench.envs.tilemap.worlds._noise import Field, field, noise
+from waybench.envs.tilemap.worlds._noise import Values, level, noise
 from waybench.envs.tilemap.worlds._outdoors import SITES
 
 _TRIES = 25  # to find room for one place
@@ -39,7 +42,7 @@ def wild(board: Board, biome: Biome) -> list[Location]:
     return [place for locations in sites for place in locations]
 
 
-def _noise(board: Board, pitch: int) -> Field:
+def _noise(board: Board, pitch: int) -> Values:
     return noise(board.rng, board.width, board.height, pitch)
 
 
@@ -51,18 +54,19 @@ def _plant(board: Board, biome: Biome, pitch: int) -> None:
     """Let woods grow: regions of one species each, with a few strays."""
     rng, trees = board.rng, board.palette.roles["solid"]
     coarse, fine = _noise(board, pitch), _noise(board, max(2, pitch // 2))
-    values = Field(coarse.size, 2 * coarse.lanes + fine.lanes)
-    least, regions = values.level(_between(board, biome.woods)), _noise(board, pitch).values()
-    for cell in board.numbers(values.least(least)):
-        species = regions[cell] * len(trees) // 65281 if rng.below(7) else rng.below(len(trees))
+    values = 2 * coarse + fine
+    wooded = values >= level(values, _between(board, biome.woods))
+    regions = _noise(board, pitch)[wooded] * len(trees) // 65281
+    for cell, region in zip(np.flatnonzero(wooded).tolist(), regions.tolist(), strict=True):
+        species = region if rng.below(7) else rng.below(len(trees))
         board.cells[cell] = trees[species]
 
 
 def _ridge(board: Board, pitch: int) -> None:
     """Raise a line of cliffs, with gaps."""
     lines, cuts = _noise(board, pitch * 2), _noise(board, pitch * 2)
-    gaps = board.edges(cuts, cuts.level(50))  # where the line crosses another one
-    ridge = board.edges(lines, lines.level(30 + board.rng.below(40)))
+    gaps = board.edges(cuts, level(cuts, 50))  # where the line crosses another one
+    ridge = board.edges(lines, level(lines, 30 + board.rng.below(40)))
     board.paint(ridge & ~board.spread(gaps) & ~gaps, board.palette.one("cliff"))
 
 
@@ -71,11 +75,11 @@ def _flood(board: Board, biome: Biome, pitch: int) -> None:
     width, height, palette = board.width, board.height, board.palette
     values, side = _noise(board, pitch), board.rng.below(4)
     if biome.shore == "sea":
-        ahead = [at * _SLOPE // length for length in ((height, width)[side % 2],) for at in range(length)]
-        far = [_SLOPE - value for value in ahead] if side >= 2 else ahead
-        slope = far * height if side % 2 else [value for value in far for _ in range(width)]
-        values = Field(values.size, values.lanes + field(slope, values.size).lanes)
-    water = values.least(values.level(_between(board, biome.water)))
+        length = (height, width)[side % 2]
+        ahead = np.arange(length) * _SLOPE // length
+        far = _SLOPE - ahead if side >= 2 else ahead
+        values = values + (np.tile(far, height) if side % 2 else np.repeat(far, width))
+    water = packed(values >= level(values, _between(board, biome.water)))
     board.paint(water, palette.one("water"))
     reach = board.spread(water)
     if biome.shore == "sea" and height > 15:
@@ -90,7 +94,7 @@ def _river(board: Board) -> None:
     down = rng.below(3) > 0
     length, across = (height, width) if down else (width, height)
     broad = 1 + (across >= 40) * rng.below(2) + (across >= 90) * rng.below(2)
-    bends = noise(rng, length, 1, max(3, length // 4)).values()
+    bends: list[int] = noise(rng, length, 1, max(3, length // 4)).tolist()
     swing = min(across, length) // 2
     start = across // 5 + rng.below(max(1, across * 3 // 5)) - swing // 2
     before = None
@@ -154,7 +158,7 @@ def _connect(board: Board, ends: list[int]) -> None:
     """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
     rng, width, height = board.rng, board.width, board.height
     buildings, values = board.building_cells(), _noise(board, 3)
-    rough = values.least(values.level(45))
+    rough = packed(values >= level(values, 45))
 
     def apart(one: int, other: int) -> int:
         return abs(one // width - other // width) + abs(one % width - other % width)
