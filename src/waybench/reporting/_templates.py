@@ -18,7 +18,7 @@ from waybench.core import plural, with_article
 from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent
 from waybench.stats import CONFIDENCE
 
-SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
+SCRIPTS = "tables.js", "unpack.js", "replay.js", "results.js", "compare.js"  # ours; each page that has one names it
 
 
 class _Compiled(BytecodeCache):
