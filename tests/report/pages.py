@@ -26,11 +26,11 @@ POLICY = (
     "script-src {}; base-uri 'none'; form-action 'none'"
 )
 # Of scripts that read data of the page's, the id and the type of these.
-DATA = {"replay": ("frames", "application/zlib"), "compare": ("data", "application/json")}
-LINK = re.compile(r"((?:\.\./)?(?:[a-z]+/)?[a-z0-9.-]+\.[a-z]+)?(?:#([\w-]+))?")
+DATA = {"replay": ("frames", "application/zlib"), "results": ("boards", "application/zlib"), "compare": ("data", "application/json")}
+LINK = re.compile(r"((?:\.\./)?(?:[a-z]+/)?[a-z0-9.-]+\.[a-z]+)?(?:\?[a-z0-9.-]+)?(?:#([\w-]+))?")
 INSIDE = re.compile(
     rf"(?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json|table\.md|charts/index\.json|"
-    r"data/(?:index\.html|summary\.schema\.json|[a-z]+\.(?:csv|parquet))"
+    r"data/(?:index\.html|summary\.schema\.json|[a-z]+\.(?:csv(?:\.gz)?|parquet))"
 )
 
 
@@ -138,7 +138,7 @@ def _check_scripts(page: Page, up: str) -> None:
     inline = [script for script in page.all("script") if "src" not in script]
     assert policy == POLICY.format("'self'" if loaded else "'none'")
     names = [script["src"].removeprefix(f"{up}assets/").removesuffix(".js") for script in loaded]
-    assert set(names) <= {"datatables", "tables", "replay", "compare"}
+    assert set(names) <= {"datatables", "tables", "unpack", "replay", "results", "compare"}
     assert loaded == [{"src": f"{up}assets/{name}.js", "defer": ""} for name in names]
     wanted = [DATA[name] for name in names if name in DATA]
     assert inline == [{"type": kind, "id": id_} for id_, kind in wanted]

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 from markupsafe import escape
 
+from tests.analysis.episodes import played
 from tests.analysis.test_horizon import climbed
 from tests.browser import Visits, follow, too_wide
 from tests.report import sites
 from tests.report.test_horizons import EPISODES
 from waybench.analysis import estimate
 from waybench.analysis.formatting import visible
-from waybench.reporting import write_report
+from waybench.reporting import Replays, write_report
 
 pytestmark = pytest.mark.slow
 
@@ -298,3 +299,20 @@ def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
     assert page.locator("#controls").is_hidden()
     compare = visit(site, "compare/maze-alicia.html", scripts=False)
     assert "needs JavaScript" in compare.locator("main").inner_text()
+
+
+def test_in_a_report_that_leaves_out_replays_scripts_draw_the_items(
+    visit: Visits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("waybench.reporting.pages._results.BOARDS_WITHOUT_SCRIPTS", 1)
+    write_report(played("oracle", (5, 7), mazes=2), tmp_path, replays=Replays(most=1))
+    (name,) = (f"results/{path.name}" for path in (tmp_path / "results").iterdir())
+    assert visit(tmp_path, name, scripts=False).locator(".board svg").count() == 1
+    page = visit(tmp_path, name)
+    page.wait_for_function("!document.querySelector('.board:empty')")
+    cards = page.locator("article")
+    assert cards.count() == page.locator("article .board > svg.maze").count() == 4
+    for card in cards.all():
+        level = card.locator("xpath=ancestor::section").locator("h2").inner_text().split()[1]
+        assert card.locator("svg").get_attribute("aria-label").startswith(f"Maze of dimension {level}")
+        assert card.locator("svg").is_visible()

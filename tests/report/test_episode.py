@@ -239,22 +239,27 @@ def test_a_history_that_prompts_repeat_is_divided_from_what_is_new() -> None:
     lines = [f"Step {number}: you see a tree and some grass in the east, and nothing else.\n" for number in range(8)]
     history = "".join(lines)
     new = "Now you see a cow."
-    assert divide(history, history + new) == ("", history, new)
+    assert divide(history, history + new) == ([("", history)], new)
     # The oldest line has left the window.
-    assert divide(history, "".join(lines[1:]) + new) == ("", "".join(lines[1:]), new)
-    assert divide("".join(lines[:1]), lines[0] + new) == ("", "", lines[0] + new), "short ones are shown again"
-    assert divide("something else", history + new) == ("", "", history + new)
-    assert divide(history, history) == ("", "", history), "then nothing would be new"
+    assert divide(history, "".join(lines[1:]) + new) == ([("", "".join(lines[1:]))], new)
+    assert divide("".join(lines[:1]), lines[0] + new) == ([], lines[0] + new), "short ones are shown again"
+    assert divide("something else", history + new) == ([], history + new)
+    assert divide(history, history) == ([], history), "then nothing would be new"
     rows = [f"#{'.#' * 20}{number}#\n" for number in range(9)]
     old, now = ("".join(("No.\n", *shown, "Go on.\n")) for shown in (rows, [rows[0].replace(".", "X"), *rows[1:]]))
-    assert divide(old, now) == ("", "", now), "a map is shown whole or not at all"
+    assert divide(old, now) == ([], now), "a map is shown whole or not at all"
     # A message with paragraphs is divided between them, and what is before the repeated ones stays in sight.
     step = "Step 3:\nYou took action Move North.\n\n"
     seen = "You see:\n" + "- a ball in the east, and a robot in the west\n" * 6 + "\n"
     assert divide(f"2 steps:\n\nold\n\n{step}{seen}now\n", f"3 steps:\n\n{step}{seen}then\n") == (
-        "3 steps:\n\n",
-        step + seen,
+        [("3 steps:\n\n", step + seen)],
         "then\n",
+    )
+    # Each observation is folded where the window shows two, and only their headings are new.
+    other = seen.replace("ball", "key")
+    assert divide(f"{seen}Now:\n\n{other}Go on.\n", f"Step 3:\n\n{seen}Then:\n\n{other}Go.\n") == (
+        [("Step 3:\n\n", seen), ("Then:\n\n", other)],
+        "Go.\n",
     )
 
 

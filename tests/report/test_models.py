@@ -81,16 +81,15 @@ def test_worlds_that_are_not_comparable_are_in_charts_of_their_own(tmp_path: Pat
     assert all(part.count("<figure>") == 1 for part in parts)
 
 
-def test_a_line_alone_is_drawn_once_for_the_page_of_the_model_and_that_of_its_results(tmp_path: Path) -> None:
-    def curves(page: Page) -> list[str]:
-        drawings = [f"<svg {part.split('</svg>')[0]}" for part in page.html.split("<svg ")[1:]]
-        return [re.sub(' aria-label="[^"]*"', "", each) for each in drawings if "Regret so far by step" in each[:400]]
+def test_the_page_of_a_model_has_curves_by_step_of_several_settings_and_not_of_one(tmp_path: Path) -> None:
+    def curves(page: Page) -> int:
+        return sum("Regret so far by step" in part.split(">")[0] for part in page.html.split("<svg ")[1:])
 
-    made = site(tmp_path, [*pulled("random", "a"), *pulled("thompson", "b")])
-    (mine,) = [page for page in made.results if "<h1>a:" in page.html]
-    # The page of the task has two lines, each drawing in two sizes.
-    assert [len(curves(page)) for page in (page_of(made, "a"), mine, *made.tasks.values())] == [1, 1, 2]
-    assert curves(page_of(made, "a")) == curves(mine)
+    episodes = [*pulled("random", "a"), *pulled("thompson", "b"), *pulled("random", "b", wording="one_question")]
+    made = site(tmp_path, episodes)
+    # Where there are several lines, each drawing is in two sizes.
+    assert [curves(page_of(made, model)) for model in "ab"] == [0, 2]
+    assert [curves(page) for page in (*made.results, *made.tasks.values())] == [1, 1, 1, 2]
 
 
 def test_bars_of_the_chart_of_outcomes_are_shares_of_the_replies(tmp_path: Path) -> None:

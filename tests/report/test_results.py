@@ -12,9 +12,10 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
-from tests.report.pages import Page, site
+from tests.report.pages import Page, Site, site, unpacked
 from waybench.analysis import LoggedEpisode
 from waybench.core import LiveError, Message, Reply, play_out, policy
+from waybench.reporting import Replays, write_report
 from waybench.reporting.pages._results import item_kinds
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -172,6 +173,21 @@ def test_boards_have_room_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.Monk
     assert [card.count("<svg") for card in cards(page)] == [1, 1, 0, 0]
     assert "Drawn" not in first  # there is one attempt
     assert all('<li class="attempt">' in card for card in cards(page))
+
+
+def test_where_replays_are_left_out_scripts_draw_most_boards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episodes = played("oracle", (5,), mazes=4)
+    full = result(tmp_path / "full", episodes)
+    boards = re.findall(r'<svg class="maze.*?</svg>', full.html, re.DOTALL)
+    assert not full.all("script")
+    monkeypatch.setattr("waybench.reporting.pages._results.BOARDS_WITHOUT_SCRIPTS", len(boards[0]) + 1)
+    write_report(episodes, tmp_path / "few", replays=Replays(most=1))
+    page = Site(tmp_path / "few").result
+    assert [card.count("<svg") for card in cards(page)] == [1, 1, 0, 0]
+    assert [card.count('<a class="board"') for card in cards(page)] == [1, 1, 1, 1]
+    assert unpacked(page.scripts[0]) == {"boards": boards[2:]}
 
 
 def test_items_of_a_map_stand_together(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """Facts of models from a file, the columns of data that they become, and charts against size and date."""
 
 import csv
+import gzip
 import json
 from datetime import date
 from itertools import combinations
 from math import log
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from tests.analysis.searches import searched
@@ -90,7 +92,7 @@ def test_scores_are_drawn_against_size_and_date_with_a_line_for_each_series(tmp_
     assert intervals and all(low <= score <= high for low, score, high in intervals)
     dates = json.loads(charts["search-dfs-g-min-level-8-by-date"].read_text(encoding="utf-8"))
     assert sorted(each["at"] for each in dates["data"]["values"]) == ["2023-07-18", "2024-02-01"]
-    with (tmp_path / "site" / "data" / "scores.csv").open(encoding="utf-8") as file:
+    with gzip.open(tmp_path / "site" / "data" / "scores.csv.gz", "rt", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     known = {(row["model"], row["model_name"], float(row["model_size"] or 0), row["model_date"]) for row in rows}
     assert known == {
@@ -118,7 +120,7 @@ def test_without_the_file_nothing_is_added(tmp_path: Path) -> None:
     report = write_report(searched("null", "dfs", count=2, model="m"), tmp_path / "site")
     assert report.unlisted == ()
     assert not list((tmp_path / "site" / "charts").glob("*-by-size-*"))
-    assert "model_size" not in (tmp_path / "site" / "data" / "scores.csv").read_text(encoding="utf-8")
+    assert "model_size" not in pq.read_schema(tmp_path / "site" / "data" / "scores.parquet").names
 
 
 def test_labels_cover_neither_each_other_nor_a_point(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from waybench.analysis import estimate
 from waybench.analysis.logs import Skipped
 from waybench.core import End, UsageError
 from waybench.reporting import SUMMARY_SCHEMA, Report, write_report
+from waybench.reporting._templates import SCRIPTS
 
 
 def test_scores_by_level_are_the_estimates_and_blank_what_was_not_run(tmp_path: Path) -> None:
@@ -274,7 +275,7 @@ def test_nothing_is_on_disk_but_the_site(tmp_path: Path) -> None:
         *("index.html", "summary.json", "table.md"),
     }
     assert {path.name for path in (tmp_path / "assets").iterdir()} == {
-        *("style.css", "datatables.js", "tables.js", "replay.js", "compare.js", "files.json"),
+        *("style.css", "datatables.js", "files.json", *SCRIPTS),
     }
 
 

@@ -3,6 +3,7 @@
 import re
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -41,7 +42,8 @@ def test_datatables_is_a_classic_script() -> None:
 def test_a_bundle_of_another_shape_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "html").mkdir()
     (tmp_path / "html" / "dt_bundle.js").write_text("let a = 1;")
-    monkeypatch.setattr("waybench.reporting._templates.files", lambda package: tmp_path)
+    found = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr("waybench.reporting._templates.find_spec", lambda package: found)
     from waybench.reporting._templates import _datatables
 
     with pytest.raises(ValueError, match="itables' script has no exports any more"):

@@ -1,5 +1,6 @@
 """The site's files for programs and papers: frames of episodes and scores, chart files, a table for a README."""
 
+import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files as package_files
 from itertools import chain
@@ -14,6 +15,8 @@ from waybench.reporting._model_facts import ModelFacts, with_models
 from waybench.reporting.tables import Cell, Column, Leaders, Note, Table, TableRow, files, notes, readme_table, rows_of
 
 _SCHEMA = "summary.schema.json"
+# Frames that are long and repeat themselves: a hundred models make 20 MB of CSV, of which a thirtieth is left.
+_COMPRESSED = {"episodes", "scores"}
 
 
 def exports(
@@ -26,9 +29,9 @@ def exports(
 ) -> Iterator[tuple[str, str | bytes]]:
     """Yield names and contents of a site's files for programs, but for those of the charts.
 
-    They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
-    other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
-    JSON Schema of summary.json as data/summary.schema.json, and table.md.
+    They are data/episodes.parquet and .csv.gz (`episode_frame`), data/scores.parquet and .csv.gz (`score_frame`), other
+    frames as .parquet and .csv, data/columns.csv, which describes the columns of all, data/index.html, which does so
+    for people, the JSON Schema of summary.json as data/summary.schema.json, and table.md.
 
     Args:
         rows: The rows of all episodes.
@@ -42,16 +45,21 @@ def exports(
     frames = [with_models(frame, models) for frame in listed]
     sizes: dict[str, int] = {}
     for frame in frames:
-        made = files(frame)
-        sizes |= {f"{frame.name}.parquet": len(made.parquet), f"{frame.name}.csv": len(made.csv)}
-        yield f"data/{frame.name}.parquet", made.parquet
-        yield f"data/{frame.name}.csv", made.csv
+        for name, content in zip(_names(frame), files(frame), strict=True):
+            content = gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+            sizes[name] = len(content)
+            yield f"data/{name}", content
     described = column_frame(frames)
     yield f"data/{described.name}.csv", files(described).csv
     yield f"data/{_SCHEMA}", (package_files("waybench.reporting") / _SCHEMA).read_text(encoding="utf-8")
     tables = [_file_table(frames, sizes), *map(_column_table, frames)]
     yield "data/index.html", templates.get_template("data.html").render(tables=tables)
     yield "table.md", readme_table(table)
+
+
+def _names(frame: Frame) -> tuple[str, str]:
+    """Return the names of a frame's files: Parquet and CSV."""
+    return f"{frame.name}.parquet", f"{frame.name}.csv{'.gz' if frame.name in _COMPRESSED else ''}"
 
 
 def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
@@ -61,7 +69,7 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
         frames: The frames, each of which is two files.
         sizes: The size of each of these, in bytes.
     """
-    listed = [([f"data/{frame.name}.parquet", f"data/{frame.name}.csv"], frame.doc) for frame in frames]
+    listed = [([f"data/{name}" for name in _names(frame)], frame.doc) for frame in frames]
     listed += [
         (["data/columns.csv"], "The descriptions of all columns below, as a table."),
         (

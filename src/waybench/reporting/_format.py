@@ -16,6 +16,7 @@ OPENING_OF_AN_EPISODE = 8_000  # what many prompts begin with stands on each epi
 PROMPT_OF_AN_EPISODE = 60_000  # characters of all its messages
 LONGEST_OPENING = 40_000  # what many prompts begin with, where it is shown once
 BOARDS_OF_A_PAGE = 1_000_000  # characters of all drawings of a page, beyond which items have none there
+BOARDS_WITHOUT_SCRIPTS = 4_000  # in a report that leaves out replays; scripts draw the others, which are packed
 OPENINGS_OF_A_PAGE = 2_000_000
 LONGEST_UNSENT = 1_000
 SHORT = 200  # characters of an answer that is shown again even where it is the same as the one before

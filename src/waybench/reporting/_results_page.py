@@ -73,7 +73,8 @@ def write_results(site: "Site", total: Estimate) -> None:
         )
 
     shown_settings = named_settings(group)
-    shown = Results(env, presentation, site.found, site.replays, follow).levels(positions, estimates)
+    results = Results(env, presentation, site.found, site.replays, follow)
+    shown = results.levels(positions, estimates)
     site.files(site.charts.of(figure for level in shown for figure in level.charts))
     own = [site.found.rows[position] for position in positions]
     drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
@@ -113,6 +114,7 @@ def write_results(site: "Site", total: Estimate) -> None:
             if 0 < (count := sum(kind in card.kinds for card in cards)) < len(cards)
         },
         items=len(cards),
+        packed=packed({"boards": results.packed}) if results.packed else "",
     )
 
 

@@ -24,8 +24,8 @@ class Said:
         reasoning: Of a reply, what the model reasoned before it.
         cost: Of a reply, its tokens and time, in words.
         note: What else there is to say of it.
-        repeated: Of an answer, the part that an earlier message has already, which is folded.
-        head: Of an answer, what is before that part; `text` is what comes after it.
+        folds: Of an answer, the parts that an earlier message has already, which are folded, each after what is new
+            before it; `text` is what comes after the last.
     """
 
     who: str
@@ -38,8 +38,7 @@ class Said:
     reasoning: Excerpt | None = None
     cost: str = ""
     note: str = ""
-    repeated: Excerpt | None = None
-    head: str = ""
+    folds: Sequence[tuple[str, Excerpt]] = ()
 
     @property
     def is_plain(self) -> bool:

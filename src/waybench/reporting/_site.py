@@ -156,7 +156,7 @@ class Site:
         return content_key(
             "results",
             *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
-            *(episodes, estimates, total, failures),
+            *(episodes, estimates, total, failures, self.replays.is_complete),
             [self.replays.link(group, self.found.numbers[at]) for at in self.found.positions(group)],
         )
 

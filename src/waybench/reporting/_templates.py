@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
 from types import CodeType
 from typing import Any, cast
 
@@ -16,7 +18,7 @@ from waybench.core import plural, with_article
 from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent
 from waybench.stats import CONFIDENCE
 
-SCRIPTS = "tables.js", "replay.js", "compare.js"  # ours; each page that has one names it
+SCRIPTS = "tables.js", "unpack.js", "replay.js", "results.js", "compare.js"  # ours; each page that has one names it
 
 
 class _Compiled(BytecodeCache):
@@ -82,7 +84,10 @@ def _datatables() -> str:
 
     The package `itables` carries it as a module; what that exports becomes one object, `DataTables`.
     """
-    module = (files("itables") / "html" / "dt_bundle.js").read_text(encoding="utf-8")
+    found = find_spec("itables")  # importing it would import pandas
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("itables is not installed")
+    module = Path(found.origin).with_name("html").joinpath("dt_bundle.js").read_text(encoding="utf-8")
     body, exports, rest = module.rpartition("export{")
     names, end, licences = rest.partition("}")
     if not exports or not end:

@@ -67,8 +67,8 @@ def conversation(played: Played, shared: SharedPrefix) -> Conversation:
 
 def repeated(conversation: Conversation) -> list[str]:
     """Return the texts of the folds in which answers repeat earlier messages, as a page shows them, in its order."""
-    folds = [answer.repeated for _, answer in conversation.exchanges if answer.repeated]
-    return [visible(text) for fold in folds for text in (fold.text, fold.end) if text]
+    folds = [fold for _, answer in conversation.exchanges for _, fold in answer.folds]
+    return [visible(fold.text) for fold in folds]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +133,14 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         )
         last = number == len(record.turns) and not played.row.error
         same = turn.message == before and len(turn.message) > SHORT
-        head, repeated, rest = Divided("", "", "(The same as before.)") if same else divide(earlier, turn.message)
+        parts, rest = Divided([], "(The same as before.)") if same else divide(earlier, turn.message)
         unsent = " (not sent, the attempt was over)" if last else ""
         longest_message = LONGEST_UNSENT if last else LONGEST_MESSAGE
         answer = Said(
             "answer",
             f"Environment{unsent}",
             excerpt(rest, longest_message),
-            head=head.strip("\n"),
-            repeated=excerpt(repeated, longest_message) if repeated else None,
+            folds=[(head.strip("\n"), excerpt(repeated, longest_message)) for head, repeated in parts],
         )
         found.append((reply, answer))
         before = turn.message

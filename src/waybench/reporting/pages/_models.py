@@ -93,8 +93,12 @@ def model(
     for (env_id, apart), some in grouped(own, lambda each: (each.group.env, each.group.apart)).items():
         env, presentation = registry.load(env_id), presentation_of(env_id)
         charts = level_charts(env, presentation, some, name)
-        if all_charts := [*charts, *step_charts(env, presentation, some, name)]:
-            parts.append(Part(env, apart, presentation, all_charts, undrawn(env, presentation, some, charts)))
+        texts = undrawn(env, presentation, some, charts)
+        # With one combination of settings, the page of its results has the same curves.
+        if len({each.group for each in some}) > 1:
+            charts += step_charts(env, presentation, some, name)
+        if charts:
+            parts.append(Part(env, apart, presentation, charts, texts))
     of_model = [total for total in totals if total.group.model == name]
     return Model(
         name=name,

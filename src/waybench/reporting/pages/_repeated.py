@@ -12,19 +12,23 @@ _MOST_UNITS = 400  # of a message: comparing takes the product of two messages' 
 
 
 class Divided(NamedTuple):
-    """A message, divided at the longest part that an earlier message has already."""
+    """A message, divided at the long parts that an earlier message has already.
 
-    head: str
-    repeated: str
+    Attributes:
+        parts: What is new up to each of these, "" for nothing, and the part itself.
+        rest: What is new after the last of them.
+    """
+
+    parts: list[tuple[str, str]]
     rest: str
 
 
 def divide(before: str, message: str) -> Divided:
-    """Divide a message at the longest run of paragraphs that an earlier message has, too.
+    """Divide a message at the runs of paragraphs that an earlier message has, too.
 
     A history that prompts repeat loses its oldest steps and is numbered or headed anew, so what repeats can begin
-    anywhere in either. A message without paragraphs is divided by its lines. Nothing is divided where at most `SHORT`
-    characters repeat, or where nothing would be new.
+    anywhere in either. A message without paragraphs is divided by its lines, at the longest run alone. Runs of at most
+    `SHORT` characters count as new, and nothing is divided where nothing would be new.
 
     Args:
         before: The earlier message.
@@ -37,17 +41,21 @@ def divide(before: str, message: str) -> Divided:
     else:
         old, new = before.splitlines(keepends=True), message.splitlines(keepends=True)
     if max(len(old), len(new)) > _MOST_UNITS:
-        return Divided("", "", message)
+        return Divided([], message)
     matcher = SequenceMatcher(None, [unit.rstrip() for unit in old], [unit.rstrip() for unit in new], autojunk=False)
+    runs = [(block.b, block.b + block.size) for block in matcher.get_matching_blocks()]
     # Units differ in length: the longest text counts, not the most units.
-    blocks = [new[block.b : block.b + block.size] for block in matcher.get_matching_blocks()]
-    starts = [block.b for block in matcher.get_matching_blocks()]
-    start, block = max(zip(starts, blocks, strict=True), key=lambda each: sum(map(len, each[1])))
-    repeated = "".join(block)
-    cuts_a_map = not has_paragraphs and _cuts_a_map(new, start, start + len(block))
-    if len(repeated) <= SHORT or len(block) == len(new) or cuts_a_map:
-        return Divided("", "", message)
-    return Divided("".join(new[:start]), repeated, "".join(new[start + len(block) :]))
+    lengths = {(start, stop): sum(map(len, new[start:stop])) for start, stop in runs}
+    if not has_paragraphs:
+        runs = [run for run in [max(runs, key=lengths.__getitem__)] if not _cuts_a_map(new, *run)]
+    parts: list[tuple[str, str]] = []
+    end = 0
+    for start, stop in runs:
+        if lengths[start, stop] > SHORT:
+            parts.append(("".join(new[end:start]), "".join(new[start:stop])))
+            end = stop
+    rest = "".join(new[end:])
+    return Divided(parts, rest) if rest or any(head for head, _ in parts) else Divided([], message)
 
 
 def _cuts_a_map(lines: Sequence[str], start: int, stop: int) -> bool:

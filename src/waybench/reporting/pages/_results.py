@@ -17,6 +17,7 @@ from waybench.reporting._chosen_replays import ChosenReplays
 from waybench.reporting._episode_store import EpisodeStore, Played
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
+    BOARDS_WITHOUT_SCRIPTS,
     LONGEST_OPENING,
     LONGEST_UNSENT,
     OPENING_OF_AN_EPISODE,
@@ -84,7 +85,7 @@ class Card:
         missing: Whether all attempts were infrastructure errors.
         incomplete: Whether some were.
         shown: Number of the attempt that the board shows; None if it shows none.
-        board: The drawing; None if there is none, or the page has enough of them.
+        board: The drawing, "" where scripts draw it; None if there is none, or the page has enough of them.
         kinds: What it can be filtered by (`item_kinds`).
         attempts: The attempts.
     """
@@ -189,7 +190,11 @@ Follow = Callable[[Played, Attempt, Item], None]
 
 
 class Results:
-    """Builds the contents of a results page, and passes each episode to a callback."""
+    """Builds the contents of a results page, and passes each episode to a callback.
+
+    Attributes:
+        packed: The drawings that scripts put into the page, in the order of its cards.
+    """
 
     def __init__(
         self,
@@ -217,6 +222,8 @@ class Results:
         )
         self._draw = presentation.draw
         self._room = BOARDS_OF_A_PAGE
+        self._still = BOARDS_OF_A_PAGE if replays.is_complete else BOARDS_WITHOUT_SCRIPTS
+        self.packed: list[str] = []
 
     def levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
         """Return the levels of one group.
@@ -292,6 +299,10 @@ class Results:
         # Drawings are made of numbers and words of ours, so that nothing in them can come from a reply.
         drawing = self._draw(played.instance, played.episode.record.turns)
         self._room -= len(drawing)
+        if self._still <= 0:
+            self.packed.append(drawing)
+            return Markup()
+        self._still -= len(drawing)
         return Markup(drawing)
 
     def _attempt(self, measured: Measure, played: Played) -> Attempt:

@@ -1,8 +1,6 @@
 (async () => {
   "use strict";
-  const packed = Uint8Array.from(atob(document.getElementById("frames").textContent), (each) => each.charCodeAt(0));
-  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
-  const data = await new Response(unpacked).json();
+  const data = await unpacked("frames");
   document.querySelectorAll(".repeated pre").forEach((fold, place) => (fold.textContent = data.repeated[place]));
   const board = document.getElementById("board");
   const controls = document.getElementById("controls");
@@ -16,7 +14,6 @@
     Array.from({ length: data.moves[frame] }, (_, move) => ({ frame, move: move + 1, moves: data.moves[frame] })),
   );
   const last = steps.length - 1;
-  const parser = new DOMParser();
   let at = -1;
   let timer = 0;
 
@@ -40,7 +37,7 @@
         piece < 0 ? data.pieces.slice(all[place - 1] + 1, all[place - 1] + 1 - piece) : data.pieces[piece],
       )
       .join("");
-    return document.importNode(parser.parseFromString(text, "text/html").querySelector("svg"), true);
+    return drawn(text);
   };
 
   // The drawing of a plan after so many of its moves: what belongs to its end is left out.
