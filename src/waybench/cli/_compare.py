@@ -199,12 +199,12 @@ def _compare_isomorphs(side: Side, tasks: tuple[str, ...], metric: str, margin: 
         raise UsageError(_nothing(why, [one.task for one in known], tasks))
     if out is not None:
         document = {"a": side.model or _place(side), **comparisons_json([], [], margin)}
-        document["comparisons"] = [{**comparison_json(one), **each.to_json()} for each, one in found]
+        document["comparisons"] = [{**comparison_json(each.comparison), **each.more} for each in found]
         with lines(out) as write:
             write(json.dumps(document, allow_nan=False))
     if out != "-":
         origins = ("original items", "isomorphic items")
-        blocks = comparisons_text([one for _, one in found], [], margin, origins), invariance_text(found)
+        blocks = comparisons_text([each.comparison for each in found], [], margin, origins), invariance_text(found)
         click.echo("\n\n".join(block for block in blocks if block))
 
 

@@ -232,7 +232,7 @@ class Site:
 
     def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
         """Return values with the pages of the two groups they are about."""
-        return {**values, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
+        return {"first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}", **values}
 
 
 def _paired(envs: Iterable[str]) -> list[str]:

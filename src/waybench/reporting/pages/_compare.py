@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from waybench.analysis import Estimate, Row
-from waybench.analysis.comparisons import MODEL, Comparison, Pair, compare, values_of
+from waybench.analysis.comparisons import MODEL, Comparison, compare, values_of
 from waybench.analysis.estimates import measure, ranked
 from waybench.analysis.formatting import change_text, one_line
 from waybench.analysis.results import Cluster, Group, ItemKey, at_items, differing, fixed, grouped, labels, whole_items
@@ -107,16 +107,13 @@ def comparison(
     )
 
 
-def _verdicts(groups: Sequence[Group], some: Sequence[Pair]) -> dict[str, list[str]]:
+def _verdicts(groups: Sequence[Group], some: Sequence[Comparison]) -> dict[str, list[str]]:
     """Return the statements about each pair of models, by their numbers; the first is A."""
     place = {group: number for number, group in enumerate(groups)}
     found: dict[str, list[str]] = {}
     for each in some:
-        one, other = place[each.first], place[each.second]
-        found |= {
-            f"{one} {other}": sentences(each.comparison),
-            f"{other} {one}": sentences(each.comparison.swapped),
-        }
+        one, other = (place[group] for group in each.groups)
+        found |= {f"{one} {other}": sentences(each), f"{other} {one}": sentences(each.swapped)}
     return found
 
 

@@ -8,9 +8,9 @@ from waybench.analysis import Estimate
 from waybench.analysis.comparisons import (
     AgentEffect,
     BeliefCounts,
+    Comparison,
     ExamplesEffect,
     IsomorphEffect,
-    Pair,
     TwinEffect,
     WordingEffect,
 )
@@ -94,7 +94,7 @@ class Compared:
     changes: Sequence[ExamplesEffect]
     repeats: Sequence[Repeats]
     attempts: Sequence[Spread]
-    pairs: Sequence[Pair]
+    pairs: Sequence[Comparison]
     regressions: Sequence[Regression]
     difficulties: Sequence[ItemDifficulty]
     wordings: Sequence[WordingEffect]
@@ -111,7 +111,7 @@ class Compared:
             changes=[each for each in self.changes if _score_key(each.group) == key],
             repeats=[each for each in self.repeats if _score_key(each.group) == key],
             attempts=[each for each in self.attempts if _score_key(each.group) == key],
-            pairs=[each for each in self.pairs if _score_key(each.first) == key],
+            pairs=[each for each in self.pairs if _score_key(each.groups[0]) == key],
             regressions=[each for each in self.regressions if _score_key(each.group) == key],
             difficulties=[each for each in self.difficulties if (each.env, each.apart) == key],
             wordings=[each for each in self.wordings if _score_key(each.group) == key],

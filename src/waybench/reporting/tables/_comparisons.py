@@ -11,7 +11,6 @@ from waybench.analysis.comparisons import (
     UNCLEAR,
     Comparison,
     IsomorphEffect,
-    Pair,
     SettingEffect,
     TwinEffect,
     Verdict,
@@ -50,7 +49,7 @@ _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
 def model_table(
-    found: Sequence[Pair],
+    found: Sequence[Comparison],
     names: Mapping[Group, str],
     env: Environment[Any, Any, Any],
     presentation: Presentation,
@@ -66,7 +65,8 @@ def model_table(
         most: Above how many models not every two are compared; None where every two are.
     """
     rows: list[TableRow] = []
-    for first, second, one in found:
+    for one in found:
+        first, second = one.groups
         count, mine, theirs, difference, interval, p, verdict = comparison_cells(one)
         kind = "name certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else "name"
         cells = [Cell(text=names[second], kind="name"), *(Cell(text=text) for text in (count, mine, theirs))]
@@ -259,18 +259,18 @@ def isomorph_table(
     items, groups, metric = presentation.items, [each.group for each in found], found[0].comparison.metric
     rows: list[TableRow] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
-        one, scores = each.comparison, each.scores
+        one = each.comparison
         certain = "certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else ""
-        left_out = notes([f"{amount(scores.same)} left out: not new" if scores.same else ""])
+        left_out = notes([f"{amount(each.same)} left out: not new" if each.same else ""])
         cells = [
             Cell(text=amount(one.items), notes=left_out),
-            Cell(text=amount(len(scores.numbers))),
+            Cell(text=amount(len(each.numbers))),
             mean_cell(one.first_mean, metric),
             mean_cell(one.second_mean, metric),
             Cell(text=difference_text(one.difference, metric), kind=certain),
             Cell(text=p_text(one.adjusted)),
-            mean_cell(scores.agreement, AGREEMENT),
-            mean_cell(scores.worst, metric),
+            mean_cell(each.agreement, AGREEMENT),
+            mean_cell(each.worst, metric),
         ]
         rows.append(TableRow(model_cell(each.group.model, differing(each.group, groups), pages[each.group]), cells))
     caption = (
@@ -305,7 +305,7 @@ def pair_tables(
     env: Environment[Any, Any, Any],
     presentation: Presentation,
     ordered: Sequence[Group],
-    pairs: Iterable[Pair],
+    pairs: Iterable[Comparison],
     pages: Mapping[Group, str],
 ) -> list[Table]:
     """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12).
@@ -319,7 +319,8 @@ def pair_tables(
     """
     cells: dict[tuple[str, Group, Group], Cell] = {}
     metrics = {metric.name: metric for metric in env.metrics}
-    for first, second, one in pairs:
+    for one in pairs:
+        first, second = one.groups
         metric = metrics[one.metric.name]
         cells[metric.name, first, second] = _pair_cell(one, metric, presentation)
         cells[metric.name, second, first] = _pair_cell(one.swapped, metric, presentation)

@@ -137,9 +137,7 @@ def _wrong(heading: str, some: Sequence[tuple[Cell, FirstErrorCounts]], kinds: S
     )
 
 
-def _table(
-    heading: str, some: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind] | None = None
-) -> Table | None:
+def _table(heading: str, some: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind] | None) -> Table | None:
     """Return the table of some rows; None if nothing failed.
 
     Args:

@@ -65,18 +65,13 @@ class HorizonTables:
     tables: list[Table]
 
 
-def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
-    """Return a horizon with its interval; "–" where there is none.
-
-    Args:
-        horizon: The horizon.
-        notes: Lines below it.
-    """
+def horizon_cell(horizon: Horizon | None) -> Cell:
+    """Return a horizon with its interval; "–" where there is none."""
     if horizon is None:
         return Cell(text=NOTHING, bold=True)
     text = horizon_parts(horizon)
-    own = (Note(text.interval, "interval"), Note(text.mark, "flag"))
-    return Cell(text=text.value, bold=True, order=horizon.order, notes=(*(one for one in own if one.text), *notes))
+    lines = (*notes([text.interval], "interval"), *notes([text.mark], "flag"))
+    return Cell(text=text.value, bold=True, order=horizon.order, notes=lines)
 
 
 def horizon_tables(
