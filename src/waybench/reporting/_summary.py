@@ -13,8 +13,7 @@ from waybench.analysis.comparisons import Comparison
 from waybench.analysis.estimates import spread
 from waybench.analysis.horizons import SHARES, SuccessCurve
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Group, Simulated
-from waybench.reporting._presentations import family_of
+from waybench.analysis.results import Group, Simulated, family_of
 from waybench.reporting.pages import Compared
 from waybench.stats import CONFIDENCE
 

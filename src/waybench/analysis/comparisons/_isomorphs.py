@@ -9,7 +9,7 @@ from statistics import fmean
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, tested
 from waybench.analysis.comparisons._item_scores import ItemScores, headline_scores
 from waybench.analysis.formatting import mean_text, one_line
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
 from waybench.analysis.results import LONGEST, Group, ItemKey, Row, grouped
 from waybench.core import FailureKind, Json, Metric, plural, split_isomorphic_key
 from waybench.stats import Mean, clustered_mean
@@ -177,9 +177,8 @@ def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
 
 def isomorph_frame(found: Sequence[IsomorphEffect]) -> Frame:
     """Return the frame of isomorphic items: a row for each player and task. Undefined values are None."""
-    who, options = group_columns(each.group for each in found)
     doc = "One row for each player and task whose items were also played in another appearance (isomorphic sets)."
-    return Frame("isomorphs", doc, (*who, *columns(_FACTS, found), *options))
+    return group_frame("isomorphs", doc, _FACTS, found, lambda each: each.group)
 
 
 _FACTS: tuple[Fact[IsomorphEffect], ...] = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench.analysis.comparisons._comparison import Comparison, compare, tested
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, group_id, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, group_id, mean_facts
 from waybench.analysis.logs import SERVER
 from waybench.analysis.results import (
     Group,
@@ -219,12 +219,11 @@ def _is_tight(change: Mean | None) -> bool:
 
 def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
     """Return the frame of effects: a row for each; `group` is the one with the second value."""
-    who, options = group_columns(effect.second for effect in found)
     doc = (
         "One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
         "the setting has an effect. The group is the one with the second value."
     )
-    return Frame("effects", doc, (*who, *columns(_FACTS, found), *options))
+    return group_frame("effects", doc, _FACTS, found, lambda effect: effect.second)
 
 
 _FACTS: tuple[Fact[SettingEffect], ...] = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, tested, with_tests
 from waybench.analysis.comparisons._item_scores import ItemScores, headline_scores
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
 from waybench.analysis.results import Group, Row, grouped
 from waybench.core import Json
 from waybench.envs import registry
@@ -99,9 +99,8 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
 
 def twin_frame(found: Sequence[TwinEffect]) -> Frame:
     """Return the frame of twins: a row for each player and level. Undefined values are None."""
-    who, options = group_columns(each.group for each in found)
     doc = "One row for each player and level of an environment whose items were also given by its twin."
-    return Frame("twins", doc, (*who, *columns(_FACTS, found), *options))
+    return group_frame("twins", doc, _FACTS, found, lambda each: each.group)
 
 
 _FACTS: tuple[Fact[TwinEffect], ...] = (

@@ -10,7 +10,7 @@ from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import better_text, mean_text, one_line
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
 from waybench.analysis.results import (
     LONGEST,
     Group,
@@ -261,9 +261,8 @@ class _Line(NamedTuple):
 def wording_frame(found: Sequence[WordingEffect]) -> Frame:
     """Return the frame of wordings: a row for each wording of each player. Undefined values are None."""
     lines = [_Line(each, one) for each in found for one in each.wordings]
-    who, options = group_columns(line.one.group for line in lines)
     doc = "One row for each wording of the same items, by player; the headline metric."
-    return Frame("wordings", doc, (*who, *columns(_FACTS, lines), *options))
+    return group_frame("wordings", doc, _FACTS, lines, lambda line: line.one.group)
 
 
 _FACTS: tuple[Fact[_Line], ...] = (
