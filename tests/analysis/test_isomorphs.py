@@ -55,14 +55,14 @@ def test_who_remembers_the_originals_is_found() -> None:
     one = effect.comparison
     assert (one.items, one.verdict) == (COUNT, Verdict.FIRST)
     assert effect.group.key == "search-v1"
-    assert effect.scores.numbers == (1, 2)
+    assert effect.numbers == (1, 2)
     # G_min is 0 for the oracle, and (6 - 1) / 6 if only the start is visited; two of three pairs of forms differ.
     assert one.first_mean.value == 0
     assert one.second_mean.value == pytest.approx(5 / 6)
-    assert effect.scores.agreement is not None
-    assert effect.scores.agreement.value == pytest.approx(1 - 5 / 6 * 2 / 3)
-    assert effect.scores.worst is not None
-    assert effect.scores.worst.value == pytest.approx(5 / 6)
+    assert effect.agreement is not None
+    assert effect.agreement.value == pytest.approx(1 - 5 / 6 * 2 / 3)
+    assert effect.worst is not None
+    assert effect.worst.value == pytest.approx(5 / 6)
     assert isomorph_frame([effect]).table.column("sets").to_pylist() == ["1 2"]
     assert json.loads(json.dumps(effect.to_json()))["isomorphic_mean"]["value"] == pytest.approx(5 / 6)
     assert "agreement of two forms 0.444" in invariance_text(compare_isomorphs(item_scores(rows(logged))))
@@ -73,8 +73,8 @@ def test_who_does_not_is_not() -> None:
     (effect,) = isomorph_effects(rows(logged))
     assert effect.comparison.difference.value == 0
     assert effect.comparison.verdict is not Verdict.FIRST
-    assert effect.scores.agreement is not None
-    assert effect.scores.agreement.value == 1
+    assert effect.agreement is not None
+    assert effect.agreement.value == 1
 
 
 def test_originals_in_an_isomorphic_set_are_not_new() -> None:
@@ -84,7 +84,7 @@ def test_originals_in_an_isomorphic_set_are_not_new() -> None:
     item = {**first.record.item, "id": original[0].record.item["id"]}
     copied = replace(first, record=replace(original[0].record, item=item))
     (effect,) = isomorph_effects(rows([*original, copied, *others]))
-    assert effect.scores.same == 1
+    assert effect.same == 1
     assert effect.comparison.items == COUNT - 1
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.analysis.maps import answered, corridor, easy
 from waybench.analysis import rows
-from waybench.analysis.comparisons import Comparison, Pair, matched, pairs
+from waybench.analysis.comparisons import Comparison, matched, pairs
 from waybench.envs.textmap import MapQuestion
 
 MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]
@@ -24,8 +24,8 @@ def wrong_far(question: MapQuestion) -> str:
     return "oracle" if near else "constant"
 
 
-def by_metric(found: list[Pair]) -> dict[str, Comparison]:
-    return {pair.comparison.metric.name: pair.comparison for pair in found}
+def by_metric(found: list[Comparison]) -> dict[str, Comparison]:
+    return {pair.metric.name: pair for pair in found}
 
 
 def test_only_questions_that_both_answered_by_hand() -> None:
@@ -72,8 +72,8 @@ def test_three_models_make_three_pairs_of_each_metric() -> None:
     made = rows(episode for model in "abc" for episode in answered("oracle", MAPS, model=model))
     found = pairs(made, (*PARTS, "reasoning_easy", "nothing", "success"))
     assert {(pair.first.model, pair.second.model) for pair in found} == {("a", "b"), ("a", "c"), ("b", "c")}
-    assert {pair.comparison.metric.name for pair in found} == {*PARTS, "reasoning_easy"}
-    assert all((pair.comparison.difference.value, pair.comparison.first_mean.value) == (0, 1) for pair in found)
+    assert {pair.metric.name for pair in found} == {*PARTS, "reasoning_easy"}
+    assert all((pair.difference.value, pair.first_mean.value) == (0, 1) for pair in found)
     assert json.dumps([pair.to_json() for pair in found])
 
 

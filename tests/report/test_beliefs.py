@@ -68,7 +68,8 @@ def test_two_sides_are_compared_by_item() -> None:
     knows = rows("vendor/knows", [[None, None, None]] * 9)
     half = rows("vendor/half", [[None, HOSTILE, None], *[["", HOSTILE, HOSTILE]] * 7])
     (found,) = compare_beliefs(knows, half)
-    assert (found.first.model, found.second.model, found.belief.name) == ("vendor/knows", "vendor/half", "position")
+    first, second = found.comparison.groups
+    assert (first.model, second.model, found.belief.name) == ("vendor/knows", "vendor/half", "position")
     one = found.comparison
     assert (one.items, one.first_mean.value) == (8, 1.0)
     assert one.second_mean.value == pytest.approx((2 / 3) / 8)

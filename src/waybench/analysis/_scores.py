@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from waybench.analysis._tidy import OUTCOME
 from waybench.analysis.estimates import Estimate
-from waybench.analysis.frames import Fact, Frame, columns, group_columns
+from waybench.analysis.frames import Fact, Frame, group_frame
 from waybench.core import Aggregate, Metric, Outcome, Series
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE, Mean
@@ -72,12 +72,11 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
         estimates: The estimates, by level or over all levels. None stands for what is not known or not defined.
     """
     scores = [score for estimate in estimates for score in _scores(estimate)]
-    who, options = group_columns(score.estimate.group for score in scores)
     doc = (
         "One row for each estimated number: by level, over all levels (level is null), and step by step. Where "
         "players ran different levels, do not compare their numbers over all levels."
     )
-    return Frame("scores", doc, (*who, *columns(_FACTS, scores), *options))
+    return group_frame("scores", doc, _FACTS, scores, lambda score: score.estimate.group)
 
 
 def _scores(estimate: Estimate) -> Iterator[Score]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from waybench.analysis.comparisons import failure, knew_at_first_error
-from waybench.analysis.frames import Fact, Frame, Meaning, columns, group_columns
+from waybench.analysis.frames import Fact, Frame, Meaning, group_frame
 from waybench.analysis.results import Row
 from waybench.core import Environment, Json, Metric, Outcome
 from waybench.envs import registry
@@ -27,11 +27,10 @@ def episode_frame(all_rows: Sequence[Row]) -> Frame:
     Args:
         all_rows: The rows. They are gone through once for each column, when its values are needed.
     """
-    who, options = group_columns(row.group for row in all_rows)
     environments = [registry.load(env) for env in dict.fromkeys(row.group.env for row in all_rows)]
     facts = [*_ITEM, *_COURSE, *_OUTCOMES, *_metrics(environments), *_COST]
     doc = "One row for each episode, in the order of the logs, excluded episodes too."
-    return Frame("episodes", doc, (*who, *columns(facts, all_rows), *options))
+    return group_frame("episodes", doc, facts, all_rows, lambda row: row.group)
 
 
 _ITEM: tuple[Fact[Row], ...] = (

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ import click
 from waybench.cli._log_place import DEFAULT_OUT, LogPlace
 from waybench.cli._output import lines
 from waybench.cli._params import FiniteRange
-from waybench.core import UsageError, unknown
+from waybench.core import Json, UsageError, unknown
 from waybench.data import cache_dir
 from waybench.scale import is_url, local_copy
 
@@ -184,28 +184,16 @@ def _scores_of(side: Side, metric: str) -> "tuple[list[ItemScores], list[ItemSco
 
 
 def _compare_isomorphs(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
-    from waybench.analysis.comparisons import (
-        compare_isomorphs,
-        comparison_json,
-        comparisons_json,
-        comparisons_text,
-        invariance_text,
-    )
+    from waybench.analysis.comparisons import compare_isomorphs, invariance_text
 
     known, scores = _scores_of(side, metric)
     found = compare_isomorphs(scores, margin, lambda task: _chosen(task, tasks))
-    if not found:
-        why = "no model was given the same items in two appearances (run a task again with -T isomorph=1)"
-        raise UsageError(_nothing(why, [one.task for one in known], tasks))
-    if out is not None:
-        document = {"a": side.model or _place(side), **comparisons_json([], [], margin)}
-        document["comparisons"] = [{**comparison_json(one), **each.to_json()} for each, one in found]
-        with lines(out) as write:
-            write(json.dumps(document, allow_nan=False))
-    if out != "-":
-        origins = ("original items", "isomorphic items")
-        blocks = comparisons_text([one for _, one in found], [], margin, origins), invariance_text(found)
-        click.echo("\n\n".join(block for block in blocks if block))
+    why = "no model was given the same items in two appearances (run a task again with -T isomorph=1)"
+    nothing = _nothing(why, [one.task for one in known], tasks)
+    pairs, more = [each.comparison for each in found], [each.more for each in found]
+    _write_pairs(
+        pairs, side, margin, out, ("original items", "isomorphic items"), nothing, more, invariance_text(found)
+    )
 
 
 def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
@@ -214,7 +202,8 @@ def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: floa
     known, scores = _scores_of(side, metric)
     found = compare_twins(scores, margin, lambda task: _chosen(task, tasks))
     why = "no model was given the same items at a task and at its twin"
-    _write_pairs(found, side, margin, out, "task", _nothing(why, [one.task for one in known], tasks))
+    nothing = _nothing(why, [one.task for one in known], tasks)
+    _write_pairs(found, side, margin, out, ("the task that is named first", "the other"), nothing)
 
 
 def _compare_wordings(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
@@ -223,22 +212,45 @@ def _compare_wordings(side: Side, tasks: tuple[str, ...], metric: str, margin: f
     known, scores = _scores_of(side, metric)
     found = compare_wordings(scores, margin, lambda task: _chosen(task, tasks))
     why = "no model was given the same items in two wordings (run a task with --each wording=...)"
-    _write_pairs(found, side, margin, out, "wording", _nothing(why, [one.task for one in known], tasks))
+    nothing = _nothing(why, [one.task for one in known], tasks)
+    _write_pairs(found, side, margin, out, ("the wording that is named first", "the other"), nothing)
 
 
 def _write_pairs(
-    found: "list[Comparison]", side: Side, margin: float, out: str | None, what: str, nothing: str
+    found: "list[Comparison]",
+    side: Side,
+    margin: float,
+    out: str | None,
+    origins: tuple[str, str],
+    nothing: str,
+    more: Sequence[Mapping[str, Json]] = (),
+    text: str = "",
 ) -> None:
-    """Write the comparisons of models with themselves, or raise an error that says why there are none."""
+    """Write the comparisons of models with themselves, or raise an error that says why there are none.
+
+    Args:
+        found: The comparisons.
+        side: Whose they are.
+        margin: The margin of ties, as a share of a metric's range.
+        out: The file for JSON; "-" for standard output, None for no JSON.
+        origins: What the two sides are.
+        nothing: The error.
+        more: Of each comparison, what its JSON has besides.
+        text: What is said after the comparisons.
+    """
     from waybench.analysis.comparisons import comparisons_json, comparisons_text
 
     if not found:
         raise UsageError(nothing)
     if out is not None:
+        document = {"a": side.model or _place(side), **comparisons_json(found, [], margin)}
+        for one, values in zip(document["comparisons"], more, strict=False):
+            one |= values
         with lines(out) as write:
-            write(json.dumps({"a": side.model or _place(side), **comparisons_json(found, [], margin)}, allow_nan=False))
+            write(json.dumps(document, allow_nan=False))
     if out != "-":
-        click.echo(comparisons_text(found, [], margin, (f"the {what} that is named first", "the other")))
+        blocks = comparisons_text(found, [], margin, origins), text
+        click.echo("\n\n".join(block for block in blocks if block))
 
 
 def _sides(a: str, b: str, folders: tuple[Path, ...]) -> tuple[Side, Side]:

@@ -42,7 +42,7 @@ def eval_results(found: Iterable[Results], dataset: str, *, url: str = "") -> It
         yield FileText(f"{name}.yaml", yaml([entry]) + "\n")
 
 
-def benchmark_file(found: Iterable[Results], description: str = "") -> FileText:
+def benchmark_file(found: Iterable[Results]) -> FileText:
     """Return `eval.yaml` of the benchmark's data set: its tasks, which leaderboards list.
 
     Inspect's own `hf/` tasks cannot play episodes of several turns: `waybench run TASK` does.
@@ -50,7 +50,7 @@ def benchmark_file(found: Iterable[Results], description: str = "") -> FileText:
     tasks = sorted({one.group.task for one in found})
     document = {
         "name": "waybench",
-        "description": description or "How well a language model finds its way.",
+        "description": "How well a language model finds its way.",
         "evaluation_framework": "waybench",
         "tasks": [{"id": task} for task in tasks],
     }

@@ -13,7 +13,7 @@ from waybench.leaderboard._feed import feed, feed_schema
 from waybench.leaderboard._parts import COMMUNITY, CONFIRMED, Part, page_stem
 from waybench.leaderboard._settings import Settings
 from waybench.leaderboard._tables import sections
-from waybench.reporting import Replays, model_page, remove_report, report_matrix, write_board, write_report
+from waybench.reporting import model_page, remove_report, report_matrix, write_board, write_report
 from waybench.submission import episodes, verdict_page
 
 _MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
@@ -41,7 +41,6 @@ def write_leaderboard(
     entries: Sequence[Entry],
     refused: Sequence[Refused],
     *,
-    replays: Replays | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Board:
     """Write the site of a leaderboard.
@@ -51,7 +50,6 @@ def write_leaderboard(
         settings: The leaderboard's settings.
         entries: Its submissions (`read_board`).
         refused: The files that are refused.
-        replays: Which replays have pages; by default as in reports.
         progress: Receives the name of each part before it is written.
 
     Raises:
@@ -66,7 +64,7 @@ def write_leaderboard(
         own = [entry for entry in entries if entry.verdict and entry.is_confirmed == is_confirmed]
         if progress is not None and own:
             progress(folder)
-        part = _report(out, folder, title, own, skipped, replays)
+        part = _report(out, folder, title, own, skipped)
         if part is not None:
             parts.append(part)
     files: dict[str, str | bytes] = {
@@ -83,9 +81,7 @@ def write_leaderboard(
     return Board(page, skipped)
 
 
-def _report(
-    out: Path, folder: str, title: str, entries: Sequence[Entry], skipped: list[Skipped], replays: Replays | None
-) -> Part | None:
+def _report(out: Path, folder: str, title: str, entries: Sequence[Entry], skipped: list[Skipped]) -> Part | None:
     """Write the report of some submissions; None where they have no episode."""
     found = _episodes(entries, skipped)
     first = next(found, None)
@@ -93,7 +89,7 @@ def _report(
         remove_report(out / folder)
         return None
     try:
-        report = write_report(chain([first], found), out / folder, title=title, replays=replays or Replays())
+        report = write_report(chain([first], found), out / folder, title=title)
     except Exception as error:
         if folder == CONFIRMED:
             raise

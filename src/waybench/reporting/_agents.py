@@ -17,6 +17,7 @@ from waybench.reporting.tables import (
     Note,
     Table,
     TableRow,
+    columns_of,
     mean_cell,
     model_cell,
     name_of,
@@ -127,7 +128,7 @@ def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentRep
         id="agents-games",
         title="Human-normalised scores",
         caption=(Note(caption),),
-        columns=_columns("Model", (HUMANS[game].name for game in RECORDED)),
+        columns=_columns(HUMANS[game].name for game in RECORDED),
         groups=rows_of(rows),
         kind="scores overview",
     )
@@ -176,7 +177,7 @@ def _raw_table(found: Sequence[Agent], cards: Sequence[AgentCard], pages: Mappin
         id="agents-raw",
         title="Scores in the recorded settings",
         caption=(Note(caption),),
-        columns=_columns("Model", (HUMANS[game].name for game in RECORDED)),
+        columns=_columns(HUMANS[game].name for game in RECORDED),
         groups=rows_of(rows),
         kind="scores overview",
     )
@@ -202,14 +203,14 @@ def _degree_table() -> Table:
         id="agents-degrees",
         title="Degrees of the challenges",
         caption=(Note(caption),),
-        columns=[Column(heading="Capability"), *(Column(heading=HUMANS[game].name) for game in RECORDED)],
+        columns=columns_of("Capability", *(HUMANS[game].name for game in RECORDED)),
         groups=rows_of(rows),
         kind="scores overview",
     )
 
 
-def _columns(first: str, names: Iterable[str]) -> list[Column]:
-    return [Column(heading=first), *(Column(heading=name, better="higher") for name in names)]
+def _columns(names: Iterable[str]) -> list[Column]:
+    return [Column(heading="Model"), *(Column(heading=name, better="higher") for name in names)]
 
 
 def _kind(agent: Agent) -> str:
@@ -243,7 +244,7 @@ def _capability_table(formula: str, found: Sequence[Agent], cards: Sequence[Agen
         id=f"agents-{formula}",
         title=title,
         caption=(Note(caption),),
-        columns=_columns("Model", CAPABILITIES),
+        columns=_columns(CAPABILITIES),
         groups=rows_of(rows),
         kind="scores overview",
     )
@@ -293,7 +294,7 @@ def _parts(agent: Agent, differs: Sequence[str]) -> Table:
     return Table(
         title=", ".join(["Parts of the capabilities", *(one_line(each, 60) for each in differs)]),
         caption=(Note(caption),),
-        columns=[Column(heading=each) for each in headings],
+        columns=columns_of(*headings),
         groups=rows_of(rows),
         kind="scores overview",
     )

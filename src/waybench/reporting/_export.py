@@ -12,7 +12,18 @@ from waybench.analysis import Estimate, Row, episode_frame, score_frame
 from waybench.analysis.formatting import one_line
 from waybench.analysis.frames import Frame, column_frame
 from waybench.reporting._model_facts import ModelFacts, with_models
-from waybench.reporting.tables import Cell, Column, Leaders, Note, Table, TableRow, files, notes, readme_table, rows_of
+from waybench.reporting.tables import (
+    Cell,
+    Leaders,
+    Note,
+    Table,
+    TableRow,
+    columns_of,
+    files,
+    notes,
+    readme_table,
+    rows_of,
+)
 
 _SCHEMA = "summary.schema.json"
 # Frames that are long and repeat themselves: a hundred models make 20 MB of CSV, of which a thirtieth is left.
@@ -87,7 +98,7 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
     return Table(
         id="files",
         title="Files",
-        columns=[Column(heading="File"), Column(heading="Contents")],
+        columns=columns_of("File", "Contents"),
         groups=rows_of(rows),
         kind="prose files",
     )
@@ -127,7 +138,7 @@ def _column_table(frame: Frame) -> Table:
         id=frame.name,
         title=f"Columns of {frame.name}",
         caption=(Note(frame.doc),),
-        columns=[Column(heading=each) for each in ("Column", "Type", "Unit", "Description")],
+        columns=columns_of("Column", "Type", "Unit", "Description"),
         groups=rows_of(rows),
         kind="prose",
     )

@@ -37,6 +37,9 @@ def slug(name: str, identity: str) -> str:
     return f"{readable}-{digest}" if readable else digest
 
 
+ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
+
+
 def task_page(env: str, apart: tuple[str, ...]) -> str:
     """Return the name of a task's page without suffix, which is its place in another page, too.
 

@@ -127,6 +127,11 @@ def percent(share: float | None) -> str:
     return NOTHING if share is None else f"{100 * share:.1f}"
 
 
+def percent_interval(share: Mean | None) -> str:
+    """Return the interval of a share in per cent: "12.3 – 45.6"; "" if there is none."""
+    return "" if share is None or share.low is None else f"{percent(share.low)} – {percent(share.high)}"
+
+
 def amount(value: float | None) -> str:
     """Return a count: "1,234"."""
     return NOTHING if value is None else f"{value:,.0f}"

@@ -7,9 +7,8 @@ from markupsafe import Markup
 
 from waybench.analysis.estimates import Matrix, short_title
 from waybench.analysis.horizons import Horizon
-from waybench.analysis.results import Family, Group
+from waybench.analysis.results import Family, Group, family_of
 from waybench.envs import registry
-from waybench.reporting._presentations import family_of
 from waybench.reporting.tables import horizon_matrix, matrix_table
 
 if TYPE_CHECKING:

@@ -19,18 +19,16 @@ from waybench.envs import registry
 from waybench.reporting._agents import agent_cards, agent_report
 from waybench.reporting._chosen_replays import LATER
 from waybench.reporting._export import exports
-from waybench.reporting._files import task_page
+from waybench.reporting._files import ScoreKey, task_page
 from waybench.reporting._front import write_front
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting._summary import about, summary_json
 from waybench.reporting._templates import assets
 from waybench.reporting.pages import (
     Compared,
-    ScoreKey,
     Section,
     SectionFamily,
     comparison,
-    is_comparable,
     item_kinds,
     ledger_page,
     model,
@@ -69,11 +67,7 @@ def write_family(site: "Site", family: SectionFamily, compared: Compared) -> Jso
     """
     estimates, totals = ([each for each in some if family.holds(each.group)] for some in site.fixed())
     own = sections(family, estimates, totals, compared, site.pages, site.facts)
-    compared_on = {
-        section.anchor
-        for section in own
-        if is_comparable((row for row, _ in _rows(site, section.key)), _estimates(site, section.key))
-    }
+    compared_on = {section.anchor for section in own if section.key in site.comparable}
     for section in own:
         site.page(
             f"tasks/{section.anchor}.html",
@@ -167,23 +161,21 @@ def write_rest(site: "Site", charts: Sequence[Sequence[str]], compared: Compared
 
 
 def write_compare(site: "Site", key: ScoreKey) -> None:
-    """Write the page on which two models stand side by side at a task, if there are two."""
+    """Write the page on which two models stand side by side at a task (`Site.comparable`)."""
     (env_id, apart), anchor = key, task_page(*key)
     env, presentation = registry.load(env_id), presentation_of(env_id)
     rows = [
         (row, number if site.replays.is_written(row.group, number) else -number) for row, number in _rows(site, key)
     ]
-    made = comparison(env, presentation, rows, _estimates(site, key), site.pages, site.verdicts)
-    if made is not None:
-        site.page(
-            f"compare/{anchor}.html",
-            "compare.html",
-            env=env,
-            apart=apart,
-            anchor=anchor,
-            presentation=presentation,
-            comparison=made,
-        )
+    site.page(
+        f"compare/{anchor}.html",
+        "compare.html",
+        env=env,
+        apart=apart,
+        anchor=anchor,
+        presentation=presentation,
+        comparison=comparison(env, presentation, rows, _estimates(site, key), site.pages, site.verdicts),
+    )
 
 
 def _rows(site: "Site", key: ScoreKey) -> list[tuple[Row, int]]:

@@ -1,12 +1,9 @@
-"""An environment's presentation as the report's pages use it, and its family."""
+"""An environment's presentation as the report's pages use it."""
 
 from dataclasses import replace
 
-from waybench.analysis.results import family_of
 from waybench.core import Presentation
 from waybench.envs import registry
-
-__all__ = ["family_of", "presentation_of"]
 
 
 def presentation_of(env_id: str) -> Presentation:

@@ -53,7 +53,7 @@ from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting.charts import ChartFiles, colour_number, model_colours, panel_values
-from waybench.reporting.pages import Compared, SectionFamily, Verdicts, section_families
+from waybench.reporting.pages import Compared, SectionFamily, Verdicts, comparable_tasks, section_families
 from waybench.reporting.tables import Failed
 
 
@@ -89,6 +89,7 @@ class Site:
         self.charts = ChartFiles(folder.path, png=png)
         self.failed = Failed(found.rows)
         self.families = section_families(self.fixed()[0])
+        self.comparable = comparable_tasks(found.rows)
 
     def page(self, path: str, template: str, /, **values: Any) -> None:
         self.folder.write(path, self.templates.get_template(template).render(**values))
@@ -119,7 +120,12 @@ class Site:
             Job(b"", partial(write_summary, self, title, compared)),
             Job(b"", partial(write_frames, self, compared)),
             Job(b"", partial(write_agents, self)),
-            *(Job(b"", partial(write_compare, self, key)) for family in self.families for key in family.keys),
+            *(
+                Job(b"", partial(write_compare, self, key))
+                for family in self.families
+                for key in family.keys
+                if key in self.comparable
+            ),
         ]
         models = [Job(b"", partial(write_model, self, name, compared)) for name in self.model_pages]
         # The longest jobs come first, and last those whose charts others have drawn.
@@ -232,7 +238,7 @@ class Site:
 
     def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
         """Return values with the pages of the two groups they are about."""
-        return {**values, "first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}"}
+        return {"first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}", **values}
 
 
 def _paired(envs: Iterable[str]) -> list[str]:

@@ -3,16 +3,17 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from waybench._version import __version__
 from waybench.analysis import Estimate
+from waybench.analysis.comparisons import Comparison
 from waybench.analysis.estimates import spread
 from waybench.analysis.horizons import SHARES, SuccessCurve
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Group, Simulated
-from waybench.reporting._presentations import family_of
+from waybench.analysis.results import Group, Simulated, family_of
 from waybench.reporting.pages import Compared
 from waybench.stats import CONFIDENCE
 
@@ -81,7 +82,7 @@ def summary_json(title: str, site: "Site", compared: Compared, more: Mapping[str
         "attempt_spreads": [each.to_json() for each in compared.attempts],
         "repeats": [each.to_json() for each in compared.repeats],
         # There are many pairs, so models are named by their pages, as in "overall".
-        "pairs": [site.paged(each.to_json(), each.first, each.second) for each in compared.pairs],
+        "pairs": [site.paged(_pair(each), *each.groups) for each in compared.pairs],
         "regressions": [each.to_json() for each in compared.regressions],
         "item_difficulty": [each.to_json() for each in compared.difficulties],
         "horizons": [
@@ -116,6 +117,11 @@ def lines(summary: Mapping[str, Any]) -> str:
         return f"[\n{records}\n]" if records else text(value)
 
     return "{\n" + ",\n".join(f"{text(key)}:{part(value)}" for key, value in summary.items()) + "\n}\n"
+
+
+def _pair(one: Comparison) -> dict[str, Any]:
+    means = {name: asdict(getattr(one, name)) for name in ("first_mean", "second_mean", "difference")}
+    return {"metric": one.metric.name, **means, "items": one.difference.n}
 
 
 def _ratio(curve: SuccessCurve, pages: Mapping[Group, str]) -> dict[str, Any] | None:

@@ -1,6 +1,6 @@
 """The nine capabilities of SmartPlay: what each game asks of them, and the scores that follow (sections 2 and 4.2)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import fsum
 from typing import NamedTuple
@@ -88,22 +88,19 @@ def capability_weights(capability: str, formula: str, settings: Iterable[str]) -
     return {setting: weight for setting, weight in weights.items() if weight}
 
 
-def capability_scores(
-    scores: Mapping[str, float], formula: str = "paper", benchmark_settings: Sequence[str] = RECORDED
-) -> list[Capability]:
+def capability_scores(scores: Mapping[str, float], formula: str = "paper") -> list[Capability]:
     """Return the scores of the nine capabilities: sum of d s / sum of d, over the games that have been played.
 
     Args:
         scores: Setting -> human-normalised score.
         formula: One of FORMULAS. "paper": d is the degree; "code": the degree less 1, so that games of degree 1 have no
             weight. With "_capped", s is the score cut to between 0 and 1, which is not published.
-        benchmark_settings: The settings that the whole benchmark consists of.
     """
     if FORMULAS[formula].capped:
         scores = {setting: min(max(score, 0.0), 1.0) for setting, score in scores.items()}
     capabilities: list[Capability] = []
     for name in CAPABILITIES:
-        weighted = capability_weights(name, formula, dict.fromkeys((*benchmark_settings, *scores)))
+        weighted = capability_weights(name, formula, dict.fromkeys((*RECORDED, *scores)))
         played = [setting for setting in weighted if setting in scores]
         total = fsum(weighted[setting] for setting in played)
         parts = {setting: weighted[setting] * scores[setting] / total for setting in played}

@@ -34,6 +34,7 @@ _DRAWS, _DRAWS_EACH = 40, 25  # of slopes and variances, and of abilities for ea
 _TAILS = 8  # degrees of freedom of abilities where there is no result: deviations are not quite normal
 _LARGEST = 12.0  # log odds
 _LEAST_DISPERSION = 0.05
+_STEP = 0.05  # of the differences that curvatures come from
 
 
 class FamilyResults(NamedTuple):
@@ -77,14 +78,13 @@ class Abilities:
     shared: Interval
 
 
-def joint_abilities(families: Sequence[FamilyResults], key: int = 0) -> Abilities:
+def joint_abilities(families: Sequence[FamilyResults]) -> Abilities:
     """Fit the joint model.
 
     Args:
         families: The results, with the same models in the same order. Each family has at least one result.
-        key: The key of the random numbers by which intervals are computed.
     """
-    return _Model(families).abilities(np.random.default_rng(key))
+    return _Model(families).abilities(np.random.default_rng(0))
 
 
 class _Likelihood(NamedTuple):
@@ -307,16 +307,16 @@ def _inverse(curvature: Array) -> Array:
     return (vectors / np.maximum(values, 0.5)) @ vectors.T
 
 
-def _curvature(function: Callable[[Array], float], at: Array, step: float = 0.05) -> Array:
+def _curvature(function: Callable[[Array], float], at: Array) -> Array:
     """Return the second derivatives of a function by central differences."""
     size = len(at)
-    shifts, found = np.eye(size) * step, np.zeros((size, size))
+    shifts, found = np.eye(size) * _STEP, np.zeros((size, size))
     middle = function(at)
     for i in range(size):
-        found[i, i] = (function(at + shifts[i]) + function(at - shifts[i]) - 2 * middle) / step**2
+        found[i, i] = (function(at + shifts[i]) + function(at - shifts[i]) - 2 * middle) / _STEP**2
         for j in range(i):
             ends = [function(at + a * shifts[i] + b * shifts[j]) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
-            found[i, j] = found[j, i] = (ends[0] - ends[1] - ends[2] + ends[3]) / (4 * step**2)
+            found[i, j] = found[j, i] = (ends[0] - ends[1] - ends[2] + ends[3]) / (4 * _STEP**2)
     return found
 
 

@@ -56,10 +56,6 @@ class DifficultyIndex:
     def _rest(self, doublings: Array, variables: Array) -> Array:
         return np.nan_to_num(variables - self.starts - np.outer(doublings, self.rises))
 
-    def equivalent_levels(self, levels: Array, variables: Array) -> Array:
-        """Return the levels at which an average item is as hard as each of these items."""
-        return np.exp2(self.of(levels, variables))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexGain:

@@ -82,7 +82,7 @@ def coverage(
             for sample in opened.played(run["model"], result):
                 name = str(sample.id)
                 metadata: Mapping[str, Any] = sample.metadata or {}
-                head = head_of(stored_record(metadata, {}), texts=False)
+                head = head_of(stored_record(metadata, {}))
                 for epoch in range(1, run["epochs"] + 1):
                     played += 1
                     key = (name, epoch)
@@ -109,7 +109,7 @@ def coverage(
 
 
 def _compare(record: EpisodeRecord, head: dict[str, Json], sample: str, problems: Findings) -> None:
-    own = head_of(record, texts=False)
+    own = head_of(record)
     for name in sorted({*own, *head}):
         if _plain(own.get(name)) != _plain(head.get(name)):
             problems.add("item", f"{name} differs from that of the item made again", sample)

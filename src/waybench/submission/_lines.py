@@ -100,14 +100,13 @@ def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
     return replace(record, opening=again.record().opening, turns=turns), outcomes if outcomes != recorded else ()
 
 
-def head_of(record: EpisodeRecord, *, texts: bool) -> dict[str, Json]:
-    """Return the part of a record that follows from its item and options, for comparison with the item made again.
+def head_of(record: EpisodeRecord) -> dict[str, Json]:
+    """Return what follows from a record's item and options but for its opening, to compare it with the item made again.
 
     Args:
         record: The record.
-        texts: Whether the opening is a part of it.
     """
-    return comparable_head(cast("Mapping[str, Json]", json.loads(record.head())), texts=texts)
+    return comparable_head(cast("Mapping[str, Json]", json.loads(record.head())), texts=False)
 
 
 def comparable_head(head: Mapping[str, Json], *, texts: bool) -> dict[str, Json]:

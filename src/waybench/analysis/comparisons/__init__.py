@@ -31,7 +31,7 @@ from waybench.analysis.comparisons._isomorphs import (
     isomorph_frame,
 )
 from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
-from waybench.analysis.comparisons._models import Pair, compare_pairs, compare_sides, pairs
+from waybench.analysis.comparisons._models import compare_pairs, compare_sides, pairs
 from waybench.analysis.comparisons._power import pilots
 from waybench.analysis.comparisons._setting_effects import (
     EFFECT,
@@ -74,7 +74,6 @@ __all__ = [
     "FirstErrorCounts",
     "IsomorphEffect",
     "ItemScores",
-    "Pair",
     "SettingEffect",
     "TwinEffect",
     "Verdict",

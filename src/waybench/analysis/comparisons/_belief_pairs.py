@@ -1,10 +1,10 @@
 """Comparisons of what two sides know of the state, by belief probes on the same items."""
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
 
-from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
+from waybench.analysis.comparisons._comparison import Comparison, compare, tested
 from waybench.analysis.comparisons._groups import MODEL, comparison_key
 from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import p_text
@@ -19,15 +19,11 @@ class BeliefComparison:
     """What two sides know of one thing, at the items at which both were asked.
 
     Attributes:
-        first: Model, task and settings of the one.
-        second: Those of the other.
         belief: What was asked.
         comparison: The comparison; an item counts by the share of right answers, from 0 to 1. Its p value is adjusted
             by Holm's procedure over all comparisons of this kind.
     """
 
-    first: Group
-    second: Group
     belief: Belief[object]
     comparison: Comparison
 
@@ -46,23 +42,19 @@ class BeliefComparison:
         ends = "" if low is None or high is None else f" (95 %: {_points(low)} to {_points(high)})"
         found = {"first": "A knows more", "second": "B knows more", "not shown": "no difference shown"}[self.verdict]
         return (
-            f"{self.first.task}, {self.belief.title.lower()}: A {100 * one.first_mean.value:.1f} %, B "
+            f"{one.first.task}, {self.belief.title.lower()}: A {100 * one.first_mean.value:.1f} %, B "
             f"{100 * one.second_mean.value:.1f} % of answers right at {one.items} items; A − B "
             f"{_points(one.difference.value)}{ends}; p {p_text(one.adjusted)}: {found}"
         )
 
     def to_json(self) -> dict[str, Json]:
         """Return the comparison as JSON values."""
-        one = self.comparison
+        first, second = self.comparison.groups
         return {
-            "first": self.first.to_json(),
-            "second": self.second.to_json(),
+            "first": first.to_json(),
+            "second": second.to_json(),
             "belief": self.belief.name,
-            "first_known": asdict(one.first_mean),
-            "second_known": asdict(one.second_mean),
-            "difference": asdict(one.difference),
-            "p": one.test.p,
-            "adjusted": one.adjusted,
+            **self.comparison.to_json("first_known", "second_known"),
             "verdict": self.verdict,
         }
 
@@ -89,9 +81,8 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
             for belief in registry.load(group.env).beliefs:
                 known = _known(group, mine[group], belief), _known(other, theirs[other], belief)
                 if comparison := compare(*known, MODEL, family="beliefs"):
-                    found.append(BeliefComparison(first=group, second=other, belief=belief, comparison=comparison))
-    tested = with_tests([each.comparison for each in found])
-    return [replace(each, comparison=one) for each, one in zip(found, tested, strict=True)]
+                    found.append(BeliefComparison(belief=belief, comparison=comparison))
+    return tested(found)
 
 
 def _asked(some: Iterable[Row]) -> dict[Group, list[Row]]:

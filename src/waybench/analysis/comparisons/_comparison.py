@@ -8,12 +8,13 @@ groups are matched that have all else in common (`matched`), their scores are pa
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from typing import Any, Protocol, TypeVar, cast
 
 from waybench.analysis.comparisons._item_scores import ItemScores
-from waybench.analysis.results import ItemKey, count_items, grouped
-from waybench.core import FailureKind, FirstError, Metric
+from waybench.analysis.results import Group, ItemKey, count_items, grouped
+from waybench.core import FailureKind, FirstError, Json, Metric
 from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 
 MARGIN = 0.05  # of ties, as a share of the metric's range
@@ -75,6 +76,12 @@ class Comparison:
     adjusted: float = 1.0
     family_size: int = 1
     bounds: tuple[Verdict, ...] = ()
+
+    @property
+    def groups(self) -> tuple[Group, Group]:
+        """Model, task and settings of the first side and of the second, where the task is ours."""
+        assert self.first.group is not None and self.second.group is not None
+        return self.first.group, self.second.group
 
     @property
     def common(self) -> set[ItemKey]:
@@ -161,6 +168,21 @@ class Comparison:
             difference=replace(mean, value=-mean.value, low=low, high=high),
             bounds=tuple(_SWAPPED.get(bound, bound) for bound in reversed(self.bounds)),
         )
+
+    def to_json(self, first: str = "mean", second: str = "second_mean") -> dict[str, Json]:
+        """Return both means, their difference and its test as JSON values.
+
+        Args:
+            first: What the first mean is called.
+            second: What the second one is called.
+        """
+        return {
+            first: asdict(self.first_mean),
+            second: asdict(self.second_mean),
+            "difference": asdict(self.difference),
+            "p": self.test.p,
+            "adjusted": self.adjusted,
+        }
 
     def failures(self, side: ItemScores) -> tuple[Counter[FailureKind], int]:
         """Return how one of the two fails at these items, and the number of its attempts at them."""
@@ -268,15 +290,43 @@ def _paired(
     return mine, theirs, [key.cluster for key in keys], low, high
 
 
-def with_tests(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Test comparisons and adjust the p values by Holm's procedure within each family, in the given order."""
-    found = list(comparisons)
+def with_tests(comparisons: Iterable[Comparison | None]) -> list[Comparison]:
+    """Test comparisons and adjust the p values by Holm's procedure within each family, in the given order.
+
+    None, which stands for two sides without a common item, is left out.
+    """
+    found = [one for one in comparisons if one is not None]
     for indices in grouped(range(len(found)), lambda index: found[index].family).values():
         tests = [found[index].run_test() for index in indices]
         for index, test, p in zip(indices, tests, holm([test.p for test in tests]), strict=True):
             tested = replace(found[index], test=test, adjusted=p, family_size=len(indices))
             found[index] = replace(tested, bounds=tested.under_bounds())
     return found
+
+
+class HasComparison(Protocol):
+    """A dataclass with a comparison."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison; None if there is none."""
+        ...
+
+
+E = TypeVar("E", bound=HasComparison)
+
+
+def tested(effects: Iterable[E]) -> list[E]:
+    """Return effects whose comparisons are tested and adjusted together (`with_tests`).
+
+    Args:
+        effects: Dataclasses with a field `comparison`; those in which it is None stay as they are.
+    """
+    found = list(effects)
+    comparisons = iter(with_tests(each.comparison for each in found))
+    return [
+        each if each.comparison is None else replace(cast(Any, each), comparison=next(comparisons)) for each in found
+    ]
 
 
 def bounded(scores: Sequence[ItemScores]) -> Metric:

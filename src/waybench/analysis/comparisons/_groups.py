@@ -1,6 +1,7 @@
 """Which groups of results are compared: those that differ in one thing and have all else in common."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from waybench.analysis.results import EXAMPLES, Group, grouped, rest
 from waybench.envs import registry
@@ -8,15 +9,31 @@ from waybench.envs import registry
 MODEL = "model"  # what varies, where it is not an option
 
 
-def comparison_key(group: Group) -> tuple[str, int, str, tuple[tuple[str, str], ...]]:
-    """Return what models must have in common to be compared: environment, version, set of items, and its options.
+class ComparisonKey(NamedTuple):
+    """What models must have in common to be compared.
+
+    Attributes:
+        env: The environment's id.
+        version: Its version.
+        key: The key of the set of items.
+        options: The options of play and of the items, as (name, `repr` of the value), sorted.
+    """
+
+    env: str
+    version: int
+    key: str
+    options: tuple[tuple[str, str], ...]
+
+
+def comparison_key(group: Group) -> ComparisonKey:
+    """Return what models must have in common with a group to be compared with it.
 
     How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
     """
     env = registry.load(group.env)
     names = {option.name for option in (*env.options, *env.source_options)} | {EXAMPLES}
     options = sorted((name, repr(value)) for name, value in group.options if name in names)
-    return group.env, group.version, group.key, tuple(options)
+    return ComparisonKey(group.env, group.version, group.key, tuple(options))
 
 
 def matched(groups: Iterable[Group], varies: str = MODEL) -> list[list[Group]]:

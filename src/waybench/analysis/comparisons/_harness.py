@@ -1,10 +1,10 @@
 """The effect of an agent: a model with one around it beside the bare model on the same items, and its cost."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import fmean
 
-from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
+from waybench.analysis.comparisons._comparison import Comparison, compare, tested
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
@@ -22,18 +22,24 @@ class AgentEffect:
     """What a model with an agent around it scores and costs beside the bare model.
 
     Attributes:
-        group: The group with the agent.
-        bare: The group of the bare model.
         comparison: The comparison at the items that both were given; the first side is the agent.
         tokens: Mean tokens of an attempt, input and output: with the agent, and of the bare model; None if not known.
         costs: The same in dollars; None without prices.
     """
 
-    group: Group
-    bare: Group
     comparison: Comparison
     tokens: tuple[float, float] | None
     costs: tuple[float, float] | None
+
+    @property
+    def group(self) -> Group:
+        """The group with the agent."""
+        return self.comparison.groups[0]
+
+    @property
+    def bare(self) -> Group:
+        """The group of the bare model."""
+        return self.comparison.groups[1]
 
     @property
     def agent(self) -> str:
@@ -77,11 +83,7 @@ class AgentEffect:
             "agent": self.agent,
             "metric": one.metric.name,
             "items": one.items,
-            "mean": asdict(one.first_mean),
-            "bare_mean": asdict(one.second_mean),
-            "difference": asdict(one.difference),
-            "p": one.test.p,
-            "adjusted": one.adjusted,
+            **one.to_json(second="bare_mean"),
             "tokens": self.tokens and list(self.tokens),
             "costs": self.costs and list(self.costs),
             "gain_per_dollar": self.gain_per_dollar,
@@ -110,11 +112,7 @@ def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
         for group in some:
             if bare and group is not bare[0] and (effect := _effect(group, bare[0], own)):
                 found.append(effect)
-    tests = iter(with_tests([each.comparison for each in found]))
-    return [
-        AgentEffect(group=each.group, bare=each.bare, comparison=next(tests), tokens=each.tokens, costs=each.costs)
-        for each in found
-    ]
+    return tested(found)
 
 
 def _effect(group: Group, bare: Group, own: Mapping[Group, Sequence[Row]]) -> AgentEffect | None:
@@ -139,17 +137,7 @@ def _effect(group: Group, bare: Group, own: Mapping[Group, Sequence[Row]]) -> Ag
             means.append(fmean(known[key] for key in comparison.keys))
         return means[0], means[1]
 
-    return AgentEffect(
-        group=group,
-        bare=bare,
-        comparison=comparison,
-        tokens=spent(_tokens),
-        costs=spent(lambda row: row.cost),
-    )
-
-
-def _tokens(row: Row) -> float | None:
-    return None if row.input_tokens is None else float(row.input_tokens + (row.output_tokens or 0))
+    return AgentEffect(comparison=comparison, tokens=spent(lambda row: row.tokens), costs=spent(lambda row: row.cost))
 
 
 def agent_table(all_rows: Iterable[Row]) -> str:

@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from statistics import fmean
-from typing import Any, cast
 
-from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
-from waybench.analysis.comparisons._item_scores import ItemScores, item_scores
+from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, tested
+from waybench.analysis.comparisons._item_scores import ItemScores, headline_scores
 from waybench.analysis.formatting import mean_text, one_line
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
 from waybench.analysis.results import LONGEST, Group, ItemKey, Row, grouped
 from waybench.core import FailureKind, Json, Metric, plural, split_isomorphic_key
 from waybench.stats import Mean, clustered_mean
@@ -27,24 +26,27 @@ AGREEMENT = Metric(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsomorphScores:
-    """The scores of one model with its settings at original items and at isomorphic ones.
+class IsomorphEffect:
+    """What a model's results at original items are beside those at isomorphic ones.
 
     Attributes:
-        original: The scores at the original items.
-        isomorphic: The scores at the isomorphic items, with the original items' keys: of an item with several
-            isomorphic ones their mean.
+        comparison: The comparison. The first side are the original items. The second side are the isomorphic items with
+            the original items' keys: of an item with several isomorphic ones their mean.
         numbers: The numbers of the isomorphic sets.
         same: Number of isomorphic items left out since the original set has the same instance, so that they are not
             new: small mazes that are symmetrical, for example.
         forms: Of each original item with two forms or more, the value in each form, the original's included.
     """
 
-    original: ItemScores
-    isomorphic: ItemScores
+    comparison: Comparison
     numbers: tuple[int, ...]
     same: int
     forms: Mapping[ItemKey, Sequence[float]]
+
+    @property
+    def group(self) -> Group:
+        """The group at the original items."""
+        return self.comparison.groups[0]
 
     @property
     def agreement(self) -> Mean | None:
@@ -52,7 +54,7 @@ class IsomorphScores:
 
         Of solved items it is the share of pairs of forms with the same result. None where the metric has no bounds.
         """
-        metric = self.original.metric
+        metric = self.comparison.metric
         if metric.low is None or metric.high is None or not self.forms:
             return None
         size = metric.high - metric.low
@@ -64,13 +66,14 @@ class IsomorphScores:
     @property
     def worst(self) -> Mean | None:
         """The mean over items of the value in the worst of an item's forms."""
-        metric = self.original.metric
+        metric = self.comparison.metric
         worst = max if metric.better == "lower" else min
         values = [worst(each) for each in self.forms.values()]
         return clustered_mean(values, [key.cluster for key in self.forms], metric.low, metric.high) if values else None
 
-    def to_json(self) -> dict[str, Json]:
-        """Return what it says beyond the comparison, as JSON values."""
+    @property
+    def more(self) -> dict[str, Json]:
+        """What it says beyond the comparison, as JSON values."""
         return {
             "sets": list(self.numbers),
             "same": self.same,
@@ -78,66 +81,25 @@ class IsomorphScores:
             "worst": asdict(self.worst) if self.worst else None,
         }
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IsomorphEffect:
-    """What a model's results at original items are beside those at isomorphic ones.
-
-    Attributes:
-        group: The group at the original items.
-        scores: The scores at both.
-        comparison: The comparison; the first side are the original items.
-    """
-
-    group: Group
-    scores: IsomorphScores
-    comparison: Comparison
-
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
-        one, scores = self.comparison, self.scores
+        one = self.comparison
         return {
             "group": self.group.to_json(),
             "metric": one.metric.name,
             "items": one.items,
-            "mean": asdict(one.first_mean),
-            "isomorphic_mean": asdict(one.second_mean),
-            "difference": asdict(one.difference),
-            "p": one.test.p,
-            "adjusted": one.adjusted,
+            **one.to_json(second="isomorphic_mean"),
             "verdict": str(one.verdict),
-            **scores.to_json(),
+            **self.more,
         }
 
 
-def isomorph_scores(scores: Iterable[ItemScores]) -> list[IsomorphScores]:
-    """Return the scores at original items that the same model with the same settings has at isomorphic ones, too.
-
-    Args:
-        scores: Scores of any environments; those of other tasks are ignored.
-    """
-    families = grouped((one for one in scores if one.env), lambda one: _identity(one))
-    found: list[IsomorphScores] = []
-    for own in families.values():
-        by_number = {split_isomorphic_key(_key(one))[1]: one for one in own}
-        original = by_number.pop(0, None)
-        if original is not None and by_number:
-            found.append(_paired(original, by_number))
-    return found
+def _set_and_number(scores: ItemScores) -> tuple[str, int]:
+    return split_isomorphic_key(scores.key.key)
 
 
-def _identity(scores: ItemScores) -> tuple[Any, ...]:
-    (env, version, key, options), metric = cast("tuple[tuple[Any, ...], str]", scores.test)
-    settings = repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
-    return env, version, scores.model, scores.task, settings, split_isomorphic_key(key)[0], options, metric
-
-
-def _key(scores: ItemScores) -> str:
-    (_, _, key, _), _ = cast("tuple[tuple[Any, ...], str]", scores.test)
-    return key
-
-
-def _paired(original: ItemScores, by_number: Mapping[int, ItemScores]) -> IsomorphScores:
+def _effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: float) -> IsomorphEffect | None:
+    """Compare a model's scores at original items with those at isomorphic ones; None without a common item."""
     places = {(key.level, key.item): key for key in original.item_keys}
     known = {key.instance for key in original.item_keys}
     isomorphic: dict[ItemKey, list[float]] = {}
@@ -162,17 +124,18 @@ def _paired(original: ItemScores, by_number: Mapping[int, ItemScores]) -> Isomor
         key: (*([original.values[key]] if key in original.values else []), *values)
         for key, values in isomorphic.items()
     }
-    return IsomorphScores(
-        original=original,
-        isomorphic=replace(
-            last,
-            values={key: fmean(values) for key, values in isomorphic.items()},
-            # An item of which another set has a value is not lost.
-            **{name: frozenset(keys - isomorphic.keys()) for name, keys in lost.items()},
-            failures=failures,
-            attempts=attempts,
-            logs=frozenset().union(*(one.logs for one in by_number.values())),
-        ),
+    as_original = replace(
+        last,
+        values={key: fmean(values) for key, values in isomorphic.items()},
+        # An item of which another set has a value is not lost.
+        **{name: frozenset(keys - isomorphic.keys()) for name, keys in lost.items()},
+        failures=failures,
+        attempts=attempts,
+        logs=frozenset().union(*(one.logs for one in by_number.values())),
+    )
+    comparison = compare(original, as_original, ISOMORPH, name=original.name, margin=margin)
+    return comparison and IsomorphEffect(
+        comparison=comparison,
         numbers=tuple(sorted(by_number)),
         same=same,
         forms={key: values for key, values in forms.items() if len(values) > 1},
@@ -181,22 +144,22 @@ def _paired(original: ItemScores, by_number: Mapping[int, ItemScores]) -> Isomor
 
 def compare_isomorphs(
     scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
-) -> list[tuple[IsomorphScores, Comparison]]:
+) -> list[IsomorphEffect]:
     """Compare the results of models at original items with those at isomorphic ones; all comparisons are one family.
 
     Args:
-        scores: Scores of any environments.
+        scores: Scores of any environments; those of other tasks are ignored.
         margin: What counts as a tie, as a share of the metric's range.
         chosen: The name of a task -> whether it is compared.
     """
-    pairs = [one for one in isomorph_scores(scores) if chosen(one.original.task)]
-    made = [
-        (one, found)
-        for one in pairs
-        if (found := compare(one.original, one.isomorphic, ISOMORPH, name=one.original.name, margin=margin))
-    ]
-    tested = with_tests(found for _, found in made)
-    return [(one, found) for (one, _), found in zip(made, tested, strict=True)]
+    own = (one for one in scores if one.env and chosen(one.task))
+    found: list[IsomorphEffect] = []
+    for some in grouped(own, lambda one: (one.task, one.identity(key=_set_and_number(one)[0]))).values():
+        by_number = {_set_and_number(one)[1]: one for one in some}
+        original = by_number.pop(0, None)
+        if original is not None and by_number and (effect := _effect(original, by_number, margin)):
+            found.append(effect)
+    return tested(found)
 
 
 def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
@@ -209,32 +172,20 @@ def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
     """
     rows = [row for row in all_rows if not row.guided and not row.adaptive]
     keys = {split_isomorphic_key(row.group.key) for row in rows}
-    if not any(number for _, number in keys):
-        return []
-    groups: dict[int, Group] = {}
-    scores: list[ItemScores] = []
-    for group, own in grouped(rows, lambda row: row.group).items():
-        for one in item_scores(own, needed=False):
-            groups[id(one)] = group
-            scores.append(one)
-    return [
-        IsomorphEffect(group=groups[id(one.original)], scores=one, comparison=found)
-        for one, found in compare_isomorphs(scores)
-    ]
+    return compare_isomorphs(headline_scores(rows)) if any(number for _, number in keys) else []
 
 
 def isomorph_frame(found: Sequence[IsomorphEffect]) -> Frame:
     """Return the frame of isomorphic items: a row for each player and task. Undefined values are None."""
-    who, options = group_columns(each.group for each in found)
     doc = "One row for each player and task whose items were also played in another appearance (isomorphic sets)."
-    return Frame("isomorphs", doc, (*who, *columns(_FACTS, found), *options))
+    return group_frame("isomorphs", doc, _FACTS, found, lambda each: each.group)
 
 
 _FACTS: tuple[Fact[IsomorphEffect], ...] = (
-    Fact("sets", str, lambda each: " ".join(map(str, each.scores.numbers)), "Numbers of the isomorphic sets."),
+    Fact("sets", str, lambda each: " ".join(map(str, each.numbers)), "Numbers of the isomorphic sets."),
     Fact("metric", str, lambda each: each.comparison.metric.name, "The metric."),
     Fact("items", int, lambda each: each.comparison.items, "Items that were played in both appearances."),
-    Fact("same", int, lambda each: each.scores.same, "Isomorphic items left out: the original set has the same ones."),
+    Fact("same", int, lambda each: each.same, "Isomorphic items left out: the original set has the same ones."),
     *mean_facts("mean", lambda each: each.comparison.first_mean, "Mean at the original items, of a single attempt."),
     *mean_facts("isomorphic_mean", lambda each: each.comparison.second_mean, "The same at the isomorphic items."),
     *mean_facts("difference", lambda each: each.comparison.difference, "Mean difference, original minus isomorphic."),
@@ -243,28 +194,29 @@ _FACTS: tuple[Fact[IsomorphEffect], ...] = (
     Fact("verdict", str, lambda each: str(each.comparison.verdict), "The conclusion; first are the original items."),
     *mean_facts(
         "agreement",
-        lambda each: each.scores.agreement,
+        lambda each: each.agreement,
         "Agreement of an item's forms: 1 minus the mean difference of two forms, as a share of the metric's range.",
     ),
-    *mean_facts("worst", lambda each: each.scores.worst, "Mean over items of the worst of an item's forms."),
+    *mean_facts("worst", lambda each: each.worst, "Mean over items of the worst of an item's forms."),
 )
 
 
-def invariance_text(found: Sequence[tuple[IsomorphScores, Comparison]]) -> str:
+def invariance_text(found: Sequence[IsomorphEffect]) -> str:
     """Return lines on how far the results in an item's forms agree, one for each model and task."""
     lines = ["Invariance (results in the forms of an item, the original and its isomorphic ones):"]
-    for scores, one in found:
-        if scores.agreement is None or scores.worst is None:
+    for each in found:
+        one, agreement, worst = each.comparison, each.agreement, each.worst
+        if agreement is None or worst is None:
             continue
-        forms = len(scores.numbers) + 1
+        forms = len(each.numbers) + 1
         lines.append(
-            f"  {one_line(scores.original.model, LONGEST)}, {one.name}: agreement of two forms "
-            f"{_with_interval(scores.agreement, AGREEMENT)}; {one.metric.title} in the worst form "
-            f"{_with_interval(scores.worst, one.metric)} ({plural(len(scores.forms), 'item')}, {plural(forms, 'form')})"
+            f"  {one_line(one.first.model, LONGEST)}, {one.name}: agreement of two forms "
+            f"{_with_interval(agreement, AGREEMENT)}; {one.metric.title} in the worst form "
+            f"{_with_interval(worst, one.metric)} ({plural(len(each.forms), 'item')}, {plural(forms, 'form')})"
         )
-        if scores.same:
+        if each.same:
             lines.append(
-                f"    Excluded: {plural(scores.same, 'isomorphic item')} that the original set has, too, and that are "
+                f"    Excluded: {plural(each.same, 'isomorphic item')} that the original set has, too, and that are "
                 "not new."
             )
     return "\n".join(lines) if len(lines) > 1 else ""

@@ -2,9 +2,10 @@
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from waybench.analysis.comparisons._failures import failure, failure_kinds
-from waybench.analysis.comparisons._groups import comparison_key
+from waybench.analysis.comparisons._groups import ComparisonKey, comparison_key
 from waybench.analysis.estimates import measure
 from waybench.analysis.formatting import one_line
 from waybench.analysis.results import (
@@ -59,7 +60,7 @@ class ItemScores:
         attempts: Number of attempts that are included, by item.
         inputs: Stands for the text that was shown, by item; none where an item's instance identifies it.
         logs: The logs that the scores come from.
-        env: The environment's id; "" of a task that is not ours.
+        group: Model, task and settings; None of a task that is not ours.
     """
 
     model: str
@@ -80,7 +81,31 @@ class ItemScores:
     attempts: Mapping[ItemKey, int] = field(default_factory=dict[ItemKey, int])
     inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
     logs: frozenset[str] = frozenset()
-    env: str = ""
+    group: Group | None = None
+
+    @property
+    def env(self) -> str:
+        """The environment's id; "" of a task that is not ours."""
+        return self.group.env if self.group else ""
+
+    @property
+    def settings_key(self) -> str:
+        """Stands for the settings, in whatever order they are."""
+        return repr(sorted((name, repr(value)) for name, value in self.settings.items()))
+
+    @property
+    def key(self) -> ComparisonKey:
+        """The environment with the set of items and its options; of our own tasks only."""
+        assert self.group is not None
+        return comparison_key(self.group)
+
+    def identity(self, **replaced: Any) -> tuple[str, str, str, ComparisonKey]:
+        """Return what identifies model, settings, metric and `key`.
+
+        Args:
+            **replaced: Parts of the key that are replaced, so that scores that differ in these alone have one identity.
+        """
+        return self.model, self.settings_key, self.metric.name, self.key._replace(**replaced)
 
     @property
     def item_keys(self) -> set[ItemKey]:
@@ -97,7 +122,13 @@ def values_of(group: Group, metric: Metric, values: Mapping[ItemKey, float]) -> 
         values: The values by item.
     """
     return ItemScores(
-        model=group.model, task=group.task, test=metric.name, name=group.env, metric=metric, values=values
+        model=group.model,
+        task=group.task,
+        test=metric.name,
+        name=group.env,
+        metric=metric,
+        values=values,
+        group=group,
     )
 
 
@@ -121,6 +152,16 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     return found
 
 
+def headline_scores(all_rows: Iterable[Row]) -> list[ItemScores]:
+    """Return the scores of every model with its settings by the headline metric, in order of the groups' first rows.
+
+    Args:
+        all_rows: The rows.
+    """
+    by_group = grouped(all_rows, lambda row: row.group)
+    return [one for own in by_group.values() for one in item_scores(own, needed=False)]
+
+
 def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
     env = registry.load(group.env)
     some = [row for row in all_of_it if not row.exclusion_reason]
@@ -142,7 +183,7 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
     metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = comparison_key(group)
-    own = {option for option, _ in test[-1]}
+    own = {option for option, _ in test.options}
     return ItemScores(
         model=group.model,
         task=group.task,
@@ -164,7 +205,7 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         first_errors={key: [row.first_error for row in item if row.first_error] for key, item in items.items()},
         attempts={key: len(item) for key, item in items.items()},
         logs=frozenset(row.log for row in some),
-        env=group.env,
+        group=group,
     )
 
 

@@ -1,16 +1,14 @@
 """Comparisons of models at the same test."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
 
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import MODEL, matched
 from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.logs import is_embedded
-from waybench.analysis.results import Group, Row, at_items, grouped, measured, over
-from waybench.core import Json
+from waybench.analysis.results import Row, at_items, grouped, measured, over
 from waybench.envs import registry
 
 
@@ -62,7 +60,7 @@ def compare_sides(
     return with_tests(found), left
 
 
-def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float = MARGIN) -> list[Comparison | None]:
+def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]]) -> list[Comparison]:
     """Compare pairs of models, each with all its settings.
 
     All comparisons of models are one family, at whatever test: of many equal models, at most one report in twenty shows
@@ -70,45 +68,17 @@ def compare_pairs(pairs: Iterable[tuple[ItemScores, ItemScores]], margin: float 
     of the models.
 
     Args:
-        pairs: Scores of the same test.
-        margin: What counts as a tie, as a share of the metric's range.
-
-    Returns:
-        For each pair its comparison; None if no item at which both have a value.
+        pairs: Scores of the same test. Those without an item at which both have a value are left out.
     """
     listed = list(pairs)
     names = _names(one for pair in listed for one in pair)
-    made = [
-        compare(one, other, MODEL, name=names[one.test], margin=margin, family=_has_embedded(one, other))
-        for one, other in listed
-    ]
-    found = iter(with_tests([one for one in made if one is not None]))
-    return [None if one is None else next(found) for one in made]
+    return with_tests(
+        compare(one, other, MODEL, name=names[one.test], family=_has_embedded(one, other)) for one, other in listed
+    )
 
 
-class Pair(NamedTuple):
-    """Two models at the same set of items, with the same options of play.
-
-    Attributes:
-        first: The one model.
-        second: The other one.
-        comparison: Their comparison at the items where the metric is defined for both.
-    """
-
-    first: Group
-    second: Group
-    comparison: Comparison
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the pair as JSON values."""
-        one = self.comparison
-        means = {name: asdict(getattr(one, name)) for name in ("first_mean", "second_mean", "difference")}
-        groups = {"first": self.first.to_json(), "second": self.second.to_json()}
-        return {**groups, "metric": one.metric.name, **means, "items": one.difference.n}
-
-
-def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
-    """Return all pairs of groups that can be compared, for some metrics (MANGO, Tables 1, 9, 11 and 12).
+def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
+    """Compare all pairs of groups that can be compared, by some metrics and untested (MANGO, Tables 1, 9, 11 and 12).
 
     They are in order of first appearance, and a pair without a common item is left out. Items are the same if their
     level, id and instance are; a question about another prefix of a walkthrough is another one.
@@ -119,7 +89,7 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
             (`Metric.per`), for which a single item has no weight of its own.
     """
     own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
-    found: list[Pair] = []
+    found: list[Comparison] = []
     for some in matched(own):
         metrics = registry.load(some[0].env).metrics
         played = [row for group in some for item in own[group].values() for row in item]
@@ -129,7 +99,7 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Pair]:
             }
             for first, second in combinations(some, 2):
                 if comparison := compare(scores[first], scores[second], MODEL):
-                    found.append(Pair(first, second, comparison))
+                    found.append(comparison)
     return found
 
 
@@ -175,17 +145,9 @@ def _has_embedded(one: ItemScores, other: ItemScores) -> bool:
     return is_embedded(one.model) or is_embedded(other.model)
 
 
-def _settings(scores: ItemScores) -> str:
-    return repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
-
-
-def _player(scores: ItemScores) -> tuple[str, str]:
-    return scores.model, _settings(scores)
-
-
 _SAME: tuple[Callable[[ItemScores], Hashable], ...] = (
-    _player,
-    _settings,
+    lambda scores: (scores.model, scores.settings_key),
+    lambda scores: scores.settings_key,
     lambda scores: scores.model,
     lambda scores: None,
 )

@@ -1,14 +1,14 @@
 """Effects of the model's settings, such as its reasoning effort."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import NamedTuple
 
-from waybench.analysis.comparisons._comparison import Comparison, compare, with_tests
+from waybench.analysis.comparisons._comparison import Comparison, compare, tested
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, group_id, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, group_id, mean_facts
 from waybench.analysis.logs import SERVER
 from waybench.analysis.results import (
     Group,
@@ -43,7 +43,7 @@ class SettingEffect:
         clusters: Number of independent clusters of these items.
         same: Items at which all replies are identical.
         counted: Which tokens are compared: "reasoning" where both have some at all items, otherwise "output".
-        tokens: The comparison of the second group's tokens with the first group's; None if they are not known.
+        comparison: The comparison of the second group's tokens with the first group's; None if they are not known.
     """
 
     first: Group
@@ -53,22 +53,22 @@ class SettingEffect:
     clusters: int
     same: int
     counted: str
-    tokens: Comparison | None
+    comparison: Comparison | None
 
     @property
     def change(self) -> Mean | None:
         """The relative difference in tokens, 0.1 being 10 % more; None if tokens are not known."""
-        return self.tokens and self.tokens.relative
+        return self.comparison and self.comparison.relative
 
     @property
     def p(self) -> float | None:
         """P value of Student's t test of the paired differences in tokens; None likewise."""
-        return self.tokens and self.tokens.test.p
+        return self.comparison and self.comparison.test.p
 
     @property
     def adjusted(self) -> float | None:
         """The same, adjusted by Holm's procedure for all pairs of values of this setting that are compared."""
-        return self.tokens and self.tokens.adjusted
+        return self.comparison and self.comparison.adjusted
 
     @property
     def verdict(self) -> str:
@@ -107,10 +107,8 @@ class SettingEffect:
         return f"{self.counted} tokens differ by {share_text(change.low)} to {share_text(change.high)} %"
 
     def to_json(self) -> dict[str, Json]:
-        """Return the effect as JSON values."""
+        """Return the effect but for its groups as JSON values."""
         return {
-            "first": self.first.to_json(),
-            "second": self.second.to_json(),
             **{name: getattr(self, name) for name in ("name", "items", "clusters", "same", "counted")},
             "change": self.change and asdict(self.change),
             **{name: getattr(self, name) for name in ("p", "adjusted", "verdict")},
@@ -146,8 +144,7 @@ def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
             in_order = sorted(some, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
             made = (_effect(name, first, second, own, number) for first, second in combinations(in_order, 2))
             found += [each for each in made if each is not None]
-    tests = iter(with_tests([each.tokens for each in found if each.tokens]))
-    return [replace(each, tokens=next(tests)) if each.tokens else each for each in found]
+    return tested(found)
 
 
 class _Pair(NamedTuple):
@@ -184,7 +181,7 @@ def _effect(
         clusters=len({key.cluster for key in found}),
         same=items - count_items(key for key, pair in found.items() if not pair.same),
         counted="reasoning" if use_reasoning else "output",
-        tokens=compare(after, before, name, keys=known, family=(name, number)),
+        comparison=compare(after, before, name, keys=known, family=(name, number)),
     )
 
 
@@ -222,12 +219,11 @@ def _is_tight(change: Mean | None) -> bool:
 
 def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
     """Return the frame of effects: a row for each; `group` is the one with the second value."""
-    who, options = group_columns(effect.second for effect in found)
     doc = (
         "One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
         "the setting has an effect. The group is the one with the second value."
     )
-    return Frame("effects", doc, (*who, *columns(_FACTS, found), *options))
+    return group_frame("effects", doc, _FACTS, found, lambda effect: effect.second)
 
 
 _FACTS: tuple[Fact[SettingEffect], ...] = (

@@ -1,12 +1,11 @@
 """The same items in two environments that are twins: plainly worded, and in a story (AQA-Bench, Figure 4)."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from dataclasses import dataclass
 
-from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
-from waybench.analysis.comparisons._item_scores import ItemScores, item_scores
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, tested, with_tests
+from waybench.analysis.comparisons._item_scores import ItemScores, headline_scores
+from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
 from waybench.analysis.results import Group, Row, grouped
 from waybench.core import Json
 from waybench.envs import registry
@@ -19,16 +18,22 @@ class TwinEffect:
     """The results of one model with its settings at one level of an environment, against its twin.
 
     Attributes:
-        group: The group in the environment.
-        twin: The same model with the same settings in the environment that it names as its twin.
         level: The level.
         comparison: The comparison on the items of which both have the same instance, the twin being the second side.
     """
 
-    group: Group
-    twin: Group
     level: int
     comparison: Comparison
+
+    @property
+    def group(self) -> Group:
+        """The group in the environment."""
+        return self.comparison.groups[0]
+
+    @property
+    def twin(self) -> Group:
+        """The same model with the same settings in the environment that it names as its twin."""
+        return self.comparison.groups[1]
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
@@ -38,11 +43,7 @@ class TwinEffect:
             "twin": self.twin.to_json(),
             "level": self.level,
             "metric": one.metric.name,
-            "mean": asdict(one.first_mean),
-            "twin_mean": asdict(one.second_mean),
-            "difference": asdict(one.difference),
-            "p": one.test.p,
-            "adjusted": one.adjusted,
+            **one.to_json(second="twin_mean"),
             "items": one.items,
             "verdict": str(one.verdict),
         }
@@ -57,15 +58,9 @@ def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScore
         scores: Scores of any environments; those of other tasks are ignored.
     """
     own = [one for one in scores if one.env]
-    known = {_identity(one, one.env): one for one in own}
-    pairs = ((one, known.get(_identity(one, registry.load(one.env).twin))) for one in own)
+    known = {one.identity(version=0): one for one in own}
+    pairs = ((one, known.get(one.identity(version=0, env=registry.load(one.env).twin))) for one in own)
     return [(one, twin) for one, twin in pairs if twin is not None]
-
-
-def _identity(scores: ItemScores, env: str) -> tuple[Any, ...]:
-    (_, _, key, options), metric = cast("tuple[tuple[Any, ...], str]", scores.test)
-    settings = repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
-    return env, scores.model, settings, key, options, metric
 
 
 def compare_twins(
@@ -79,8 +74,9 @@ def compare_twins(
         chosen: The name of a task -> whether it, or its twin's task, is compared.
     """
     pairs = [(one, twin) for one, twin in twin_pairs(scores) if chosen(one.task) or chosen(twin.task)]
-    made = (compare(one, twin, TWIN, name=f"{one.name} against {twin.name}", margin=margin) for one, twin in pairs)
-    return with_tests(one for one in made if one is not None)
+    return with_tests(
+        compare(one, twin, TWIN, name=f"{one.name} against {twin.name}", margin=margin) for one, twin in pairs
+    )
 
 
 def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
@@ -93,29 +89,18 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
         all_rows: The rows.
     """
     free = [row for row in all_rows if not row.guided]
-    group_of: dict[int, tuple[Group, int]] = {}
-    scores: list[ItemScores] = []
-    for (group, level), own in grouped(free, lambda row: (row.group, row.level)).items():
-        for one in item_scores(own, needed=False):
-            group_of[id(one)] = group, level
-            scores.append(one)
-    found: list[tuple[Group, Group, int, Comparison]] = []
-    for level, some in sorted(grouped(scores, lambda one: group_of[id(one)][1]).items()):
-        for one, twin in twin_pairs(some):
-            if made := compare(one, twin, TWIN, family=one.env):
-                found.append((group_of[id(one)][0], group_of[id(twin)][0], level, made))
-    tested = with_tests(made for _, _, _, made in found)
-    return [
-        TwinEffect(group=group, twin=twin, level=level, comparison=made)
-        for (group, twin, level, _), made in zip(found, tested, strict=True)
-    ]
+    return tested(
+        TwinEffect(level=level, comparison=made)
+        for level, some in sorted(grouped(free, lambda row: row.level).items())
+        for one, twin in twin_pairs(headline_scores(some))
+        if (made := compare(one, twin, TWIN, family=one.env))
+    )
 
 
 def twin_frame(found: Sequence[TwinEffect]) -> Frame:
     """Return the frame of twins: a row for each player and level. Undefined values are None."""
-    who, options = group_columns(each.group for each in found)
     doc = "One row for each player and level of an environment whose items were also given by its twin."
-    return Frame("twins", doc, (*who, *columns(_FACTS, found), *options))
+    return group_frame("twins", doc, _FACTS, found, lambda each: each.group)
 
 
 _FACTS: tuple[Fact[TwinEffect], ...] = (

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
 from waybench.analysis.comparisons._groups import matched
@@ -10,7 +10,7 @@ from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import better_text, mean_text, one_line
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
 from waybench.analysis.results import (
     LONGEST,
     Group,
@@ -146,7 +146,7 @@ def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Seq
         for name in names
         if name != reference
     )
-    pairs = with_tests([one for one in comparisons if one])
+    pairs = with_tests(comparisons)
     by_scores = {id(one.first): one for one in pairs}
     wordings = [
         WordingScore(
@@ -194,27 +194,24 @@ def compare_wordings(
     """
     worded = ((_in_wording(one), one) for one in scores if one.env and chosen(one.task))
     own = [(known, one) for known, one in worded if known is not None]
-    found: list[Comparison] = []
+    found: list[Comparison | None] = []
     for some in grouped(own, lambda each: each[0][1]).values():
         by_name = {name: one for (name, _), one in some}
         names, reference = _ordered(some[0][1].env, by_name)
         for name in names:
             if name != reference:
                 title = f"{by_name[name].name}, {name} against {reference}"
-                made = compare(by_name[name], by_name[reference], WORDING, name=title, margin=margin)
-                found += [made] if made is not None else []
+                found.append(compare(by_name[name], by_name[reference], WORDING, name=title, margin=margin))
     return with_tests(found)
 
 
 def _in_wording(scores: ItemScores) -> tuple[str, tuple[Any, ...]] | None:
     """Return the name of the wording, and what scores in other wordings must have in common with these."""
-    (env, version, key, options), metric = cast("tuple[tuple[Any, ...], str]", scores.test)
-    values = dict(options)
-    if WORDING not in values:
+    options = scores.key.options
+    if scores.group is None or WORDING not in dict(options):
         return None
-    settings = repr(sorted((name, repr(value)) for name, value in scores.settings.items()))
     others = tuple(each for each in options if each[0] != WORDING)
-    return values[WORDING][1:-1], (env, version, key, others, metric, scores.model, settings)
+    return str(dict(scores.group.options)[WORDING]), scores.identity(options=others)
 
 
 def _mean_at(keys: Sequence[ItemKey], values: Sequence[float], metric: Metric) -> Mean:
@@ -264,9 +261,8 @@ class _Line(NamedTuple):
 def wording_frame(found: Sequence[WordingEffect]) -> Frame:
     """Return the frame of wordings: a row for each wording of each player. Undefined values are None."""
     lines = [_Line(each, one) for each in found for one in each.wordings]
-    who, options = group_columns(line.one.group for line in lines)
     doc = "One row for each wording of the same items, by player; the headline metric."
-    return Frame("wordings", doc, (*who, *columns(_FACTS, lines), *options))
+    return group_frame("wordings", doc, _FACTS, lines, lambda line: line.one.group)
 
 
 _FACTS: tuple[Fact[_Line], ...] = (

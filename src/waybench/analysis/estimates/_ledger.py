@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import TypeVar, cast
 
-from waybench.analysis.frames import Fact, Frame, columns, group_columns, mean_facts
+from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
 from waybench.analysis.results import Group, ItemKey, Row, at_items, grouped, whole_items
 from waybench.core import End, Json
 from waybench.stats import Mean, clustered_mean
@@ -162,12 +162,11 @@ def _total(values: Iterable[N | None]) -> N | None:
 
 def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:
     """Return the frame of the ledger: a row for each entry. Unknown values are None."""
-    who, options = group_columns(entry.group for entry in entries)
     doc = (
         "One row for each scored unit: a model at a task with its settings, its prompt options and "
         "its server. Tokens, cost and time of all attempts that count, and the items solved."
     )
-    return Frame("ledger", doc, (*who, *columns(_FACTS, entries), *options))
+    return group_frame("ledger", doc, _FACTS, entries, lambda entry: entry.group)
 
 
 def _of(name: str) -> Callable[[LedgerEntry], Json]:

@@ -68,22 +68,19 @@ class UnreadableReplies:
         )
 
 
-def unreadable_replies(
-    episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row], above: float = WARN_ABOVE
-) -> list[UnreadableReplies]:
-    """Return the groups of which more than a share of the replies could not be read, without the embedded players.
+def unreadable_replies(episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row]) -> list[UnreadableReplies]:
+    """Return the groups of which more than 20 % of the replies could not be read, without the embedded players.
 
     Args:
         episodes: The episodes.
         all_rows: Their rows, in the same order.
-        above: The share.
     """
     found: list[UnreadableReplies] = []
     pairs = [pair for pair in zip(episodes, all_rows, strict=True) if pair[1].is_included and not pair[0].embedded]
     for group, own in grouped(pairs, lambda pair: pair[1].group).items():
         outcomes = sum((Counter(row.outcomes) for _, row in own), Counter[str]())
         replies, count = outcomes.total(), sum(outcomes[outcome] for outcome in UNREADABLE)
-        if not replies or count / replies <= above:
+        if not replies or count / replies <= WARN_ABOVE:
             continue
         turns = [turn for episode, _ in own for turn in episode.record.own_turns if turn.outcome in UNREADABLE]
         reasons = Counter(map(_reason, turns))

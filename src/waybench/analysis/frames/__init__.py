@@ -7,7 +7,7 @@ from waybench.analysis.frames._frames import (
     Meaning,
     column_frame,
     columns,
-    group_columns,
+    group_frame,
     group_id,
     mean_facts,
 )
@@ -19,7 +19,7 @@ __all__ = [
     "Meaning",
     "column_frame",
     "columns",
-    "group_columns",
+    "group_frame",
     "group_id",
     "mean_facts",
 ]

@@ -231,12 +231,25 @@ def mean_facts(name: str, get: Callable[[T], Mean | None], doc: str, unit: str =
     )
 
 
-def group_columns(groups: Iterable[Group]) -> tuple[list[Column], list[Column]]:
-    """Return what is the same for all rows of a group: columns that say who played what, and columns of all settings.
+def group_frame(
+    name: str, doc: str, facts: Iterable[Fact[T]], records: Sequence[T], group_of: Callable[[T], Group]
+) -> Frame:
+    """Return the frame of some records, each of which belongs to a group.
+
+    Before their own columns are those that say who played what, and after them columns of all settings.
 
     Args:
-        groups: The group of each row.
+        name: The frame's name.
+        doc: What a row is.
+        facts: The columns of the records.
+        records: The records, each of which makes a row.
+        group_of: Record -> its group.
     """
+    who, options = _group_columns(map(group_of, records))
+    return Frame(name, doc, (*who, *columns(facts, records), *options))
+
+
+def _group_columns(groups: Iterable[Group]) -> tuple[list[Column], list[Column]]:
     # There are few groups and many rows: what is said of a group is worked out once.
     numbers: dict[Group, int] = {}
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from waybench.analysis.frames import Fact, Frame, Meaning, columns, group_columns
+from waybench.analysis.frames import Fact, Frame, Meaning, group_frame
 from waybench.analysis.horizons._horizon import ALTERNATIVES, HORIZON_CONFIDENCE, Horizon
 from waybench.core import OPTION_AXES
 from waybench.envs import registry
@@ -48,7 +48,6 @@ def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
         horizons: The horizons.
     """
     listed = list(horizons)
-    who, options = group_columns(each.group for each in listed)
     doc = (
         "One row for each horizon: the difficulty at which a model's success rate falls to a given share, for each "
         "axis of difficulty of a task."
@@ -56,7 +55,7 @@ def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
     axis: Fact[Horizon] = Fact(
         "axis", str, lambda one: one.axis, "Name of the axis of difficulty.", meanings=_axes(listed)
     )
-    return Frame("horizons", doc, (*who, *columns([axis, *_FACTS, *_others()], listed), *options))
+    return group_frame("horizons", doc, [axis, *_FACTS, *_others()], listed, lambda each: each.group)
 
 
 def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:

@@ -82,16 +82,17 @@ class Anchoring:
         return self._known[place]
 
 
-def anchored(records: Iterable[EpisodeRecord], made: Iterable[Row], most: int = MOST_ITEMS) -> list[Row]:
+def anchored(records: Iterable[EpisodeRecord], made: Iterable[Row]) -> list[Row]:
     """Return rows with the floors and ceilings of their items, for records that are not simulated again.
+
+    With more than 5,000 items nothing is played, and the rows are returned as they are.
 
     Args:
         records: The records of the rows.
         made: The rows.
-        most: With more items than this, nothing is played, and the rows are returned as they are.
     """
     pairs = list(zip(records, made, strict=True))
-    if len({(record.env, record.instance_hash) for record, _ in pairs}) > most:
+    if len({(record.env, record.instance_hash) for record, _ in pairs}) > MOST_ITEMS:
         return [row for _, row in pairs]
     anchoring, found = Anchoring(), list[Row]()
     for record, row in pairs:

@@ -74,12 +74,13 @@ class Binned(NamedTuple):
     greatest: float
 
 
-def binned(bins: Sequence[DifficultyBin], most: int = MOST_POINTS) -> list[Binned]:
+def binned(bins: Sequence[DifficultyBin]) -> list[Binned]:
     """Put neighbouring difficulties together, where there are too many, so that each has about as many items."""
     groups: list[list[DifficultyBin]] = []
     whole, before = sum(each.items for each in bins), 0
     for each in bins:
-        if len(bins) <= most or not groups or before * most // whole != (before - groups[-1][-1].items) * most // whole:
+        last = before - groups[-1][-1].items if groups else 0
+        if len(bins) <= MOST_POINTS or not groups or before * MOST_POINTS // whole != last * MOST_POINTS // whole:
             groups.append([])
         groups[-1].append(each)
         before += each.items

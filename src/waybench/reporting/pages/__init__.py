@@ -1,8 +1,8 @@
 """Pages of the report."""
 
-from waybench.reporting.pages._compare import comparison, is_comparable
+from waybench.reporting.pages._compare import comparable_tasks, comparison
 from waybench.reporting.pages._episode import conversation, episode_source, repeated
-from waybench.reporting.pages._home import Compared, ScoreKey, Section, SectionFamily, section_families, sections
+from waybench.reporting.pages._home import Compared, Section, SectionFamily, section_families, sections
 from waybench.reporting.pages._ledger import ledger_page
 from waybench.reporting.pages._models import model
 from waybench.reporting.pages._probes import probes
@@ -14,14 +14,13 @@ __all__ = [
     "Compared",
     "Item",
     "Results",
-    "ScoreKey",
     "Section",
     "SectionFamily",
     "Verdicts",
+    "comparable_tasks",
     "comparison",
     "conversation",
     "episode_source",
-    "is_comparable",
     "item_kinds",
     "ledger_page",
     "model",

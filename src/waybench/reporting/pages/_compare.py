@@ -1,6 +1,7 @@
 """The page of a task on which two models stand side by side, item by item."""
 
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,11 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from waybench.analysis import Estimate, Row
-from waybench.analysis.comparisons import MODEL, Comparison, Pair, compare, values_of
+from waybench.analysis.comparisons import MODEL, Comparison, compare, values_of
 from waybench.analysis.estimates import measure, ranked
 from waybench.analysis.formatting import change_text, one_line
 from waybench.analysis.results import Cluster, Group, ItemKey, at_items, differing, fixed, grouped, labels, whole_items
 from waybench.core import End, Environment, Metric, Presentation
+from waybench.reporting._files import ScoreKey
 from waybench.reporting._format import heading
 from waybench.reporting.pages._verdicts import MOST, Verdicts, sentences
 from waybench.reporting.tables import Table, model_table
@@ -48,8 +50,8 @@ def comparison(
     estimates: Sequence[Estimate],
     pages: Mapping[Group, str],
     verdicts: Verdicts,
-) -> ComparePage | None:
-    """Return the page of an environment; None if there are no two models at any item.
+) -> ComparePage:
+    """Return the page of a task of `comparable_tasks`.
 
     Args:
         env: The environment.
@@ -61,11 +63,9 @@ def comparison(
     """
     numbers = {id(row): number for row, number in rows}
     metric = measure(env, guided=False).metric
-    drawn = _drawn(row for row, _ in rows)
+    drawn = {group: at_items(own) for group, own in _by_group(row for row, _ in rows).items()}
     tried = {group: _by_item(items) for group, items in drawn.items()}
     groups = _comparable(tried, estimates)
-    if not groups:
-        return None
     best = {group: {key: _best(some, metric) for key, some in tried[group].items()} for group in groups}
     places = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
     keys = sorted(places, key=lambda key: places[key])
@@ -107,33 +107,27 @@ def comparison(
     )
 
 
-def _verdicts(groups: Sequence[Group], some: Sequence[Pair]) -> dict[str, list[str]]:
+def _verdicts(groups: Sequence[Group], some: Sequence[Comparison]) -> dict[str, list[str]]:
     """Return the statements about each pair of models, by their numbers; the first is A."""
     place = {group: number for number, group in enumerate(groups)}
     found: dict[str, list[str]] = {}
     for each in some:
-        one, other = place[each.first], place[each.second]
-        found |= {
-            f"{one} {other}": sentences(each.comparison),
-            f"{other} {one}": sentences(each.comparison.swapped),
-        }
+        one, other = (place[group] for group in each.groups)
+        found |= {f"{one} {other}": sentences(each), f"{other} {one}": sentences(each.swapped)}
     return found
 
 
-def is_comparable(rows: Iterable[Row], estimates: Sequence[Estimate]) -> bool:
-    """Return whether an environment has such a page.
-
-    Args:
-        rows: All rows of it.
-        estimates: Its estimates by level.
-    """
-    return bool(_comparable({group: _by_item(items) for group, items in _drawn(rows).items()}, estimates))
+def comparable_tasks(rows: Iterable[Row]) -> set[ScoreKey]:
+    """Return the tasks that have such a page: those at which two groups have an attempt at the same item."""
+    given: dict[ScoreKey, Counter[tuple[int, str, str]]] = defaultdict(Counter)
+    for group, own in _by_group(rows).items():
+        given[group.env, group.apart].update({(row.level, row.item, row.instance) for row in own})
+    return {key for key, items in given.items() if max(items.values()) > 1}
 
 
-def _drawn(rows: Iterable[Row]) -> dict[Group, Mapping[ItemKey, Sequence[Row]]]:
-    """Return the attempts of each group that count, by what was drawn."""
-    free = [row for row in fixed(rows) if row.is_included and not row.guided]
-    return {group: at_items(own) for group, own in grouped(free, lambda row: row.group).items()}
+def _by_group(rows: Iterable[Row]) -> dict[Group, list[Row]]:
+    """Return the attempts of each group that count."""
+    return grouped((row for row in fixed(rows) if row.is_included and not row.guided), lambda row: row.group)
 
 
 def _comparable(tried: Mapping[Group, Mapping[ItemKey, Any]], estimates: Sequence[Estimate]) -> list[Group]:

@@ -2,26 +2,26 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from waybench.analysis import Estimate
 from waybench.analysis.comparisons import (
     AgentEffect,
     BeliefCounts,
+    Comparison,
     ExamplesEffect,
     IsomorphEffect,
-    Pair,
     TwinEffect,
     WordingEffect,
 )
 from waybench.analysis.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
 from waybench.analysis.horizons import SuccessCurve
-from waybench.analysis.results import Group, differing, grouped, is_perfect, named_settings, setting
+from waybench.analysis.results import Group, differing, family_of, grouped, is_perfect, named_settings, setting
 from waybench.core import OPTION_AXES, Environment, Metric, Presentation, plural
 from waybench.envs import registry
-from waybench.reporting._files import task_page
+from waybench.reporting._files import ScoreKey, task_page
 from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting._presentations import family_of, presentation_of
+from waybench.reporting._presentations import presentation_of
 from waybench.reporting.charts import (
     Chart,
     ClusterValues,
@@ -71,6 +71,18 @@ class Marked:
     total: Estimate
 
 
+class OfGroup(Protocol):
+    """A result of one group."""
+
+    @property
+    def group(self) -> Group:
+        """The group."""
+        ...
+
+
+G = TypeVar("G", bound=OfGroup)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
     """What the estimates are compared by.
@@ -94,7 +106,7 @@ class Compared:
     changes: Sequence[ExamplesEffect]
     repeats: Sequence[Repeats]
     attempts: Sequence[Spread]
-    pairs: Sequence[Pair]
+    pairs: Sequence[Comparison]
     regressions: Sequence[Regression]
     difficulties: Sequence[ItemDifficulty]
     wordings: Sequence[WordingEffect]
@@ -105,26 +117,27 @@ class Compared:
     curves: Sequence[SuccessCurve]
     cluster_values: ClusterValues = field(default_factory=dict[Group, Any])
 
-    def of(self, key: "ScoreKey") -> "Compared":
+    def of(self, key: ScoreKey) -> "Compared":
         """Return what belongs to one section."""
+
+        def own(some: Iterable[G]) -> list[G]:
+            return [each for each in some if _score_key(each.group) == key]
+
         return Compared(
-            changes=[each for each in self.changes if _score_key(each.group) == key],
-            repeats=[each for each in self.repeats if _score_key(each.group) == key],
-            attempts=[each for each in self.attempts if _score_key(each.group) == key],
-            pairs=[each for each in self.pairs if _score_key(each.first) == key],
-            regressions=[each for each in self.regressions if _score_key(each.group) == key],
+            changes=own(self.changes),
+            repeats=own(self.repeats),
+            attempts=own(self.attempts),
+            pairs=[each for each in self.pairs if _score_key(each.groups[0]) == key],
+            regressions=own(self.regressions),
             difficulties=[each for each in self.difficulties if (each.env, each.apart) == key],
-            wordings=[each for each in self.wordings if _score_key(each.group) == key],
-            twins=[each for each in self.twins if _score_key(each.group) == key],
-            isomorphs=[each for each in self.isomorphs if _score_key(each.group) == key],
-            agent_effects=[each for each in self.agent_effects if _score_key(each.group) == key],
-            beliefs={group: own for group, own in self.beliefs.items() if _score_key(group) == key},
-            curves=[each for each in self.curves if _score_key(each.group) == key],
-            cluster_values={group: own for group, own in self.cluster_values.items() if _score_key(group) == key},
+            wordings=own(self.wordings),
+            twins=own(self.twins),
+            isomorphs=own(self.isomorphs),
+            agent_effects=own(self.agent_effects),
+            beliefs={group: counts for group, counts in self.beliefs.items() if _score_key(group) == key},
+            curves=own(self.curves),
+            cluster_values={group: of for group, of in self.cluster_values.items() if _score_key(group) == key},
         )
-
-
-ScoreKey = tuple[str, tuple[str, ...]]  # an environment, and what its scores are kept apart by
 
 
 def _score_key(group: Group) -> ScoreKey:
@@ -171,7 +184,7 @@ class Section:
         return [*self.by_level, *self.other_charts, *(each.chart for each in self.horizons)]
 
     @property
-    def key(self) -> "ScoreKey":
+    def key(self) -> ScoreKey:
         """Its environment, and what its scores are kept apart by."""
         return self.env.id, self.apart
 
@@ -203,7 +216,7 @@ class SectionFamily:
         return presentation_of(self.envs[0])
 
     @property
-    def keys(self) -> "list[ScoreKey]":
+    def keys(self) -> list[ScoreKey]:
         """The environments, each with what its scores are kept apart by."""
         return [(env, self.apart) for env in self.envs]
 

@@ -15,10 +15,10 @@ from waybench.reporting._format import amount, money, percent, significant
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting.tables import (
     Cell,
-    Column,
     Note,
     Table,
     TableRow,
+    columns_of,
     model_cell,
     notes,
     number_cell,
@@ -121,11 +121,7 @@ def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Ta
         id="ledger",
         title="Ledger",
         caption=(Note(caption),),
-        columns=[
-            Column(heading="Model"),
-            Column(heading="Settings", kind="name"),
-            *(Column(heading=each) for each in headings),
-        ],
+        columns=columns_of("Model", "*Settings", *headings),
         groups=rows_of(rows),
         kind="leaders ledger",
         choose="Family",

@@ -8,7 +8,6 @@ from waybench.analysis import Estimate, Row
 from waybench.analysis.comparisons import (
     Comparison,
     ItemScores,
-    Pair,
     compare_pairs,
     comparison_cells,
     comparison_json,
@@ -42,13 +41,12 @@ class Verdicts:
         self._alike = {group: number for number, some in enumerate(alike) for group in some}
         self._bounded = {number for number, some in enumerate(alike) if len(some) > MOST}
         pairs = [pair for some in alike for pair in chosen(some)]
-        made = compare_pairs((given[one], given[other]) for one, other in pairs)
-        self._found = [Pair(*pair, one) for pair, one in zip(pairs, made, strict=True) if one]
+        self._found = compare_pairs((given[one], given[other]) for one, other in pairs)
 
-    def among(self, groups: Sequence[Group]) -> list[Pair]:
+    def among(self, groups: Sequence[Group]) -> list[Comparison]:
         """Return the comparisons of each two of some groups, the better ranked one first."""
         wanted = set(groups)
-        return [each for each in self._found if wanted.issuperset(each[:2])]
+        return [each for each in self._found if wanted.issuperset(each.groups)]
 
     def alike(self, group: Group) -> int | None:
         """Return a number that groups share which were given the same; None without anything to compare."""
@@ -97,10 +95,10 @@ def _scores(rows: Iterable[Row]) -> ItemScores | None:
         return None
 
 
-def _to_json(each: Pair, pages: Mapping[Group, str]) -> dict[str, Any]:
-    found: dict[str, Any] = comparison_json(each.comparison)
-    for side, group in (("first", each.first), ("second", each.second)):
+def _to_json(one: Comparison, pages: Mapping[Group, str]) -> dict[str, Any]:
+    found: dict[str, Any] = comparison_json(one)
+    for side, group in zip(("first", "second"), one.groups, strict=True):
         # There are many of them, so pages stand for the groups.
         kept = {name: value for name, value in found[side].items() if name not in ("model", "task", "settings")}
         found[side] = {"page": f"results/{pages[group]}", **kept}
-    return {**found, "metric": found["metric"]["name"], "together": each.comparison.family_size}
+    return {**found, "metric": found["metric"]["name"], "together": one.family_size}

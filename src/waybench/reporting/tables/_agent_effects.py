@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-from waybench.analysis.comparisons import AgentEffect, Verdict, difference_text, p_text
+from waybench.analysis.comparisons import AgentEffect
 from waybench.analysis.formatting import NOTHING, one_line
 from waybench.analysis.results import LONGEST, Group, differing
 from waybench.core import Presentation
 from waybench.reporting._format import amount
-from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, mean_cell, model_cell, rows_of
+from waybench.reporting.tables._comparisons import difference_cells
+from waybench.reporting.tables._table import Cell, Note, Table, TableRow, columns_of, mean_cell, model_cell, rows_of
 from waybench.stats import CONFIDENCE
 
 
@@ -29,20 +30,19 @@ def agent_effect_table(
     rows: list[TableRow] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
         one = each.comparison
-        certain = "certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else ""
         with_agent, without = each.spent_texts(in_dollars=in_dollars)
         cells = [
             Cell(text=one_line(each.agent, LONGEST), kind="name"),
             Cell(text=amount(one.items)),
             mean_cell(one.second_mean, metric),
             mean_cell(one.first_mean, metric),
-            Cell(text=difference_text(one.difference, metric), kind=certain),
-            Cell(text=p_text(one.adjusted)),
+            *difference_cells(one),
             Cell(text=without or NOTHING),
             Cell(text=with_agent or NOTHING),
             Cell(text=each.gain_text(in_dollars=in_dollars) or NOTHING),
         ]
-        rows.append(TableRow(model_cell(each.group.model, differing(each.bare, bare), pages[each.group]), cells))
+        head = model_cell(each.group.model, differing(each.bare, bare), pages[each.group])
+        rows.append(TableRow(head, cells))
     caption = (
         f"{metric.title} of the bare model and of the same model with an agent around it, at the {items} that both "
         f"were given. The difference is that of the agent, with its paired {100 * CONFIDENCE:.0f} % interval. p is "
@@ -50,13 +50,13 @@ def agent_effect_table(
         f"Costs are means of an attempt over the same {items}. The gain is by how much an attempt is better for each "
         f"{per} that it costs more."
     )
-    headings = ("Model", "Agent", items.capitalize(), "Bare", "Agent’s score", "Difference", "p")
-    costs = (f"Bare, {unit}", f"Agent, {unit}", f"Gain per {per}")
+    headings = "Model", "*Agent", items.capitalize(), "Bare", "Agent’s score", "Difference", "p"
+    costs = f"Bare, {unit}", f"Agent, {unit}", f"Gain per {per}"
     return Table(
         id="task-agents",
         title=f"Agents beside the bare model: the same {items}",
         caption=(Note(caption),),
-        columns=[Column(heading=each, kind="name" if each == "Agent" else "") for each in (*headings, *costs)],
+        columns=columns_of(*headings, *costs),
         groups=rows_of(rows),
         kind="scores wordings",
     )

@@ -9,7 +9,7 @@ from waybench.analysis.estimates import as_metric, ranked
 from waybench.analysis.formatting import too_few_note
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Aggregate, Environment, Metric, Presentation
-from waybench.reporting._format import heading, part, percent
+from waybench.reporting._format import heading, part, percent, percent_interval
 from waybench.reporting.tables._table import (
     Cell,
     Column,
@@ -138,6 +138,6 @@ def _cells(metric: Metric, numbers: Iterable[Mean | None], *, bold: bool = False
         if number is None or not share:
             yield mean_cell(number, metric, bold=bold)
         else:
-            ends = "" if number.low is None else f"{percent(number.low)} – {percent(number.high)}"
             text, shade = percent(number.value), part(number.value, metric)
-            yield Cell(text=text, bold=bold, notes=notes([ends], "interval"), part=shade, kind="score")
+            lines = notes([percent_interval(number)], "interval")
+            yield Cell(text=text, bold=bold, notes=lines, part=shade, kind="score")

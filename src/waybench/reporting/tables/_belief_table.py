@@ -6,8 +6,8 @@ from waybench.analysis import Row
 from waybench.analysis.comparisons import BeliefCounts, belief_counts
 from waybench.analysis.formatting import NOTHING
 from waybench.analysis.results import Group, labels
-from waybench.reporting._format import amount, percent
-from waybench.reporting.tables._table import Cell, Column, Note, RowGroup, Table, TableRow, count_cell
+from waybench.reporting._format import amount, percent, percent_interval
+from waybench.reporting.tables._table import Cell, Column, Note, RowGroup, Table, TableRow, count_cell, notes
 
 _HELP_KNEW = "Failed attempts whose first error is in a turn before which the question was answered right."
 _HELP_NOT = "Failed attempts whose first error is in a turn before which it was not."
@@ -86,7 +86,7 @@ def _head(counts: BeliefCounts) -> Cell:
 
 def _cells(counts: BeliefCounts, has_shares: bool, has_errors: bool) -> list[Cell]:
     known = counts.known
-    interval = () if known.low is None else (Note(f"{percent(known.low)} – {percent(known.high)}", "interval"),)
+    interval = notes([percent_interval(known)], "interval")
     cells = [
         count_cell(counts.asked),
         Cell(text=percent(known.value), bold=True, notes=interval, part=round(known.value, 3), kind="score"),

@@ -7,20 +7,20 @@ from typing import Any
 from waybench.analysis import Estimate, Row
 from waybench.analysis.estimates import Variables, by_cluster
 from waybench.analysis.formatting import NOTHING, one_line
-from waybench.analysis.results import Cluster, Group, differing, grouped
+from waybench.analysis.results import Cluster, Group, grouped
 from waybench.core import Environment, Presentation
 from waybench.reporting._format import amount, percent
 from waybench.reporting.tables._table import (
     Cell,
-    Column,
     Note,
     Table,
     TableRow,
     by_player,
+    columns_of,
     count_cell,
+    group_cell,
     mean_cell,
     metric_column,
-    model_cell,
     rows_of,
     value_cell,
 )
@@ -52,7 +52,7 @@ def averages(
         (
             group.embedded,
             TableRow(
-                model_cell(group.model, differing(group, ordered), pages[group]),
+                group_cell(group, ordered, pages),
                 [
                     count_cell(_most(total_of[group])),
                     *(mean_cell(total_of[group].macro.get(metric.name), metric) for metric in metrics),
@@ -70,11 +70,7 @@ def averages(
         id="task-averages",
         title=f"Averages over {presentation.clusters}",
         caption=(Note(caption),),
-        columns=[
-            Column(heading="Model"),
-            Column(heading=presentation.clusters.capitalize()),
-            *map(metric_column, metrics),
-        ],
+        columns=[*columns_of("Model", presentation.clusters.capitalize()), *map(metric_column, metrics)],
         groups=by_player(rows),
         kind="scores",
     )
@@ -141,9 +137,9 @@ def clusters(
         title=f"By {presentation.cluster}",
         caption=(Note(f"Means over its {presentation.items}."),),
         columns=[
-            *(Column(heading=each) for each in headings),
+            *columns_of(*headings),
             *map(metric_column, metrics),
-            *([Column(heading="Drawing", kind="name")] if drawings else []),
+            *(columns_of("*Drawing") if drawings else []),
         ],
         groups=rows_of(row for *_, row in sorted(sized, key=lambda each: each[:2])),
         kind="scores by-cluster",

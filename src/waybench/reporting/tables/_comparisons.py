@@ -11,7 +11,6 @@ from waybench.analysis.comparisons import (
     UNCLEAR,
     Comparison,
     IsomorphEffect,
-    Pair,
     SettingEffect,
     TwinEffect,
     Verdict,
@@ -34,14 +33,15 @@ from waybench.reporting.tables._table import (
     RowGroup,
     Table,
     TableRow,
+    columns_of,
+    group_cell,
     mean_cell,
     metric_column,
-    model_cell,
     name_of,
     notes,
     rows_of,
 )
-from waybench.stats import ALPHA, CONFIDENCE
+from waybench.stats import CONFIDENCE
 
 FOLDED = 12  # rows, above which a table is folded
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
@@ -49,8 +49,19 @@ _DIAGONAL = Cell(text="*", kind="score diagonal", hidden=True)
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
+def is_shown(one: Comparison) -> bool:
+    """Return whether a comparison shows one of its sides as better."""
+    return one.verdict in (Verdict.FIRST, Verdict.SECOND)
+
+
+def difference_cells(one: Comparison) -> list[Cell]:
+    """Return the cells of a comparison: the difference, in bold where it is shown, and the p value."""
+    kind = "certain" if is_shown(one) else ""
+    return [Cell(text=difference_text(one.difference, one.metric), kind=kind), Cell(text=p_text(one.adjusted))]
+
+
 def model_table(
-    found: Sequence[Pair],
+    found: Sequence[Comparison],
     names: Mapping[Group, str],
     env: Environment[Any, Any, Any],
     presentation: Presentation,
@@ -66,9 +77,10 @@ def model_table(
         most: Above how many models not every two are compared; None where every two are.
     """
     rows: list[TableRow] = []
-    for first, second, one in found:
+    for one in found:
+        first, second = one.groups
         count, mine, theirs, difference, interval, p, verdict = comparison_cells(one)
-        kind = "name certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else "name"
+        kind = "name certain" if is_shown(one) else "name"
         cells = [Cell(text=names[second], kind="name"), *(Cell(text=text) for text in (count, mine, theirs))]
         cells += [Cell(text=difference, notes=(Note(interval),)), Cell(text=p), Cell(text=verdict, kind=kind)]
         rows.append(TableRow(Cell(text=names[first]), cells))
@@ -89,7 +101,7 @@ def model_table(
         id="verdicts-title",
         title="Pairwise comparisons",
         caption=(Note(caption),),
-        columns=_columns("A", "*B", items.capitalize(), "A: mean", "B: mean", "A − B", "p", "*Verdict"),
+        columns=columns_of("A", "*B", items.capitalize(), "A: mean", "B: mean", "A − B", "p", "*Verdict"),
         groups=rows_of(rows),
         kind="judged",
         summary=f"All verdicts ({len(rows)})",
@@ -134,7 +146,7 @@ def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) ->
         id="effects",
         title="Effects of settings",
         caption=(Note(caption),),
-        columns=_columns("Model", "*First", "*Second", "Items", "Same replies", "Change in tokens", "p", "Verdict"),
+        columns=columns_of("Model", "*First", "*Second", "Items", "Same replies", "Change in tokens", "p", "Verdict"),
         groups=rows_of(rows),
         kind="effects",
     )
@@ -156,12 +168,8 @@ def wording_table(
     """
     if not found:
         return None
-    metric, all_groups, item, items = (
-        env.metrics[0],
-        [each.group for each in found],
-        presentation.item,
-        presentation.items,
-    )
+    metric, item, items = env.metrics[0], presentation.item, presentation.items
+    all_groups = [each.group for each in found]
     groups: list[RowGroup] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
         counts = plural(each.items, item, items)
@@ -175,13 +183,8 @@ def wording_table(
                 *notes([plural(one.errors, "infrastructure error") if one.errors else ""], "flag"),
             )
             name = Cell(text=one_line(one.name, 60), notes=flags, kind="name", link=f"results/{pages[one.group]}")
-            certain = "certain" if one.adjusted is not None and one.adjusted < ALPHA else ""
-            difference, p = (
-                (Cell(text=difference_text(one.difference, metric), kind=certain), Cell(text=p_text(one.adjusted)))
-                if one.difference
-                else (Cell(), Cell())
-            )
-            rows.append(TableRow(name, [mean_cell(one.mean, metric), difference, p]))
+            difference = difference_cells(one.comparison) if one.comparison else [Cell(), Cell()]
+            rows.append(TableRow(name, [mean_cell(one.mean, metric), *difference]))
         worst = Cell(text=f"the worst at each {item}", kind="name")
         rows.append(TableRow(worst, [mean_cell(each.worst_of_items, metric), Cell(), Cell()]))
         head = Cell(text=name_of(each.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
@@ -197,7 +200,7 @@ def wording_table(
         id="task-wordings",
         title=f"Wordings: the same {items}, paraphrased",
         caption=(Note(caption),),
-        columns=[*_columns("Model", "*Wording"), metric_column(metric), *_columns("Difference", "p")],
+        columns=[*columns_of("Model", "*Wording"), metric_column(metric), *columns_of("Difference", "p")],
         groups=groups,
         kind="scores wordings",
     )
@@ -219,16 +222,15 @@ def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: M
     rows: list[TableRow] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
         one = each.comparison
-        certain = "certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else ""
         cells = [
             Cell(text=str(each.level)),
             Cell(text=amount(one.items)),
             mean_cell(one.second_mean, metric),
             mean_cell(one.first_mean, metric),
-            Cell(text=difference_text(one.difference, metric), kind=certain),
-            Cell(text=p_text(one.adjusted)),
+            *difference_cells(one),
         ]
-        rows.append(TableRow(model_cell(each.group.model, differing(each.group, groups), pages[each.group]), cells))
+        rows.append(TableRow(group_cell(each.group, groups, pages), cells))
+    headings = "Model", presentation.level.capitalize(), items.capitalize(), twin, first
     caption = (
         f"{metric.title} of the same players with the same settings on the same {items}, with the {_INTERVAL}. The "
         f"difference is this task’s mean minus that of “{twin}”, with its paired interval. p is from a paired test, "
@@ -238,7 +240,7 @@ def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: M
         id="task-twins",
         title=f"The same {items}, plain and embodied",
         caption=(Note(caption),),
-        columns=_columns("Model", presentation.level.capitalize(), items.capitalize(), twin, first, "Difference", "p"),
+        columns=columns_of(*headings, "Difference", "p"),
         groups=rows_of(rows),
         kind="scores wordings",
     )
@@ -259,20 +261,18 @@ def isomorph_table(
     items, groups, metric = presentation.items, [each.group for each in found], found[0].comparison.metric
     rows: list[TableRow] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
-        one, scores = each.comparison, each.scores
-        certain = "certain" if one.verdict in (Verdict.FIRST, Verdict.SECOND) else ""
-        left_out = notes([f"{amount(scores.same)} left out: not new" if scores.same else ""])
+        one = each.comparison
+        left_out = notes([f"{amount(each.same)} left out: not new" if each.same else ""])
         cells = [
             Cell(text=amount(one.items), notes=left_out),
-            Cell(text=amount(len(scores.numbers))),
+            Cell(text=amount(len(each.numbers))),
             mean_cell(one.first_mean, metric),
             mean_cell(one.second_mean, metric),
-            Cell(text=difference_text(one.difference, metric), kind=certain),
-            Cell(text=p_text(one.adjusted)),
-            mean_cell(scores.agreement, AGREEMENT),
-            mean_cell(scores.worst, metric),
+            *difference_cells(one),
+            mean_cell(each.agreement, AGREEMENT),
+            mean_cell(each.worst, metric),
         ]
-        rows.append(TableRow(model_cell(each.group.model, differing(each.group, groups), pages[each.group]), cells))
+        rows.append(TableRow(group_cell(each.group, groups, pages), cells))
     caption = (
         f"{metric.title} of a single attempt at the {items} and at isomorphic ones: the same problems in another "
         f"appearance (rotated, mirrored, renamed, relabelled or shifted), which are as difficult by construction. The "
@@ -285,7 +285,7 @@ def isomorph_table(
         id="task-isomorphs",
         title=f"Published against fresh: the same {items} in another appearance",
         caption=(Note(caption),),
-        columns=_columns(
+        columns=columns_of(
             "Model",
             items.capitalize(),
             "Isomorphic sets",
@@ -305,7 +305,7 @@ def pair_tables(
     env: Environment[Any, Any, Any],
     presentation: Presentation,
     ordered: Sequence[Group],
-    pairs: Iterable[Pair],
+    pairs: Iterable[Comparison],
     pages: Mapping[Group, str],
 ) -> list[Table]:
     """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12).
@@ -319,7 +319,8 @@ def pair_tables(
     """
     cells: dict[tuple[str, Group, Group], Cell] = {}
     metrics = {metric.name: metric for metric in env.metrics}
-    for first, second, one in pairs:
+    for one in pairs:
+        first, second = one.groups
         metric = metrics[one.metric.name]
         cells[metric.name, first, second] = _pair_cell(one, metric, presentation)
         cells[metric.name, second, first] = _pair_cell(one.swapped, metric, presentation)
@@ -334,7 +335,7 @@ def pair_tables(
                 lower = [cells.get((below, group, other), BLANK) for other in some[:row]]
                 upper = [cells.get((above, group, other), BLANK) for other in some[row + 1 :]]
                 hard = [cell if cell is BLANK else replace(cell, kind="score hard") for cell in upper]
-                head = model_cell(group.model, differing(group, some), pages[group])
+                head = group_cell(group, some, pages)
                 rows.append(TableRow(head, [*lower, _DIAGONAL, *hard]))
             settings = ", ".join(
                 one_line(text, 60) for text in _telling(env, some[0], [other[0] for other in together])
@@ -381,8 +382,3 @@ def _telling(env: Environment[Any, Any, Any], group: Group, among: Sequence[Grou
         for name, value in group.settings.items()
         if name in names and any(repr(other.settings.get(name)) != repr(value) for other in among)
     ]
-
-
-def _columns(*headings: str) -> list[Column]:
-    """Return columns; those whose headings begin with a star are columns of names."""
-    return [Column(heading=each.removeprefix("*"), kind="name" if each[0] == "*" else "") for each in headings]

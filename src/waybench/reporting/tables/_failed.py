@@ -18,7 +18,7 @@ from waybench.analysis.results import Group, differing, grouped
 from waybench.core import FailureKind
 from waybench.envs import registry
 from waybench.reporting._format import amount, percent
-from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, count_cell, parts, rows_of
+from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, columns_of, count_cell, parts, rows_of
 
 
 class Failed:
@@ -33,10 +33,7 @@ class Failed:
         free = [row for row in rows if row.is_included and not row.guided]
         endless = {env for env, some in grouped(free, lambda row: row.group.env).items() if has_fixed_length(some)}
         self._rows = grouped((row for row in free if row.group.env not in endless), lambda row: row.group)
-
-    def by_group(self) -> dict[Group, Failures]:
-        """Return how the attempts of each group failed."""
-        return {group: failures(some) for group, some in self._rows.items()}
+        self._by_group = {group: failures(some) for group, some in self._rows.items()}
 
     def to_json(self, pages: Mapping[Group, str]) -> list[dict[str, Any]]:
         """Return how the attempts of each group failed as JSON values.
@@ -51,7 +48,7 @@ class Failed:
                 "failed": found.failed,
                 "kinds": {kind.name: count for kind, count in found.kinds.items()},
             }
-            for group, found in self.by_group().items()
+            for group, found in self._by_group.items()
         ]
 
     def of_model(self, name: str, pages: Mapping[Group, str]) -> Table | None:
@@ -61,7 +58,7 @@ class Failed:
             name: The model.
             pages: File names of the groups' pages.
         """
-        own = {group: found for group, found in self.by_group().items() if group.model == name}
+        own = {group: found for group, found in self._by_group.items() if group.model == name}
         of_env = grouped(own, lambda group: group.env)
         some = [
             (
@@ -117,8 +114,7 @@ def _wrong(heading: str, some: Sequence[tuple[Cell, FirstErrorCounts]], kinds: S
         title="Where failed attempts went wrong",
         caption=(Note("The first error is the first step that no best play makes."),),
         columns=[
-            Column(heading=heading),
-            Column(heading="Failed"),
+            *columns_of(heading, "Failed"),
             Column(heading="Median step", help="The number of the step that is the first error, from 1."),
             *(Column(heading=kind.title.capitalize(), help=kind.doc, kind="score") for kind in columns),
         ],
@@ -137,9 +133,7 @@ def _wrong(heading: str, some: Sequence[tuple[Cell, FirstErrorCounts]], kinds: S
     )
 
 
-def _table(
-    heading: str, some: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind] | None = None
-) -> Table | None:
+def _table(heading: str, some: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind] | None) -> Table | None:
     """Return the table of some rows; None if nothing failed.
 
     Args:
@@ -169,8 +163,8 @@ def _table(
         title="How attempts failed",
         caption=(Note(f"Each failed attempt is counted once, under its main cause.{share}"),),
         columns=[
-            *(Column(heading=each) for each in (heading, "Attempts", "Failed")),
-            *(causes or [Column(heading="Failed by", kind="name")]),
+            *columns_of(heading, "Attempts", "Failed"),
+            *(causes or columns_of("*Failed by")),
         ],
         groups=rows_of(rows),
         kind="failed",

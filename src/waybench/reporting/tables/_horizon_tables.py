@@ -32,13 +32,13 @@ from waybench.reporting.charts import (
 )
 from waybench.reporting.tables._table import (
     Cell,
-    Column,
     Note,
     Table,
     TableRow,
     by_player,
+    columns_of,
     count_cell,
-    model_cell,
+    group_cell,
     notes,
     parts,
     rows_of,
@@ -65,18 +65,13 @@ class HorizonTables:
     tables: list[Table]
 
 
-def horizon_cell(horizon: Horizon | None, notes: Sequence[Note] = ()) -> Cell:
-    """Return a horizon with its interval; "–" where there is none.
-
-    Args:
-        horizon: The horizon.
-        notes: Lines below it.
-    """
+def horizon_cell(horizon: Horizon | None) -> Cell:
+    """Return a horizon with its interval; "–" where there is none."""
     if horizon is None:
         return Cell(text=NOTHING, bold=True)
     text = horizon_parts(horizon)
-    own = (Note(text.interval, "interval"), Note(text.mark, "flag"))
-    return Cell(text=text.value, bold=True, order=horizon.order, notes=(*(one for one in own if one.text), *notes))
+    lines = (*notes([text.interval], "interval"), *notes([text.mark], "flag"))
+    return Cell(text=text.value, bold=True, order=horizon.order, notes=lines)
 
 
 def horizon_tables(
@@ -122,7 +117,7 @@ def _horizon_tables(
         ),
     )
     groups = [each.group for each in listed]
-    heads = [model_cell(group.model, differing(group, groups), pages[group]) for group in groups]
+    heads = [group_cell(group, groups, pages) for group in groups]
     assumptions = list(listed[0].horizons[0].sensitivity)
     tables = [_horizons(name, env, presentation, axis, listed, heads)]
     if assumptions:
@@ -185,7 +180,7 @@ def _horizons(
         id=name,
         title=f"Horizons, by {axis.title.lower()}",
         caption=(Note(f"{caption} {axis.title}: {axis.doc[0].lower()}{axis.doc[1:]}"),),
-        columns=[Column(heading=each) for each in headings],
+        columns=columns_of(*headings),
         groups=by_player(rows),
         kind="horizon",
     )
@@ -246,7 +241,7 @@ def _others(
         id=name,
         title="The 50 % horizon without guesses, with one more assumption changed at a time",
         caption=(Note(caption),),
-        columns=[Column(heading=each) for each in headings],
+        columns=columns_of(*headings),
         groups=by_player(rows),
         kind="horizon",
         summary="Sensitivity of the horizons to assumptions",
@@ -287,11 +282,7 @@ def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Map
         id="horizons",
         title="Horizons",
         caption=(Note(caption),),
-        columns=[
-            Column(heading="Task"),
-            Column(heading="Difficulty", kind="name"),
-            *(Column(heading=each) for each in (*_SHARES, "Items", "Attempts")),
-        ],
+        columns=columns_of("Task", "*Difficulty", *_SHARES, "Items", "Attempts"),
         groups=rows_of(rows),
         kind="horizon",
     )

@@ -19,6 +19,7 @@ from waybench.reporting.tables._table import (
     Note,
     Table,
     TableRow,
+    columns_of,
     error_cell,
     model_cell,
     notes,
@@ -332,8 +333,8 @@ def _help(found: Leaders) -> Iterator[Note]:
 
 
 def _columns(found: Leaders, alone: bool) -> list[Column]:
-    first = [Column(heading="Task")] if alone else [Column(heading="Model"), Column(heading="Task", kind="name")]
-    headings = [
+    return columns_of(
+        *(("Task",) if alone else ("Model", "*Task")),
         "Score",
         *(["Horizon"] if found.has_horizons else []),
         "Items",
@@ -342,8 +343,7 @@ def _columns(found: Leaders, alone: bool) -> list[Column]:
         "Errors",
         "Tokens per solved",
         *(["Cost per solved"] if found.priced else []),
-    ]
-    return [*first, *(Column(heading=each) for each in headings)]
+    )
 
 
 def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:

@@ -14,6 +14,7 @@ from waybench.reporting.tables._table import (
     Note,
     Table,
     TableRow,
+    columns_of,
     count_cell,
     error_cell,
     metric_column,
@@ -92,11 +93,11 @@ def level_table(
         title=f"By {presentation.level}",
         caption=[Note(text) for text in _caption(env, presentation, measured, drawn) if text],
         columns=[
-            *(Column(heading=each) for each in first),
+            *columns_of(*first),
             *([Column(heading=f"{best}{unit}", better=metric.better)] if with_best else []),
             *map(metric_column, listed),
             *(Column(heading=heading(one)) for one in series),
-            *(Column(heading=each) for each in last),
+            *columns_of(*last),
         ],
         groups=rows_of(rows),
         kind="by-level",
@@ -149,7 +150,7 @@ def error_table(presentation: Presentation, errors: Iterable[LoggedError]) -> Ta
         Table(
             id="error-list",
             title="List of infrastructure errors",
-            columns=[Column(heading=each) for each in headings],
+            columns=columns_of(*headings),
             groups=rows_of(rows),
             kind="errors",
         )

@@ -6,10 +6,18 @@ from typing import Any
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Measure, measure, ranked
 from waybench.analysis.formatting import mean_text
-from waybench.analysis.results import Group, differing
+from waybench.analysis.results import Group
 from waybench.core import Environment, Presentation, plural
 from waybench.envs import registry
-from waybench.reporting._format import amount, described_heading, interval_text, missing_text, part, percent
+from waybench.reporting._format import (
+    amount,
+    described_heading,
+    interval_text,
+    missing_text,
+    part,
+    percent,
+    percent_interval,
+)
 from waybench.reporting.tables._cluster_tables import prompt
 from waybench.reporting.tables._table import (
     BLANK,
@@ -20,9 +28,10 @@ from waybench.reporting.tables._table import (
     Table,
     TableRow,
     by_player,
+    columns_of,
     count_cell,
     error_cell,
-    model_cell,
+    group_cell,
     notes,
 )
 from waybench.stats import CONFIDENCE
@@ -59,7 +68,7 @@ def score_table(
         (
             group.embedded,
             TableRow(
-                model_cell(group.model, differing(group, groups), pages[group]),
+                group_cell(group, groups, pages),
                 [_score(cells.get(level), measured, presentation) for level in levels],
             ),
         )
@@ -149,9 +158,7 @@ def conduct_table(
     rows = [
         (
             group.embedded,
-            TableRow(
-                model_cell(group.model, differing(group, groups), pages[group]), _conduct(total_of[group], presentation)
-            ),
+            TableRow(group_cell(group, groups, pages), _conduct(total_of[group], presentation)),
         )
         for group in groups
     ]
@@ -168,10 +175,10 @@ def conduct_table(
         title=f"Outcomes and cost, over all {presentation.levels} that a model was given",
         caption=(Note(caption),),
         columns=[
-            *(Column(heading=each) for each in headings),
-            *(Column(heading=each, group=replies) for each in _CONDUCTS.values()),
-            *(Column(heading=each, group=means) for each in ("Requests", "Tokens in", "Tokens out", "Seconds")),
-            Column(heading="Infrastructure\nerrors"),
+            *columns_of(*headings),
+            *columns_of(*_CONDUCTS.values(), group=replies),
+            *columns_of("Requests", "Tokens in", "Tokens out", "Seconds", group=means),
+            *columns_of("Infrastructure\nerrors"),
         ],
         groups=by_player(rows),
         kind="conduct",
@@ -180,7 +187,6 @@ def conduct_table(
 
 def _conduct(total: Estimate, presentation: Presentation) -> list[Cell]:
     solved, prompts = total.solved, prompt(total, presentation)
-    ends = "" if solved is None or solved.low is None else f"{percent(solved.low)} – {percent(solved.high)}"
     lines = [
         f"{prompts.shared} % shared" if prompts.shared else "",
         f"{prompts.cached} % cached" if prompts.cached else "",
@@ -188,7 +194,7 @@ def _conduct(total: Estimate, presentation: Presentation) -> list[Cell]:
     return [
         count_cell(total.items),
         count_cell(total.attempts),
-        Cell(text=percent(solved.value if solved else None), notes=notes([ends], "interval")),
+        Cell(text=percent(solved.value if solved else None), notes=notes([percent_interval(solved)], "interval")),
         *(
             Cell(
                 text=percent(total.outcomes.get(name, 0) if total.action_replies else None),

@@ -10,11 +10,11 @@ from waybench.core import Environment, Presentation, with_article
 from waybench.reporting.tables._comparisons import FOLDED
 from waybench.reporting.tables._table import (
     Cell,
-    Column,
     Note,
     Table,
     TableRow,
     by_player,
+    columns_of,
     count_cell,
     model_cell,
 )
@@ -62,7 +62,7 @@ def slope_tables(
                 id=f"task-slopes-{len(found) + 1}",
                 title=f"{titles[name]} by {cluster}, on one variable at a time",
                 caption=(Note(caption),),
-                columns=[Column(heading=each) for each in ("Model", clusters.capitalize(), *variables)],
+                columns=columns_of("Model", clusters.capitalize(), *variables),
                 groups=by_player(rows),
                 kind="scores slopes",
                 summary=f"What makes {with_article(cluster)} hard: {titles[name]}",

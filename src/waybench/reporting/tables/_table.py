@@ -1,9 +1,10 @@
 """A table of the report: columns, and rows of cells. The template `table.html` renders it, `markdown` as Markdown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from waybench.analysis.formatting import NOTHING, mean_text, one_line
+from waybench.analysis.results import Group, differing
 from waybench.core import Metric
 from waybench.reporting._format import amount, heading, interval_text, part
 from waybench.stats import Mean
@@ -252,6 +253,30 @@ def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order
     """
     link = f"results/{page}" if page else ""
     return Cell(text=name_of(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
+
+
+def columns_of(*headings: str, group: HeaderGroup | None = None) -> list[Column]:
+    """Return the columns of some headings.
+
+    Args:
+        *headings: The headings, none of which comes from outside; one that begins with "*" is of a column of names.
+        group: The header above them.
+    """
+    return [
+        Column(heading=each.removeprefix("*"), kind="name" if each.startswith("*") else "", group=group)
+        for each in headings
+    ]
+
+
+def group_cell(group: Group, among: Iterable[Group], pages: Mapping[Group, str]) -> Cell:
+    """Return the header of a group's row, with a link to the page of its results.
+
+    Args:
+        group: The group.
+        among: The groups of all rows, which tell the settings that it differs in.
+        pages: File names of the groups' pages.
+    """
+    return model_cell(group.model, differing(group, among), pages[group])
 
 
 def metric_column(metric: Metric, kind: str = "", group: HeaderGroup | None = None) -> Column:

@@ -9,7 +9,17 @@ from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_li
 from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
-from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, metric_column, model_cell, rows_of
+from waybench.reporting.tables._table import (
+    Cell,
+    Column,
+    Note,
+    Table,
+    TableRow,
+    columns_of,
+    metric_column,
+    model_cell,
+    rows_of,
+)
 from waybench.stats import CONFIDENCE
 
 
@@ -47,7 +57,7 @@ def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Tab
         f"rest is due to the choice of {presentation.items}. Then the width of its {100 * CONFIDENCE:.0f} % "
         f"interval, now and with more data."
     )
-    return _table("attempts", "Sources of uncertainty", caption, [Column(heading=each) for each in headings], rows)
+    return _table("attempts", "Sources of uncertainty", caption, columns_of(*headings), rows)
 
 
 def spread_table(
@@ -103,10 +113,7 @@ def _spread_table(
             cells = [_margins(found, metric) for found, metric in margins]
             rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
     metrics = [*free, *(measured.metric for measured in guided_measures)]
-    columns = [
-        *(Column(heading=each) for each in ("Model", presentation.level.capitalize(), heading)),
-        *map(metric_column, metrics),
-    ]
+    columns = [*columns_of("Model", presentation.level.capitalize(), heading), *map(metric_column, metrics)]
     return _table(name, title, caption, columns, rows)
 
 
@@ -147,7 +154,7 @@ def repeat_table(
         "The mean of the repeats' means; small, its standard error over the repeats. It measures chance in the "
         f"replies, not the choice of {presentation.items}."
     )
-    columns = [Column(heading="Model"), Column(heading="Repeats"), *map(metric_column, metrics)]
+    columns = [*columns_of("Model", "Repeats"), *map(metric_column, metrics)]
     ordered = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
     return _table("repeats", f"Repeated runs on the same {presentation.items}", caption, columns, ordered)
 
