@@ -20,14 +20,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from inspect_ai import Task, task
+from inspect_ai.dataset import MemoryDataset
 
 from tests.eval.model_server import Answer, ModelServer, Script, model_server
 from tests.eval.play import MODEL, comparable, environment, records, scripted
 from tests.toys import DIAL
 from waybench.core import Entry
 from waybench.eval import evaluate
-from waybench.tasks._declare import items_task
+from waybench.tasks._declare import inspect_task
 from waybench.tasks._items import TaskItem
+from waybench.tasks._samples import item_samples
 
 CONNECTIONS = 4
 DELAY = 0.05  # seconds of each answer
@@ -87,7 +89,8 @@ def dials(limit: int = 8) -> Task:
     """A task of an environment that waybench does not know."""
     options = {"memory": "fresh"}
     items = [DIAL.source(level=12).item(index) for index in range(limit)]
-    return items_task([TaskItem(DIAL, options, item, 2) for item in items], 1)
+    samples = item_samples([TaskItem(DIAL, options, item, 2) for item in items])
+    return inspect_task(MemoryDataset(list(samples)), 1)
 
 
 def _run_dials(address: str, out: Path) -> None:

@@ -118,11 +118,6 @@ class TaskProgress:
         if earlier.finished or any(journaled):
             self._note(f"{self.label} with {self.model} continues: {self._continued(journaled)}")
 
-    @property
-    def is_running(self) -> bool:
-        """Whether the engine runs the task now."""
-        return self._state == "running"
-
     def _continued(self, journaled: Iterable[int]) -> str:
         status, turns = self.status(), sorted((count for count in journaled if count), reverse=True)
         of = f" of {status.total:,}" if status.total is not None else ""

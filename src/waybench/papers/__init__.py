@@ -12,7 +12,7 @@ from waybench.papers._paper import (
     PublishedRow,
     PublishedValue,
 )
-from waybench.papers._papers import PAPERS, find_paper, find_table, papers, published_values
+from waybench.papers._papers import PAPERS, find_paper, find_table, papers
 
 __all__ = [
     "MEAN",
@@ -28,6 +28,5 @@ __all__ = [
     "find_paper",
     "find_table",
     "papers",
-    "published_values",
     "read_paper",
 ]

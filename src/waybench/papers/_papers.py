@@ -1,12 +1,12 @@
 """The papers by name."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from waybench._package_data import read_toml
 from waybench.core import UsageError, unknown
 from waybench.papers._load import read_paper
-from waybench.papers._paper import Paper, PaperTable, PublishedValue
+from waybench.papers._paper import Paper, PaperTable
 
 PAPERS: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "aliciabench": lambda: read_toml(__file__, "aliciabench.toml"),
@@ -44,9 +44,3 @@ def find_table(paper: Paper, name: str) -> PaperTable:
 def papers() -> tuple[Paper, ...]:
     """Return all papers."""
     return tuple(map(find_paper, PAPERS))
-
-
-def published_values() -> Iterator[PublishedValue]:
-    """Yield the published numbers of all papers that are values of metrics."""
-    for paper in papers():
-        yield from paper.values()

@@ -1,6 +1,6 @@
 """Inspect task functions from task entries."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import Parameter, Signature
 from typing import Any
@@ -30,9 +30,8 @@ from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_pl
 from waybench.stats import SEARCH_REVISION
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._item_index import read_index
-from waybench.tasks._items import TaskItem
 from waybench.tasks._keys import hide_key, resolve_key
-from waybench.tasks._samples import Samples, item_samples, task_samples
+from waybench.tasks._samples import Samples, task_samples
 
 
 def announce(entry: TaskEntry) -> None:
@@ -93,16 +92,6 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
 
 def _dataset(samples: Samples) -> Dataset | SampleSource:
     return samples if isinstance(samples, SampleSource) else MemoryDataset(list(samples))
-
-
-def items_task(items: Iterable[TaskItem], version: int) -> Task:
-    """Return the Inspect task that plays some items.
-
-    Args:
-        items: The items, in their order.
-        version: The task's version.
-    """
-    return inspect_task(_dataset(item_samples(items)), version)
 
 
 def _check_probe(entry: TaskEntry, checked: Mapping[str, Any], probe: str) -> None:

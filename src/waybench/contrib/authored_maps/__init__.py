@@ -1,5 +1,5 @@
 """Tile maps written by a language model, step by step."""
 
-from waybench.contrib.authored_maps._authors import Authored, OpenAuthor, open_author, write_world
+from waybench.contrib.authored_maps._authors import Authored, OpenAuthor, open_author
 
-__all__ = ["Authored", "OpenAuthor", "open_author", "write_world"]
+__all__ = ["Authored", "OpenAuthor", "open_author"]

@@ -27,10 +27,6 @@ OPTIONS = (
     Option(name="attempts", default=5, low=1, high=100, doc="Maximum requests for each step of a world."),
     Option(name="theme", default="", doc="Theme of the worlds; if empty, the model chooses."),
 )
-_SIZES = (
-    Option(name="rows", default=1, low=1, high=1000, doc="Rows of the map."),
-    Option(name="columns", default=1, low=1, high=1000, doc="Columns of the map."),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +46,31 @@ class Authored:
     usage: Usage
 
 
-async def write_world(
-    model: Model, *, rows: int, columns: int, objectives: int, attempts: int = 5, theme: str | None = None
-) -> Authored:
+def first_draft(rows: int, columns: int, objectives: int, theme: str = "") -> "Draft":
+    """Return what is known of a world before the first request.
+
+    Args:
+        rows: Rows of the map.
+        columns: Columns of the map.
+        objectives: Number of objectives.
+        theme: What the world is to be about; the model's choice if empty.
+
+    Raises:
+        UsageError: For a theme that is too long, and for a map that has no room for its objectives.
+    """
+    from waybench.contrib.authored_maps._author_tilemap import (
+        Draft,  # an environment's code is loaded when it is asked for
+    )
+
+    theme = " ".join(theme.split())
+    if len(theme) > LONGEST_THEME:
+        raise UsageError(f"the theme has {len(theme)} characters: give at most {LONGEST_THEME}")
+    if objectives + 2 > rows * columns:
+        raise UsageError(f"a map of {rows} x {columns} has no room for {objectives} objectives: lower their number")
+    return Draft(rows, columns, objectives, theme)
+
+
+async def write_world(model: Model, draft: "Draft", attempts: int = 5) -> Authored:
     """Ask a model for a world on a map of tiles: a story, its characters, tiles, the map, the objectives.
 
     Each answer is checked. One that cannot be used is sent back with what is wrong with it; a map on which an
@@ -61,39 +79,15 @@ async def write_world(
 
     Args:
         model: The model.
-        rows: Rows of the map.
-        columns: Columns of the map.
-        objectives: Number of objectives.
+        draft: What is known before the first request (`first_draft`).
         attempts: Most requests for each step.
-        theme: What the world is to be about; the model's choice if None.
 
     Raises:
-        UsageError: For a size that no map can have, or an embedded player as the model.
         WaybenchError: If a step has no usable answer, or the provider none at all; the message says which step, and
             the last problem or the provider's words.
     """
-    given = {"rows": rows, "columns": columns, "objectives": objectives, "attempts": attempts}
-    resolve((*_SIZES, *OPTIONS), given)
-    return await _write(model, _draft(rows, columns, objectives, theme), attempts)
-
-
-def _draft(rows: int, columns: int, objectives: int, theme: str | None) -> "Draft":
-    from waybench.contrib.authored_maps._author_tilemap import (
-        Draft,  # an environment's code is loaded when it is asked for
-    )
-
-    theme = " ".join((theme or "").split())
-    if len(theme) > LONGEST_THEME:
-        raise UsageError(f"the theme has {len(theme)} characters: give at most {LONGEST_THEME}")
-    if objectives + 2 > rows * columns:
-        raise UsageError(f"a map of {rows} x {columns} has no room for {objectives} objectives: lower their number")
-    return Draft(rows, columns, objectives, theme)
-
-
-async def _write(model: Model, draft: "Draft", attempts: int) -> Authored:
     from waybench.contrib.authored_maps._author_tilemap import ROLE, STEPS
 
-    _refuse_player(str(model))
     model = escape_surrogates(model)
     problems = list[str]()
     costs = list[Usage]()
@@ -121,11 +115,6 @@ async def _ask(model: Model, role: str, said: Sequence[str]) -> Reply:
         cause: object = error.last_attempt.exception() if isinstance(error, RetryError) else error
         words = getattr(cause, "provider_message", None) or str(cause)  # without the request, which the engine adds
         raise WaybenchError(f"{model}: {type(cause).__name__}: {' '.join(words.split())[:300]}") from None
-
-
-def _refuse_player(name: str) -> None:
-    if name.partition("/")[0] == "waybench":
-        raise UsageError(f"{name[:120]}: embedded players cannot write worlds; name a language model")
 
 
 def world_size(level: int) -> tuple[int, int]:
@@ -157,8 +146,8 @@ class Author(NamedTuple):
 
 
 def _tilemap_writer(level: int, options: Mapping[str, Json]) -> Write:
-    draft = _draft(*world_size(level), options["objectives"], options["theme"])
-    return lambda model: _write(model, draft, options["attempts"])
+    draft = first_draft(*world_size(level), options["objectives"], options["theme"])
+    return lambda model: write_world(model, draft, options["attempts"])
 
 
 _TILEMAP = Author(OPTIONS, _tilemap_writer)
@@ -239,7 +228,8 @@ def open_author(
     author = AUTHORS.get(env)
     if author is None:
         raise UsageError(f"models cannot write instances of {env}: remove --model, or choose from {', '.join(AUTHORS)}")
-    _refuse_player(model)
+    if model.partition("/")[0] == "waybench":
+        raise UsageError(f"{model[:120]}: embedded players cannot write worlds; name a language model")
     write_one = author.writer(level, resolve(author.options, options or {}, "source option"))
     ready = open_model(model, model_base_url, model_args or {})
     ready.config = ready.config.merge(GenerateConfig.model_validate(config or {}))
