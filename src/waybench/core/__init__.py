@@ -50,6 +50,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
+from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, OneAnswerWording
 from waybench.core._option_axes import OPTION_AXES
 from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
@@ -158,6 +159,7 @@ __all__ = [
     "WRONG",
     "ActionTool",
     "Aggregate",
+    "AnswerState",
     "Axis",
     "Belief",
     "Board",
@@ -197,6 +199,7 @@ __all__ = [
     "Json",
     "JsonBounds",
     "JsonObject",
+    "Judgement",
     "Limits",
     "LiveError",
     "Memory",
@@ -205,6 +208,8 @@ __all__ = [
     "NoRoomError",
     "NoisyPolicy",
     "NullPolicy",
+    "OneAnswerGame",
+    "OneAnswerWording",
     "Option",
     "Outcome",
     "Picture",
