@@ -334,7 +334,6 @@ def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: 
         parse_typed=parse_number,
         typed_help=NUMBER_HELP if kind.typed_actions is None else WALK_HELP,
         typed_actions=kind.typed_actions,
-        level_of=lambda case: case.level,
         prove=kind.prove,
         metrics=kind.metrics,
         failures=kind.failures,

@@ -1,31 +1,14 @@
 """The six environments for people: titles, legends and drawings."""
 
 from dataclasses import replace
-from typing import Any
 
 from waybench.core import Presentation
+from waybench.envs.search._drawing_number import draw_number
+from waybench.envs.search._drawing_walk import draw_breadth, draw_depth
 from waybench.envs.search._people import number_board, walk_board
 
 BASE = "search/guessnum", "search/dfs", "search/bfs"
 EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
-
-
-def _draw_number(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_number import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
-def _draw_depth(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_walk import draw_depth
-
-    return draw_depth(*args, **options)
-
-
-def _draw_breadth(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_walk import draw_breadth
-
-    return draw_breadth(*args, **options)
 
 
 _FAMILY = Presentation(
@@ -45,7 +28,7 @@ _FAMILY = Presentation(
 )
 NUMBER_PRESENTATION = replace(
     _FAMILY,
-    draw=_draw_number,
+    draw=draw_number,
     board=number_board,
     legend=(
         "The upper line is the whole range, with the possible numbers shaded, the guesses above it and the number "
@@ -65,5 +48,5 @@ _WALKS = replace(
     ),
     reference="the algorithm's order of first visits (amber)",
 )
-DEPTH_PRESENTATION = replace(_WALKS, draw=_draw_depth)
-BREADTH_PRESENTATION = replace(_WALKS, draw=_draw_breadth)
+DEPTH_PRESENTATION = replace(_WALKS, draw=draw_depth)
+BREADTH_PRESENTATION = replace(_WALKS, draw=draw_breadth)

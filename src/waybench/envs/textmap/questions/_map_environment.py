@@ -75,7 +75,6 @@ def map_environment(
         prove=prove,
         play=lambda options: cached_play(**options),
         decode=decode,
-        level_of=lambda instance: instance.level,
         pooled=True,
         cluster=map_name,
         implied=published_steps,
