@@ -7,8 +7,8 @@ from waybench.envs.search._drawing_number import draw_number
 from waybench.envs.search._drawing_walk import draw_breadth, draw_depth
 from waybench.envs.search._people import number_board, walk_board
 
-BASE = "search/guessnum", "search/dfs", "search/bfs"
-EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
+_BASE = "search/guessnum", "search/dfs", "search/bfs"
+_EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
 
 
 _FAMILY = Presentation(
@@ -20,9 +20,9 @@ _FAMILY = Presentation(
     ),
     item="case",
     metrics=("err_min", "err_sum", "g_min", "g_sum", "acc"),
-    parts={"Base environments": BASE, "Embodied environments": EMBODIED},
+    parts={"Base environments": _BASE, "Embodied environments": _EMBODIED},
     modes={
-        mode: dict(zip((*BASE, *EMBODIED), levels * 2, strict=True))
+        mode: dict(zip((*_BASE, *_EMBODIED), levels * 2, strict=True))
         for mode, levels in (("EASY mode", (15, 8, 15)), ("HARD mode", (25, 13, 25)))
     },
 )
