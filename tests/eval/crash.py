@@ -89,7 +89,7 @@ def dials(limit: int = 8) -> Task:
     """A task of an environment that waybench does not know."""
     options = {"memory": "fresh"}
     items = [DIAL.source(level=12).item(index) for index in range(limit)]
-    samples = item_samples([TaskItem(DIAL, options, item, 2) for item in items])
+    samples: Any = item_samples([TaskItem(DIAL, options, item, 2) for item in items])
     return inspect_task(MemoryDataset(list(samples)), 1)
 
 

@@ -25,10 +25,10 @@ from tests.eval.scripted_author import (
     complaints,
     step_of,
 )
-from waybench.contrib.authored_maps import Authored, open_author
+from waybench.contrib.authored_maps import Authored
 from waybench.contrib.authored_maps._author_steps import take_steps
 from waybench.contrib.authored_maps._author_tilemap import RARE, STEPS, Draft
-from waybench.contrib.authored_maps._authors import AUTHORS, first_draft, world_size, write_world
+from waybench.contrib.authored_maps._authors import AUTHORS, new_draft, world_size, write_world
 from waybench.core import Reply, UsageError, WaybenchError
 from waybench.envs import registry
 from waybench.envs.tilemap import TileMap, tile_list, tour
@@ -42,10 +42,10 @@ def key(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-async def _written(url: str, theme: str = "", attempts: int = 5) -> Authored:
+async def _written(url: str, objectives: int = len(OBJECTIVES), attempts: int = 5, theme: str = "") -> Authored:
     model: Model = get_model(MODEL, base_url=url, memoize=False, config=GenerateConfig(max_retries=0))
     async with model:
-        return await write_world(model, first_draft(ROWS, COLUMNS, len(OBJECTIVES), theme), attempts)
+        return await write_world(model, new_draft(ROWS, COLUMNS, objectives, theme), attempts)
 
 
 def written(wrong: Wrong, **more: Any) -> tuple[Authored, ModelServer]:
@@ -282,24 +282,19 @@ def test_a_provider_that_fails_is_one_line() -> None:
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ({"objectives": 0}, "objectives=0 is out of range"),
-        ({"attempts": 0}, "attempts=0 is out of range"),
-        ({"theme": "x" * 201}, "the theme has 201 characters"),
+        ((2, 2, 3, ""), "no room for 3 objectives"),
+        ((ROWS, COLUMNS, 3, "x" * 201), "the theme has 201 characters"),
     ],
 )
-def test_options_that_cannot_be(given: dict[str, Any], expected: str) -> None:
+def test_worlds_that_cannot_be(given: tuple[int, int, int, str], expected: str) -> None:
     with pytest.raises(UsageError, match=expected):
-        open_author("tilemap/gtb", MODEL, options=given)
-
-
-def test_a_map_without_room() -> None:
-    with pytest.raises(UsageError, match="no room for 3 objectives"):
-        first_draft(2, 2, 3)
+        new_draft(*given)
 
 
 def test_embedded_players_are_no_authors() -> None:
+    model: Any = get_model("waybench/oracle", memoize=False)
     with pytest.raises(UsageError, match="waybench/oracle: embedded players cannot write worlds"):
-        open_author("tilemap/gtb", "waybench/oracle")
+        asyncio.run(write_world(model, new_draft(ROWS, COLUMNS, 3, ""), 5))
 
 
 @pytest.mark.parametrize("level", range(1, 10))

@@ -46,17 +46,17 @@ class Authored:
     usage: Usage
 
 
-def first_draft(rows: int, columns: int, objectives: int, theme: str = "") -> "Draft":
-    """Return what is known of a world before the first request.
+def new_draft(rows: int, columns: int, objectives: int, theme: str) -> "Draft":
+    """Return the draft of a world of which nothing is written yet.
 
     Args:
         rows: Rows of the map.
         columns: Columns of the map.
         objectives: Number of objectives.
-        theme: What the world is to be about; the model's choice if empty.
+        theme: What the world is about; the model chooses if it is "".
 
     Raises:
-        UsageError: For a theme that is too long, and for a map that has no room for its objectives.
+        UsageError: If the theme is too long, or the map has no room for the objectives.
     """
     from waybench.contrib.authored_maps._author_tilemap import (
         Draft,  # an environment's code is loaded when it is asked for
@@ -70,7 +70,7 @@ def first_draft(rows: int, columns: int, objectives: int, theme: str = "") -> "D
     return Draft(rows, columns, objectives, theme)
 
 
-async def write_world(model: Model, draft: "Draft", attempts: int = 5) -> Authored:
+async def write_world(model: Model, draft: "Draft", attempts: int) -> Authored:
     """Ask a model for a world on a map of tiles: a story, its characters, tiles, the map, the objectives.
 
     Each answer is checked. One that cannot be used is sent back with what is wrong with it; a map on which an
@@ -79,15 +79,17 @@ async def write_world(model: Model, draft: "Draft", attempts: int = 5) -> Author
 
     Args:
         model: The model.
-        draft: What is known before the first request (`first_draft`).
+        draft: The draft of the world (`new_draft`).
         attempts: Most requests for each step.
 
     Raises:
+        UsageError: If the model is an embedded player.
         WaybenchError: If a step has no usable answer, or the provider none at all; the message says which step, and
             the last problem or the provider's words.
     """
     from waybench.contrib.authored_maps._author_tilemap import ROLE, STEPS
 
+    _refuse_player(str(model))
     model = escape_surrogates(model)
     problems = list[str]()
     costs = list[Usage]()
@@ -115,6 +117,11 @@ async def _ask(model: Model, role: str, said: Sequence[str]) -> Reply:
         cause: object = error.last_attempt.exception() if isinstance(error, RetryError) else error
         words = getattr(cause, "provider_message", None) or str(cause)  # without the request, which the engine adds
         raise WaybenchError(f"{model}: {type(cause).__name__}: {' '.join(words.split())[:300]}") from None
+
+
+def _refuse_player(name: str) -> None:
+    if name.partition("/")[0] == "waybench":
+        raise UsageError(f"{name[:120]}: embedded players cannot write worlds; name a language model")
 
 
 def world_size(level: int) -> tuple[int, int]:
@@ -146,7 +153,7 @@ class Author(NamedTuple):
 
 
 def _tilemap_writer(level: int, options: Mapping[str, Json]) -> Write:
-    draft = first_draft(*world_size(level), options["objectives"], options["theme"])
+    draft = new_draft(*world_size(level), options["objectives"], options["theme"])
     return lambda model: write_world(model, draft, options["attempts"])
 
 
@@ -228,8 +235,7 @@ def open_author(
     author = AUTHORS.get(env)
     if author is None:
         raise UsageError(f"models cannot write instances of {env}: remove --model, or choose from {', '.join(AUTHORS)}")
-    if model.partition("/")[0] == "waybench":
-        raise UsageError(f"{model[:120]}: embedded players cannot write worlds; name a language model")
+    _refuse_player(model)
     write_one = author.writer(level, resolve(author.options, options or {}, "source option"))
     ready = open_model(model, model_base_url, model_args or {})
     ready.config = ready.config.merge(GenerateConfig.model_validate(config or {}))
