@@ -47,6 +47,10 @@ class Dial(Instance):
     def to_json(self) -> Json:
         return [self.start, self.goal, self.size]
 
+    @property
+    def level(self) -> int:
+        return self.size
+
 
 class DialState(NamedTuple):
     dial: Dial
@@ -152,7 +156,6 @@ DIAL: Environment[Dial, DialState, int] = Environment(
     title="Dial",
     about="A dial has to be turned to a number, one step at a time. It measures nothing, for it is here for the tests.",
     options=(
-        Option(name="protocol", default="sound", choices=("sound",), doc="There is one."),
         Option(name="wording", default="plain", choices=("plain", "other"), doc="Two names of one wording."),
         Option(name="turns", default=TURNS, low=1, high=TURNS, doc="Most turns."),
         Option(name="invalid", default="turn", choices=("turn", "retry", "end"), doc="What an invalid reply costs."),
@@ -161,14 +164,12 @@ DIAL: Environment[Dial, DialState, int] = Environment(
         Option(name="window", default=2, low=0, doc="Turns in a window."),
         Option(name="rules_role", default="user", choices=("user", "system"), doc="Who tells the rules."),
     ),
-    source_options=(),
     smallest_level=3,
     sample_levels=(3, 10),
     public_key="dial-v1",
     play=play,
     make_source=DialSource,
     decode=decode,
-    level_of=lambda dial: dial.size,
     prove=prove,
     metrics=(Metric(name="score", of=score, title="Score", doc="Minimum turns by turns.", low=0, high=1),),
     players={"oracle": oracle, "heuristic": oracle},

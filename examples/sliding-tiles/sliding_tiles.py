@@ -92,8 +92,6 @@ class TilesGame(wb.Game[Board, Board, str]):
 
 
 class TilesWording(wb.Wording[Board, Board, str]):
-    name = "plain"
-
     def rules(self, instance: Board) -> str:
         return (
             "Tiles slide on a square board into its gap, shown as a dot. Bring them into the order of their numbers, "
@@ -195,10 +193,6 @@ TILES: wb.Environment[Board, Board, str] = wb.Environment(
     title="Sliding tiles",
     about="The tiles of a square board are brought into their order by sliding them into its gap, one in each turn. "
     "It measures planning: greedy moves soon lead to positions from which every move seems to make it worse.",
-    options=(
-        wb.Option(name="protocol", default="sound", choices=("sound",), doc="There is one."),
-        wb.Option(name="wording", default="plain", choices=("plain",), doc="There is one."),
-    ),
     source_options=(wb.Option(name="size", default=3, low=2, high=3, doc="Tiles along each side."),),
     smallest_level=4,
     sample_levels=(4, 10, 20),

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from html import escape
 
 _INK = "#333"
+_MARGIN = 1.3  # cells: how wide the margin for the numbers of rows and columns is
 
 
 def drawing(classes: str, width: float, height: float, label: str, parts: Iterable[str], *, sized: bool = False) -> str:
@@ -97,9 +98,7 @@ def walk(turn: int, moves: int, shapes: str) -> str:
     return f'<g data-walk="{turn}" data-moves="{moves}">{shapes}</g>' if moves > 1 else shapes
 
 
-def ruled_board(
-    classes: str, width: int, height: int, label: str, parts: Iterable[str], *, grid: bool, side: float = 1.3
-) -> str:
+def ruled_board(classes: str, width: int, height: int, label: str, parts: Iterable[str], *, grid: bool) -> str:
     """Return a drawing of a board of cells of size 1.
 
     Args:
@@ -109,17 +108,16 @@ def ruled_board(
         label: What is seen, for those who cannot see it.
         parts: What is on the board.
         grid: Whether there are lines between the cells, and the numbers of columns and rows, from 0, above and left.
-        side: How wide the margin for the numbers is, in cells.
     """
     if not grid:
         return drawing(classes, width, height, label, parts)
     lines = [f"M{x} 0v{height}" for x in range(width + 1)] + [f"M0 {y}h{width}" for y in range(height + 1)]
     columns = ((x + 0.5, -0.3, x) for x in range(width))
-    rows = ((-side / 2, y + 0.7, y) for y in range(height))
+    rows = ((-_MARGIN / 2, y + 0.7, y) for y in range(height))
     ruled = [
         *parts,
         path("grid", "#888", 0.04, lines),
         texts("grid-number", [*columns, *rows], 0.55),
     ]
-    moved = f'<g transform="translate({side:g} {side:g})">{"".join(ruled)}</g>'
-    return drawing(classes, width + side + 0.1, height + side + 0.1, label, [moved])
+    moved = f'<g transform="translate({_MARGIN:g} {_MARGIN:g})">{"".join(ruled)}</g>'
+    return drawing(classes, width + _MARGIN + 0.1, height + _MARGIN + 0.1, label, [moved])

@@ -467,7 +467,6 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "default out of range": ("options", with_option(name="a", default=1, low=2, doc="One."), "do not pass"),
     "option without a type": ("options", with_option(name="a", default=None, doc="One."), "give kind"),
     "option twice": ("options", with_option(name="turns", default=1, doc="One."), "come twice"),
-    "no protocol": ("options", replace(DIAL, options=DIAL.options[1:]), "no option 'protocol'"),
     "a metric that is not there": (
         "presentation declared",
         with_presentation(metrics=("score", "scroe")),

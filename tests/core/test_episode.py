@@ -28,7 +28,7 @@ def test_a_solved_episode() -> None:
     turn = episode.step("up")
     assert episode.done
     assert episode.end_reason is End.SOLVED
-    assert turn is episode.last_turn
+    assert turn is episode.turns[-1]
     assert (turn.reply, turn.outcome, turn.action, turn.executed, turn.reason) == ("up", Outcome.OK, 1, None, None)
     assert (turn.reward, dict(turn.events), turn.message) == (1.0, {"at": 8}, "The dial is at 8.")
 

@@ -1,9 +1,12 @@
 """Options: types, ranges, text from a command line, and one clear line for everything that does not fit."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.toys import DIAL
 from waybench.core import Option, UsageError, resolve
 
 WHOLE = Option(name="turns", default=3, low=1, high=10, doc="Turns.")
@@ -12,6 +15,14 @@ FLAG = Option(name="hint", default=None, kind=bool, doc="Hint.")
 NAME = Option(name="wording", default="matrix", choices=("matrix", "ascii"), doc="Wording.")
 KEY = Option(name="key", default="", doc="Key.")
 OPTIONS = (WHOLE, REAL, FLAG, NAME, KEY)
+
+
+def test_an_environment_with_one_protocol_and_one_wording_declares_neither() -> None:
+    environment = replace(DIAL, options=())
+    assert environment.resolve_options({}) == {"protocol": "sound", "wording": "plain"}
+    assert [option.name for option in replace(DIAL, options=DIAL.options[1:]).options] == [
+        option.name for option in DIAL.options
+    ]
 
 
 @pytest.mark.parametrize(

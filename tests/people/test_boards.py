@@ -105,7 +105,7 @@ def test_two_in_hanoi_is_the_action_numbered_two() -> None:
     assert "2. Move the top disk of rod A to the top of rod C" in game.prompt
     assert game.actions[1].name == "Move the top disk of rod A to the top of rod C"
     assert game.take("2")
-    assert game.episode.last_turn is not None and game.episode.last_turn.reply == ""  # the next thought
+    assert game.episode.turns[-1].reply == ""  # the next thought
     assert game.episode.turns[1].reply == "Move the top disk of rod A to the top of rod C"
     assert game.episode.turns[1].action == [1, True]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.smartplay.stairs import environment, episode
+from tests.smartplay.stairs import StairsRules, environment, episode
 from waybench.smartplay import agent_environment
 
 
@@ -29,9 +29,7 @@ def test_a_game_without_a_number_of_steps_is_refused() -> None:
     with pytest.raises(ValueError, match="most_steps"):
         agent_environment(
             decode=lambda data: None,  # type: ignore[arg-type, return-value]
-            level_of=lambda instance: 1,
-            prove=lambda instance: {},
-            rules=lambda *, published: None,  # type: ignore[arg-type, return-value]
+            rules=StairsRules,
             history=1,
             steps=None,
             reward=(0, 1),

@@ -281,13 +281,13 @@ class Remembering(StairsRules):
 
 
 def test_a_manual_can_go_without_the_list_of_actions() -> None:
-    wording: Any = AgentWording(Remembering(), PROMPT_STYLES["one_question"], published=True)
+    wording: Any = AgentWording(Remembering(published=True), PROMPT_STYLES["one_question"], published=True)
     assert wording.rules(Stairs()) == "You’re a player trying to play the game.\n\nThere are 3 steps."
 
 
 @pytest.mark.parametrize(("history", "kept"), [(0, 0), (1, 1), (2, 2), (5, 2)])
 def test_a_history_can_begin_with_what_was_seen_before(history: int, kept: int) -> None:
-    game: Any = AgentGame(Remembering(), history, thinks=False, reward=(0, 1))
+    game: Any = AgentGame(Remembering(published=True), history, thinks=False, reward=(0, 1))
     state = game.start(Stairs())
     seen = ("Player Observation Step 0:\nYou came by the lift.", "Player Observation Step 1:\nYou looked around.")
     assert state.past == seen[2 - kept :]

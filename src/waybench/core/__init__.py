@@ -50,6 +50,7 @@ from waybench.core._metrics import (
     outcome_count,
     outcome_metric,
 )
+from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, OneAnswerWording
 from waybench.core._option_axes import OPTION_AXES
 from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, SHARD, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
@@ -159,6 +160,7 @@ __all__ = [
     "WRONG",
     "ActionTool",
     "Aggregate",
+    "AnswerState",
     "Axis",
     "Belief",
     "Board",
@@ -198,6 +200,7 @@ __all__ = [
     "Json",
     "JsonBounds",
     "JsonObject",
+    "Judgement",
     "Limits",
     "LiveError",
     "Memory",
@@ -206,6 +209,8 @@ __all__ = [
     "NoRoomError",
     "NoisyPolicy",
     "NullPolicy",
+    "OneAnswerGame",
+    "OneAnswerWording",
     "Option",
     "Outcome",
     "Picture",

@@ -65,12 +65,8 @@ class Belief(Generic[S]):
         Returns:
             The value, or why there is none.
         """
-        found = last_object(reply, self.name)
-        if isinstance(found, Invalid):
-            return found
-        if found.duplicate is not None:
-            return Invalid(f"The JSON object has the key {shown(found.duplicate)} twice.")
-        return self.read(found[self.name])
+        found = last_object(reply, self.name, unique=True)
+        return found if isinstance(found, Invalid) else self.read(found[self.name])
 
     def render(self, value: Json) -> str:
         """Return a value as a reply in the requested form."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -13,12 +14,12 @@ from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Datas
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._first_errors import FirstError, FirstErrors
-from waybench.core._game import A, End, Json, S
+from waybench.core._game import NOTHING, A, End, Json, S
 from waybench.core._images import Images, with_image_options
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
-from waybench.core._options import Option, resolve
+from waybench.core._options import Option, resolve, with_common_options
 from waybench.core._play import Play, play_with_options, resolve_play_options
 from waybench.core._potential import Potential
 from waybench.core._prefix import PREFIX_OPTION
@@ -26,9 +27,7 @@ from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
-from waybench.core._tool_wording import (
-    INTERFACE_OPTION,
-)
+from waybench.core._tool_wording import INTERFACE_OPTION
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
@@ -61,8 +60,9 @@ class Environment(Generic[I, S, A]):
         version: Raised whenever a score can move.
         title: Its name for people.
         about: What it measures and how; becomes its page in the documentation.
-        options: How it is played; every environment has "protocol" ("paper" or "sound") and "wording".
-        source_options: Options of its items, in addition to key and level.
+        options: How it is played. If "protocol" ("paper", "sound" or both) or "wording" is not declared, there is only
+            "sound" or "plain".
+        source_options: Options of its items, in addition to key and level; none by default.
         smallest_level: The easiest level.
         sample_levels: A few levels, easiest first, for tests and demonstrations.
         public_key: The key of its public set.
@@ -79,8 +79,8 @@ class Environment(Generic[I, S, A]):
         resolve_references: (JSON, where) -> JSON, for instances that can name published data instead of containing
             it: puts the data in its place; `where` gives the path of a file of a data set. None if there are no such
             instances.
-        level_of: Instance -> its level.
-        prove: Instance -> what is known of its solution, as JSON values.
+        level_of: Instance -> its level; by default its attribute `level`.
+        prove: Instance -> what is known of its solution, as JSON values; by default nothing is.
         metrics: What an episode is measured by, the headline metric first.
         axes: What makes items hard, where success falls with it; the first one is that of the horizon.
         success: What counts as success for horizons, as it follows "success if", for their readers. Every environment
@@ -148,17 +148,17 @@ class Environment(Generic[I, S, A]):
     version: int
     title: str
     about: str
-    options: tuple[Option, ...]
-    source_options: tuple[Option, ...]
     smallest_level: int
     sample_levels: tuple[int, ...]
     public_key: str
     play: Callable[[Mapping[str, Json]], Play[I, S, A]]
     make_source: Callable[[str, int, Mapping[str, Json]], Source[I]]
     decode: Callable[[Json], I]
-    level_of: Callable[[I], int]
-    prove: Callable[[I], Mapping[str, Json]]
     metrics: tuple[Metric, ...]
+    options: tuple[Option, ...] = ()
+    source_options: tuple[Option, ...] = ()
+    level_of: Callable[[I], int] = attrgetter("level")
+    prove: Callable[[I], Mapping[str, Json]] = lambda instance: NOTHING
     axes: tuple[Axis, ...] = ()
     success: str = ""
     competent: Callable[[EpisodeRecord], bool] | None = None
@@ -200,8 +200,8 @@ class Environment(Generic[I, S, A]):
     _default_play: list[Play[I, S, A]] = field(init=False, repr=False, compare=False, default_factory=list[Any])
 
     def __post_init__(self) -> None:
-        """Add the options of pictures to those that are declared."""
-        object.__setattr__(self, "options", with_image_options(self.images, self.options))
+        """Add the options of play that every environment has, and those of pictures, to those that are declared."""
+        object.__setattr__(self, "options", with_image_options(self.images, with_common_options(self.options)))
 
     @property
     def item_variables(self) -> tuple[Axis, ...]:

@@ -177,11 +177,6 @@ class Episode(Generic[I, S, A]):
         return tuple(self._probes)
 
     @property
-    def last_turn(self) -> TurnRecord | None:
-        """The latest turn."""
-        return self._turns[-1] if self._turns else None
-
-    @property
     def turns_left(self) -> int:
         """The number of turns left; invalid replies do not count where the limits forgive them."""
         return self.limits.turns - self._spent

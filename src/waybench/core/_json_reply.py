@@ -45,7 +45,7 @@ def reasoning_in(reply: str) -> str:
     return "\n\n".join(text for block in blocks if (text := _REASONING_TAG.sub("", block).strip()))
 
 
-def last_object(reply: str, key: str) -> JsonObject | Invalid:
+def last_object(reply: str, key: str, *, unique: bool = False) -> JsonObject | Invalid:
     """Return the last JSON object in a reply that has a key.
 
     Prose, code fences and reasoning blocks around it are passed over, and so are objects without the key. Objects
@@ -59,6 +59,7 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
     Args:
         reply: The raw reply.
         key: The key that the object must have.
+        unique: Whether an object that has any of its keys twice is refused.
 
     Returns:
         The object (numbers of more than 18 digits in it are `Oversized`), or why there is none.
@@ -100,6 +101,8 @@ def last_object(reply: str, key: str) -> JsonObject | Invalid:
         return Invalid(f"The last JSON object with {json.dumps(key)} is malformed.")
     if reply_object is None:
         return Invalid(f"The reply has no JSON object with the key {json.dumps(key)}.")
+    if unique and reply_object.duplicate is not None:
+        return Invalid(f"The JSON object has the key {shown(reply_object.duplicate)} twice.")
     return reply_object
 
 

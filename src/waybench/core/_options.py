@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -100,6 +100,18 @@ class Option:
             what = "true, false or a whole number" if self.or_number else names[want]
             raise UsageError(f"option {self.name}={str(value)[:40]!r}: give {what}")
         return value
+
+
+_EVERYWHERE = (
+    Option(name="protocol", default="sound", choices=("sound",), doc="There is one: nothing is published."),
+    Option(name=WORDING, default="plain", choices=("plain",), doc="There is one."),
+)
+
+
+def with_common_options(options: Sequence[Option]) -> tuple[Option, ...]:
+    """Return an environment's options of play, with `protocol` and `wording` where it does not declare them."""
+    declared = {option.name for option in options}
+    return (*(option for option in _EVERYWHERE if option.name not in declared), *options)
 
 
 def resolve(options: Iterable[Option], values: Mapping[str, Json], kind: str = "option") -> dict[str, Json]:

@@ -97,6 +97,11 @@ class TurnRecord(NamedTuple):
     usage: Usage | None = None
     prefix: str = ""
 
+    @property
+    def carried_out(self) -> Json:
+        """The action that was carried out: what was done in place of what was said, or else what was said."""
+        return self.action if self.executed is None else self.executed
+
     def to_json(self) -> dict[str, Json]:
         """Return the turn as JSON values."""
         out: dict[str, Json] = self._asdict()

@@ -89,7 +89,7 @@ class Wording(ABC, Generic[I, S, A]):
     """Turns states into text and replies into actions; a small object or data, never a repetition of rules.
 
     Attributes:
-        name: Its name, a choice of the option `wording`.
+        name: Its name, a choice of the option `wording`; "plain" by default.
         memory: How much of the episode each prompt repeats.
         rules_role: The role of the message with the rules.
         reads_truncated: Whether a reply that was cut off at the output limit is still read.
@@ -100,7 +100,7 @@ class Wording(ABC, Generic[I, S, A]):
         call_rules: What ends the rules where the player acts by tools (`interface=tools`).
     """
 
-    name: str
+    name: str = "plain"
     memory: Memory = Memory()
     rules_role: str = "user"
     reads_truncated: bool = False

@@ -19,14 +19,13 @@ _ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the wid
 def draw_seen(picture: Picture) -> str:
     """Draw the lines of an observation, such as "- tree 3 steps to your north-west"."""
     found = map(_LINE.fullmatch, picture.text(SEEN).splitlines())
-    return compass("seen", ((f"{line[1]}, {line[2]}", line[3] or "") for line in found if line is not None))
+    return compass((f"{line[1]}, {line[2]}", line[3] or "") for line in found if line is not None)
 
 
-def compass(classes: str, entries: Iterable[tuple[str, str]]) -> str:
+def compass(entries: Iterable[tuple[str, str]]) -> str:
     """Return a drawing of things by their directions.
 
     Args:
-        classes: Its classes.
         entries: What is written of each, and its direction, such as "north-west"; "" for where one is.
     """
     boxes: dict[tuple[int, int], list[str]] = {(row, column): [] for row in range(3) for column in range(3)}
@@ -47,12 +46,12 @@ def compass(classes: str, entries: Iterable[tuple[str, str]]) -> str:
     )
     x, y = wide * 1.5, tops[1] + 16
     parts = [
-        path(f"{classes}-box", "#888", 1, lines),
-        texts(f"{classes}-way", (each for each in corners if each[2]), 12, colour="#888"),
-        f'<circle class="{classes}-you" fill="#d55e00" cx="{x:g}" cy="{y:g}" r="9"/>',
-        texts(f"{classes}-thing", _placed(boxes, wide, tops), 14),
+        path("seen-box", "#888", 1, lines),
+        texts("seen-way", (each for each in corners if each[2]), 12, colour="#888"),
+        f'<circle class="seen-you" fill="#d55e00" cx="{x:g}" cy="{y:g}" r="9"/>',
+        texts("seen-thing", _placed(boxes, wide, tops), 14),
     ]
-    return drawing(classes, width, height, "What is seen in each direction", parts)
+    return drawing("seen", width, height, "What is seen in each direction", parts)
 
 
 def _placed(

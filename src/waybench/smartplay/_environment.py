@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Protocol, TypeVar
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from waybench.core import NOTHING, Environment, FailureKind, Instance, Json, Limits, Option, Play, Stream, TypedAction
 from waybench.smartplay._failures import UNNAMED, OwnFailure, agent_failure, endless
@@ -13,29 +14,21 @@ from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 Bounds = tuple[float, float]
+AnyRules = type[Rules[Any, Any]]
 
 _TYPED_HELP = "Type an action's number or its name."
 _COMPASS = {"north": "up", "south": "down", "west": "left", "east": "right"}
 
 
-class MakeRules(Protocol):
-    """Makes the rules of a game, which is mostly their class."""
-
-    def __call__(self, *, published: bool) -> Rules[Any, Any]:
-        """Return the rules: as published, or those of `sound`."""
-        ...
-
-
 def agent_environment(
     *,
     decode: Callable[[Json], I],
-    level_of: Callable[[I], int],
-    prove: Callable[[I], Mapping[str, Json]],
-    rules: MakeRules,
+    rules: type[Rules[I, Any]],
     history: int,
     steps: int | None,
     reward: Bounds | Callable[[int | None], Bounds],
     players: Mapping[str, Callable[[Any, Any, Stream], int]],
+    level_of: Callable[[I], int] = attrgetter("level"),
     most_steps: Callable[[I], int] | None = None,
     failures: tuple[FailureKind, ...] = (),
     own_failure: OwnFailure = endless,
@@ -46,14 +39,13 @@ def agent_environment(
 
     Args:
         decode: JSON -> instance.
-        level_of: Instance -> its level.
-        prove: Instance -> what is known of its solution.
         rules: The game's rules and words.
         history: Past observations that are shown by default (Table 1).
         steps: Maximum steps per episode by default (Table 1); None if that depends on the instance.
         reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
             if these depend on the instance).
         players: Functions (instance, world, rng) -> number of an action; thoughts are added.
+        level_of: Instance -> its level.
         most_steps: Instance -> most steps where the option `steps` is not given; needed if `steps` is None.
         failures: The game's own kinds of failure.
         own_failure: What a failed episode in which most replies name an action failed by. By default the game has a
@@ -68,7 +60,6 @@ def agent_environment(
     return Environment(
         decode=decode,
         level_of=level_of,
-        prove=prove,
         options=_options(history, steps),
         play=_play(rules, most_steps, reward),
         players=thinking_players(players),
@@ -111,7 +102,7 @@ def _options(history: int, steps: int | None) -> tuple[Option, ...]:
 
 
 def _play(
-    make_rules: MakeRules, most_steps: Callable[[Any], int], reward: Bounds | Callable[[int | None], Bounds]
+    make_rules: AnyRules, most_steps: Callable[[Any], int], reward: Bounds | Callable[[int | None], Bounds]
 ) -> Callable[[Mapping[str, Json]], Play[Any, Any, Any]]:
     """Return the function from resolved options to how an episode is played."""
 
@@ -134,7 +125,7 @@ def _play(
     return play
 
 
-def _number_parser(make_rules: MakeRules) -> Callable[[str, AgentState[Any, Any]], Choice | None]:
+def _number_parser(make_rules: AnyRules) -> Callable[[str, AgentState[Any, Any]], Choice | None]:
     """Return what a person can type in place of an action's name: its number in the list."""
     rules = make_rules(published=False)
 
@@ -145,7 +136,7 @@ def _number_parser(make_rules: MakeRules) -> Callable[[str, AgentState[Any, Any]
     return parse_typed
 
 
-def _action_list(make_rules: MakeRules, keys: Mapping[str, str]) -> Callable[[AgentState[Any, Any]], list[TypedAction]]:
+def _action_list(make_rules: AnyRules, keys: Mapping[str, str]) -> Callable[[AgentState[Any, Any]], list[TypedAction]]:
     """Return the function that lists the actions with the numbers that the manual gives them, and their keys."""
     rules = make_rules(published=False)
 

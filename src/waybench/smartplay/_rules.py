@@ -29,6 +29,9 @@ class Step(NamedTuple, Generic[W]):
 class Rules(ABC, Generic[I, W]):
     """A game of single steps: its rules and its words, with no question, no history and no limit in them.
 
+    Args:
+        published: Whether it is the published game, defects included; otherwise that of `sound`.
+
     Attributes:
         deterministic: Whether `step` ignores its random stream.
         lists_actions: Whether the list of actions follows the manual.
@@ -40,6 +43,9 @@ class Rules(ABC, Generic[I, W]):
     lists_actions: bool = True
     manual_fields: Sequence[Field[I]] = ()
     scene_fields: Sequence[Field[W]] = ()
+
+    def __init__(self, *, published: bool) -> None:
+        self._published = published
 
     @abstractmethod
     def begin(self, instance: I) -> W:

@@ -34,7 +34,6 @@ def check_options(environment: AnyEnvironment) -> None:
             _check_option(kind, option)
     by_name = {option.name: option for option in environment.options}
     for name in ("protocol", "wording"):
-        require(name in by_name, f"there is no option {name!r}")
         require(by_name[name].choices, f"option {name}: list its choices")
     require(set(by_name["protocol"].choices) <= {"paper", "sound"}, 'protocol is "paper" or "sound"')
     item = items(environment, environment.smallest_level, 1)[0]

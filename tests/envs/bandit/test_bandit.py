@@ -16,7 +16,7 @@ from waybench.envs.bandit._instance import Bandit, decode
 from waybench.envs.bandit._players import beta, thompson
 
 ENVIRONMENT = waybench.load("bandit/arms")
-RULES = BanditRules()
+RULES = BanditRules(published=True)
 
 
 class Numbers(Stream):

@@ -87,7 +87,7 @@ def test_the_best_choice_is_that_of_the_highest_mean(chances: tuple[float, ...],
 
 
 def test_the_manual_swaps_two_scores_as_published_and_only_then() -> None:
-    paper, sound = (RpsRules(published).manual(match()) for published in (True, False))
+    paper, sound = (RpsRules(published=published).manual(match()) for published in (True, False))
     assert "(Scissors win, score 2)" in paper
     assert "(Paper wins, score 3)" in paper
     assert "(Scissors win, score 3)" in sound

@@ -12,11 +12,10 @@ import pytest
 import waybench
 from tests.conftest import shared
 from tests.envs.textmap import edge
-from waybench.core import DataError, Invalid, Item, Stream, UsageError, play_out, policy
+from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageError, play_out, policy
 from waybench.envs.textmap import NEVER, Minigame, PlaceMap, Step, load_map, minigames, opposite
 from waybench.envs.textmap.map._prefix import walkthrough
 from waybench.envs.textmap.minigame._instance import decode_minigame, resolve_minigame
-from waybench.envs.textmap.questions import AnswerState
 from waybench.envs.textmap.worlds._items import draw_world, size_stream
 from waybench.envs.textmap.worlds._play import Play
 

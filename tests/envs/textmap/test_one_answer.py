@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.core import End, Outcome, Stream
-from waybench.envs.textmap.questions import AnswerState, OneAnswerGame, OneAnswerWording
+from waybench.core import AnswerState, End, OneAnswerGame, OneAnswerWording, Outcome, Stream
 
 KINDS = ("route", "destination", "minigame", "extract")
 

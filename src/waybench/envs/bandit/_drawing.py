@@ -68,7 +68,7 @@ def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
     """Yield the pulls that were made."""
     for turn in turns:
         if "score" in turn.events:
-            arm: int = (turn.action if turn.executed is None else turn.executed)[0]
+            arm: int = turn.carried_out[0]
             yield Pull(arm, turn.reward > 0, bool(turn.events["optimal"]), turn.reward)
 
 

@@ -1,9 +1,8 @@
 """The environment of slot machines."""
 
-from typing import Any
-
 from waybench._package_data import read_text
 from waybench.core import Presentation
+from waybench.envs.bandit._drawing import draw
 from waybench.envs.bandit._game import BanditRules
 from waybench.envs.bandit._instance import LARGEST_PAYOFF, decode
 from waybench.envs.bandit._metrics import MEASURES, reference_scores, setting
@@ -15,16 +14,6 @@ from waybench.smartplay import agent_environment, symmetric_reward
 STEPS = 50  # and as many observations in the history (Table 1)
 
 
-def _rules(*, published: bool) -> BanditRules:
-    return BanditRules()
-
-
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.bandit._drawing import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
 PRESENTATION = Presentation(
     title="Slot machines (SmartPlay)",
     lead=(
@@ -34,7 +23,7 @@ PRESENTATION = Presentation(
     level="number of machines",
     levels="numbers of machines",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
-    draw=_draw,
+    draw=draw,
     board=board,
     legend=(
         "A bar is the share of a machine's pulls that paid; its mean reward is below. Each pull is a cell in its "
@@ -52,7 +41,7 @@ ARMS = agent_environment(
     version=1,
     title="Slot machines (SmartPlay)",
     about=read_text(__file__, "about.md"),
-    rules=_rules,
+    rules=BanditRules,
     history=STEPS,
     steps=STEPS,
     reward=symmetric_reward(LARGEST_PAYOFF, STEPS),
@@ -62,7 +51,6 @@ ARMS = agent_environment(
     public_key="bandit-v1",
     make_source=BanditSource,
     decode=decode,
-    level_of=lambda bandit: bandit.level,
     prove=prove,
     metrics=MEASURES.metrics,
     series=MEASURES.series,

@@ -137,7 +137,7 @@ def _walks(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
     finished = 0
     for count in counts:
         for turn in turns[finished:count]:
-            action = turn.action if turn.executed is None else turn.executed
+            action = turn.carried_out
             if "score" in turn.events and is_array(action):
                 world = advance(world, int(action[0]))
                 way.append(_place(world))

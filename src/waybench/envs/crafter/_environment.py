@@ -1,10 +1,8 @@
 """The environment of Crafter."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from waybench._package_data import read_text
 from waybench.core import Images, Presentation
+from waybench.envs.crafter._drawing import draw, draw_frames
 from waybench.envs.crafter._failures import FAILURES, own_failure
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._instance import decode
@@ -13,19 +11,6 @@ from waybench.envs.crafter._people import KEYS, board
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
 from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen
-
-
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.crafter._drawing import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
-def _draw_frames(*args: Any) -> Iterator[str]:
-    from waybench.envs.crafter._drawing import draw_frames
-
-    return draw_frames(*args)
-
 
 PRESENTATION = Presentation(
     title="Crafter (SmartPlay)",
@@ -37,9 +22,9 @@ PRESENTATION = Presentation(
     ),
     item="world",
     metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
-    draw=_draw,
+    draw=draw,
     board=board,
-    draw_frames=_draw_frames,
+    draw_frames=draw_frames,
     legend=(
         "The ring is the player's start and the line its path; the dot is its last position and direction, and the "
         "dashed box what it saw there. Numbers mark where achievements were unlocked; the list is beside the map. "
@@ -58,7 +43,6 @@ SURVIVAL = agent_environment(
     steps=None,
     most_steps=lambda wilds: STEPS,
     reward=(LEAST, MOST),
-    source_options=(),
     smallest_level=LEVEL,
     sample_levels=(LEVEL,),
     public_key="crafter-v1",
@@ -66,7 +50,6 @@ SURVIVAL = agent_environment(
     make_source=Worlds,
     decode=decode,
     level_of=lambda wilds: LEVEL,
-    prove=lambda wilds: {},
     metrics=METRICS,
     failures=FAILURES,
     own_failure=own_failure,

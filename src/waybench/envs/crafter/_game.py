@@ -50,7 +50,7 @@ class SurvivalRules(Rules[Wilds, World]):
     deterministic = False
 
     def __init__(self, *, published: bool) -> None:
-        self._published = published
+        super().__init__(published=published)
         self.lists_actions = not published
         doc = "What is in view, one kind of thing in each line; none where an error stands in its place."
         self.scene_fields = (Field[World](SEEN, doc, seen),)

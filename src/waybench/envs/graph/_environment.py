@@ -1,15 +1,12 @@
 """The environment of graphs as lists of edges."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import (
     Axis,
     Environment,
-    EpisodeRecord,
     HorizonSpec,
-    Json,
     Limits,
     Option,
     Play,
@@ -23,10 +20,6 @@ from waybench.envs.graph._players import PLAYERS
 from waybench.envs.graph._source import OPTIONS, GraphSource, prove
 from waybench.envs.graph._wording import EdgeList
 
-PLAY_OPTIONS = (
-    Option(name="protocol", default="sound", choices=("sound",), doc="There is one: nothing is published."),
-    Option(name="wording", default="edges", choices=("edges",), doc="edges: an edge in each line."),
-)
 _PLAY: Play[Question, GraphState, Answer] = Play(GraphGame(), EdgeList(), Limits(turns=1))
 
 PRESENTATION = Presentation(
@@ -44,25 +37,17 @@ PRESENTATION = Presentation(
 )
 
 
-def _play(options: Mapping[str, Json]) -> Play[Question, GraphState, Answer]:
-    return _PLAY
-
-
-def _is_ceiling(record: EpisodeRecord) -> bool:
-    return True
-
-
 PATHS: Environment[Question, GraphState, Answer] = Environment(
     id="graph/paths",
     version=1,
     title="Graphs in long contexts",
     about=read_text(__file__, "about.md"),
-    options=PLAY_OPTIONS,
+    options=(Option(name="wording", default="edges", choices=("edges",), doc="edges: an edge in each line."),),
     source_options=OPTIONS,
     smallest_level=1,
     sample_levels=(1, 2, 4),
     public_key="graph-v1",
-    play=_play,
+    play=lambda options: _PLAY,
     make_source=GraphSource,
     horizon=HorizonSpec(
         # Four to a doubling: a player that reads no further than so far drops from 77 to 5 % within one.
@@ -70,7 +55,6 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
         source_options={"question": "path"},
     ),
     decode=decode,
-    level_of=lambda question: question.level,
     prove=prove,
     metrics=METRICS,
     failures=FAILURES,
@@ -84,7 +68,7 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
         ),
     ),
     success="the path is a shortest one between the two nodes",
-    oracle_is_ceiling=_is_ceiling,
+    oracle_is_ceiling=lambda record: True,
     parse_typed=parse_typed,
     format_typed=format_typed,
     typed_help=TYPED_HELP,

@@ -13,19 +13,19 @@ _DIGITS = 18
 
 def board(state: GraphState, turns: Sequence[TurnRecord]) -> Board:
     """Return the question; the edges are in the prompt."""
-    return Board(notes=[question_text(state.question)])
+    return Board(notes=[question_text(state.instance)])
 
 
 def typed_actions(state: GraphState) -> Sequence[TypedAction]:
     """Return yes and no; paths are typed."""
-    if state.question.question == "path":
+    if state.instance.question == "path":
         return ()
     return [TypedAction(word, key=word[0]) for word in _WORDS]
 
 
 def parse_typed(text: str, state: GraphState) -> Answer | None:
     """Return the answer that a person has typed; None for what is none."""
-    if state.question.question == "reachable":
+    if state.instance.question == "reachable":
         return _WORDS.get(text.strip().lower())
     parts = text.replace(",", " ").split()
     if not 1 <= len(parts) <= LONGEST or not all(

@@ -11,7 +11,7 @@ _LONGEST = 1_000  # steps of a walk at random
 
 def oracle(state: GraphState, rng: Stream) -> Answer:
     """Return the right answer."""
-    question = state.question
+    question = state.instance
     return question.shortest if question.question == "path" else question.reachable
 
 
@@ -20,7 +20,7 @@ def heuristic(state: GraphState, rng: Stream) -> Answer:
 
     Whether there is a path it does not look up: it says that there is.
     """
-    question = state.question
+    question = state.instance
     if question.question == "reachable":
         return True
     start, goal = question.ends
@@ -39,7 +39,7 @@ def heuristic(state: GraphState, rng: Stream) -> Answer:
 
 def random(state: GraphState, rng: Stream) -> Answer:
     """Return a walk at random up to the goal, or yes or no at random."""
-    question = state.question
+    question = state.instance
     if question.question == "reachable":
         return bool(rng.below(2))
     start, goal = question.ends

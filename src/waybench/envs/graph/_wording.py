@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from waybench.core import ActionTool, Field, Invalid, Json, ToolCall, Transition, Wording, last_object, shown
+from waybench.core import ActionTool, Field, Invalid, Json, OneAnswerWording, ToolCall, last_object, shown
 from waybench.envs.graph._game import LONGEST, Answer, GraphState
 from waybench.envs.graph._instance import Question, edge_lines
 
@@ -50,7 +50,7 @@ def prompt(question: Question) -> str:
     return f"{_INTRODUCTION}\n\n{lines}\n\n{question_text(question)}"
 
 
-class EdgeList(Wording[Question, GraphState, Answer]):
+class EdgeList(OneAnswerWording[Question, Answer]):
     """The graph as a list of edges."""
 
     name = "edges"
@@ -70,17 +70,9 @@ class EdgeList(Wording[Question, GraphState, Answer]):
         """Return the edges and the question."""
         return prompt(instance)
 
-    def observe(self, state: GraphState, last: Transition[GraphState] | Invalid | None, turn: int) -> str:
-        """Return an empty text before the answer, and the feedback after it."""
-        if last is None:
-            return ""
-        if isinstance(last, Invalid):
-            return last.reason
-        return "Right." if last.events["success"] == 1 else "Wrong."
-
     def parse(self, reply: str, state: GraphState) -> Answer | Invalid:
         """Read the last JSON object with the question's key."""
-        key = state.question.question
+        key = state.instance.question
         found = last_object(reply, key)
         if isinstance(found, Invalid):
             return found
@@ -90,17 +82,17 @@ class EdgeList(Wording[Question, GraphState, Answer]):
 
     def tools(self, state: GraphState) -> Sequence[ActionTool]:
         """Return the tool that takes a path, or the one that takes a yes or no."""
-        return (_TOOLS[state.question.question],)
+        return (_TOOLS[state.instance.question],)
 
     def parse_call(self, call: ToolCall, state: GraphState) -> Answer | Invalid:
         """Read the path, or the yes or no."""
-        key = state.question.question
+        key = state.instance.question
         value = call.arguments[key]
         return value == "yes" if key == "reachable" else _answer(key, value)
 
     def render_call(self, action: Answer, state: GraphState) -> ToolCall:
         """Return the call with this answer."""
-        key = state.question.question
+        key = state.instance.question
         value = list(action) if isinstance(action, tuple) else ("yes" if action else "no")
         return ToolCall(_TOOLS[key].name, {key: value})
 

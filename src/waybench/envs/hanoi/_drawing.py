@@ -93,7 +93,7 @@ def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[Frame]:
         if not _tries(turn):
             continue
         number += 1
-        action: int = (turn.action if turn.executed is None else turn.executed)[0]
+        action: int = turn.carried_out[0]
         after = moved(rods, action)
         if after is None:
             yield Frame(str(number), rods, refused=MOVES[action])

@@ -1,11 +1,9 @@
 """The environment of the Tower of Hanoi."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from waybench._package_data import read_text
-from waybench.core import End, HorizonSpec, Images, Picture, Presentation, level_axis
+from waybench.core import End, HorizonSpec, Images, Presentation, level_axis
 from waybench.envs.hanoi._beliefs import RODS_BELIEF
+from waybench.envs.hanoi._drawing import draw, draw_frames, draw_picture
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._first_errors import FIRST_ERRORS
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
@@ -25,18 +23,6 @@ def _reward(steps: int | None) -> tuple[float, float]:
     return (float("-inf") if steps is None else ILLEGAL_REWARD * steps), SOLVED_REWARD
 
 
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.hanoi._drawing import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
-def _draw_frames(*args: Any) -> Iterator[str]:
-    from waybench.envs.hanoi._drawing import draw_frames
-
-    return draw_frames(*args)
-
-
 PRESENTATION = Presentation(
     title="Tower of Hanoi (SmartPlay)",
     lead=(
@@ -47,9 +33,9 @@ PRESENTATION = Presentation(
     levels="numbers of disks",
     item="puzzle",
     metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
-    draw=_draw,
+    draw=draw,
     board=board,
-    draw_frames=_draw_frames,
+    draw_frames=draw_frames,
     legend=(
         "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "
         "from rod to rod is a move that is not allowed."
@@ -58,14 +44,8 @@ PRESENTATION = Presentation(
 )
 
 
-def _draw_picture(picture: Picture) -> str:
-    from waybench.envs.hanoi._drawing import draw_picture
-
-    return draw_picture(picture)
-
-
 IMAGES = Images(
-    draw=_draw_picture,
+    draw=draw_picture,
     legend="The picture has the rods as they are now, and below them the goal. Each disk has its number.",
     replaces=("start", "goal", "rods"),
     bases=("chat",),
@@ -92,7 +72,6 @@ RODS = agent_environment(
         revision=1,
     ),
     decode=decode,
-    level_of=lambda towers: towers.level,
     prove=prove,
     metrics=METRICS,
     failures=FAILURES,

@@ -89,9 +89,6 @@ class HanoiRules(Rules[Towers, Puzzle]):
     )
     scene_fields = (Field[Puzzle]("rods", "The rods now.", lambda puzzle: _rods_text(puzzle.rods)),)
 
-    def __init__(self, published: bool) -> None:
-        self._published = published
-
     def begin(self, instance: Towers) -> Puzzle:
         """Return the rods at the start."""
         placed = sum(here == there for here, there in zip(instance.start, instance.goal, strict=True))

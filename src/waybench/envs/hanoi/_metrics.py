@@ -61,7 +61,7 @@ def moves_of(record: EpisodeRecord) -> list[Move]:
     rods, moves = stacks(start), list[Move]()
     for turn in record.turns:
         if "score" in turn.events:
-            action = (turn.action if turn.executed is None else turn.executed)[0]
+            action = turn.carried_out[0]
             optimal = action in best_moves(rods, goal)
             rods = moved(rods, action) or rods
             moves.append(Move(optimal, distance(position_of(rods), goal)))

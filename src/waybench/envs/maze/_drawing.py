@@ -98,7 +98,7 @@ def trail(maze: Maze, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
     """Yield what each turn that moved or tried to move did on the board."""
     at = maze.entrance
     for number, turn in enumerate(turns, start=1):
-        action = turn.action if turn.executed is None else turn.executed
+        action = turn.carried_out
         if action is None:
             continue
         illegal: dict[str, Json] | None = turn.events.get("illegal")

@@ -211,11 +211,9 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
 
     def parse(self, reply: str, state: MazeState) -> MovePlan | Invalid:
         """Read the last JSON object with "movements" in a reply; see `waybench.core.last_object` for what counts."""
-        reply_object = last_object(reply, "movements")
+        reply_object = last_object(reply, "movements", unique=True)
         if isinstance(reply_object, Invalid):
             return reply_object
-        if reply_object.duplicate is not None:
-            return Invalid(f"The JSON object has the key {shown(reply_object.duplicate)} twice.")
         listed = reply_object["movements"]
         if not is_array(listed):
             return Invalid(f'"movements" must be a list of objects, not {shown(listed)}.')

@@ -1,9 +1,8 @@
 """The environment of Messenger."""
 
-from typing import Any
-
 from waybench._package_data import read_text
 from waybench.core import Images, Presentation
+from waybench.envs.messenger._drawing import draw
 from waybench.envs.messenger._failures import FAILURES, own_failure
 from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._instance import STAGES, decode
@@ -12,13 +11,6 @@ from waybench.envs.messenger._people import board
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen
-
-
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.messenger._drawing import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
 
 PRESENTATION = Presentation(
     title="Messenger (SmartPlay)",
@@ -40,7 +32,7 @@ PRESENTATION = Presentation(
         "met_decoy",
         "met_goal",
     ),
-    draw=_draw,
+    draw=draw,
     board=board,
     legend=(
         "The ring is the player's start; the squares are the starts of the enemy (E), the message (M), the goal (G) "
@@ -72,7 +64,6 @@ ROLES = agent_environment(
     datasets=DATASETS,
     decode=decode,
     level_of=lambda case: case.stage,
-    prove=lambda case: {},
     metrics=METRICS,
     failures=FAILURES,
     own_failure=own_failure,

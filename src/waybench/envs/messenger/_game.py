@@ -23,7 +23,7 @@ class RoleRules(Rules[Case, World]):
     deterministic = False
 
     def __init__(self, *, published: bool) -> None:
-        self._published = published
+        super().__init__(published=published)
         doc = "The entities that are seen, one in each line; none where nothing is."
         self.scene_fields = (Field[World](SEEN, doc, lambda world: _text.seen(world, published=published)),)
 

@@ -79,7 +79,7 @@ def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Roun
     rounds: list[Played] = []
     for turn in turns:
         if "score" in turn.events:
-            mine: int = (turn.action if turn.executed is None else turn.executed)[0]
+            mine: int = turn.carried_out[0]
             theirs: int = turn.events["theirs"]
             rounds.append(Played(mine, theirs, world.best))
             world = played(world, mine, theirs)

@@ -1,9 +1,8 @@
 """The environment of Rock Paper Scissors."""
 
-from typing import Any
-
 from waybench._package_data import read_text
 from waybench.core import Presentation
+from waybench.envs.rps._drawing import draw
 from waybench.envs.rps._game import RpsRules
 from waybench.envs.rps._instance import LARGEST_SCORE, decode
 from waybench.envs.rps._metrics import MEASURES, setting
@@ -17,12 +16,6 @@ STEPS = 50  # and as many observations in the history (Table 1)
 _OPPONENTS = "\n".join(f"  * `{name}` {strategy.doc}" for name, strategy in STRATEGIES.items())
 
 
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.rps._drawing import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
 PRESENTATION = Presentation(
     title="Rock, Paper, Scissors (SmartPlay)",
     lead=(
@@ -32,7 +25,7 @@ PRESENTATION = Presentation(
     level="level of opponents",
     levels="levels of opponents",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
-    draw=_draw,
+    draw=draw,
     board=board,
     legend=(
         "Top: how often each choice was made, and the score of a win with it. Bottom: the choices of each round (R, P "
@@ -60,7 +53,6 @@ ROUNDS = agent_environment(
     public_key="rps-v1",
     make_source=RpsSource,
     decode=decode,
-    level_of=lambda match: match.level,
     prove=prove,
     metrics=MEASURES.metrics,
     series=MEASURES.series,

@@ -86,7 +86,8 @@ class RpsRules(Rules[Match, Rounds]):
 
     deterministic = False
 
-    def __init__(self, published: bool) -> None:
+    def __init__(self, *, published: bool) -> None:
+        super().__init__(published=published)
         self._names = NAMES if published else SOUND_NAMES
         self._lines = (0, 1, 2) if published else (0, 2, 1)  # whose score each line of the manual shows
 

@@ -6,13 +6,7 @@ from functools import reduce
 from typing import Generic, TypeVar
 from typing import Protocol as Interface
 
-from waybench.core import (
-    End,
-    EpisodeRecord,
-    Instance,
-    Outcome,
-    Range,
-)
+from waybench.core import End, EpisodeRecord, Instance, Outcome, Range
 from waybench.envs.search import _game_number, _game_walk
 from waybench.envs.search._protocol import PROTOCOLS, Protocol
 
@@ -129,35 +123,30 @@ def visited_set(nodes: Iterable[int]) -> int:
     return reduce(lambda mask, node: mask | 1 << node, nodes, 1)
 
 
+@dataclass(frozen=True)
 class Scores(Generic[I]):
     """The metrics of one game, made of what differs between the two.
 
-    Args:
+    Attributes:
         decode: JSON -> instance.
         most_steps: Instance -> default number of interactions.
         algorithm: (instance, protocol) -> what answers are compared with.
     """
 
-    def __init__(
-        self,
-        decode: Callable[[object], I],
-        most_steps: Callable[[I], int],
-        algorithm: Callable[[I, Protocol], Algorithm],
-    ) -> None:
-        self._decode = decode
-        self._most = most_steps
-        self.algorithm = algorithm
+    decode: Callable[[object], I]
+    most_steps: Callable[[I], int]
+    algorithm: Callable[[I, Protocol], Algorithm]
 
     def read(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
         """Return a record's instance and its answers."""
-        case = self._decode(record.instance)
-        return case, ScoredAnswers.from_record(record, self._most(case))
+        case = self.decode(record.instance)
+        return case, ScoredAnswers.from_record(record, self.most_steps(case))
 
     def most_answers(self, record: EpisodeRecord) -> int:
         """Return the greatest number of valid answers possible; with a teacher, who solves it, that is its number."""
         if record.options["teacher_guided"] is True:
             return record.proof["minimum"]
-        limit: int = record.options["max_steps"] or self._most(self._decode(record.instance))
+        limit: int = record.options["max_steps"] or self.most_steps(self.decode(record.instance))
         return limit - len(teacher_steps(record))
 
     def most_replies(self, record: EpisodeRecord) -> int:

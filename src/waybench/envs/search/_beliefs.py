@@ -7,15 +7,18 @@ from waybench.envs.search._game_number import Guessing
 from waybench.envs.search._game_walk import Walk
 from waybench.envs.search._texts import Story
 
-RANGE: Belief[Guessing] = Belief(
-    name="range",
-    title="range",
-    doc="The least and the greatest number that the answers so far have left.",
-    question="Which numbers are still possible, after all answers so far?",
-    form="[<least number>, <greatest number>]",
-    expected=lambda state: [state.low, state.high],
-    read=partial(read_numbers, count=2),
-)
+
+def bounds(story: Story) -> Belief[Guessing]:
+    """Return the question for the range of a bisection, which is the same in both stories."""
+    return Belief(
+        name="range",
+        title="range",
+        doc="The least and the greatest number that the answers so far have left.",
+        question="Which numbers are still possible, after all answers so far?",
+        form="[<least number>, <greatest number>]",
+        expected=lambda state: [state.low, state.high],
+        read=partial(read_numbers, count=2),
+    )
 
 
 def _stack(state: Walk) -> list[int]:

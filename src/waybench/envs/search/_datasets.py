@@ -12,6 +12,7 @@ from waybench.core import (
     DataFiles,
     Dataset,
     Download,
+    Environment,
     Item,
     ItemList,
     Json,
@@ -97,27 +98,19 @@ DEPTH = PublishedCases("dfs_0.json", {"easy": 8, "hard": 13}, _nothing, _same_sh
 BREADTH = PublishedCases("bfs_0.json", {"easy": 15, "hard": 25}, _nothing, _same_shape)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cases:
     """The cases of one environment.
 
     Attributes:
-        env_id: The environment.
-        twin: The environment with the same cases in the plain wording.
+        environment: The environment.
+        twin: The id of the environment with the same cases in other words.
         published: Its published cases.
-        source_options: The environment's.
-        make_source: The environment's.
-        decode: The environment's.
-        prove: The environment's.
     """
 
-    env_id: str
+    environment: Environment[Any, Any, int]
     twin: str
     published: PublishedCases
-    source_options: tuple[Option, ...]
-    make_source: Callable[..., Source[Any]]
-    decode: Callable[[Json], Any]
-    prove: Callable[[Any], Mapping[str, Json]]
 
     @property
     def datasets(self) -> tuple[Dataset, ...]:
@@ -144,10 +137,10 @@ class Cases:
     def _from_key(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         key = PUBLIC_KEY if options["key"] is None else options["key"]
         level = self.published.levels[options["mode"]] if options["level"] is None else options["level"]
-        style = {option.name: options[option.name] for option in self.source_options}
+        style = {option.name: options[option.name] for option in self.environment.source_options}
         items: list[Item[Any]] = []
         for number in range(1, options["sets"] + 1):
-            source = self.make_source(key if number == 1 else f"{key}/{number}", level, style)
+            source = self.environment.make_source(key if number == 1 else f"{key}/{number}", level, style)
             items_of_set = self._played(source, options, options["limit"] or _CASES[options["mode"]])
             items += (
                 items_of_set if number == 1 else [replace(item, id=f"{item.id}-set{number}") for item in items_of_set]
@@ -163,12 +156,13 @@ class Cases:
         return self._of_file(path, file_key(path, "cases"), options)
 
     def _of_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
-        level_of: Callable[[Any], int] = lambda case: case.level  # noqa: E731
+        environment = self.environment
+        decode, level_of, prove = environment.decode, environment.level_of, environment.prove
         if path.suffix == ".jsonl" or _holds_lines(path):
-            source: Source[Any] = read_items(path, self.env_id, self.decode, level_of, self.prove, [self.twin])
+            source: Source[Any] = read_items(path, environment.id, decode, level_of, prove, [self.twin])
         else:
             common = self.published.common(self.published.levels[options["mode"]])
-            source = CaseFile(path, key, self.decode, level_of, self.prove, common)
+            source = CaseFile(path, key, decode, level_of, prove, common)
         size = source.space or 0
         if options["icl"] >= size and options["protocol"] == "paper":
             raise UsageError(f"icl={options['icl']}: the file has only {plural(size, 'case')}; lower icl")
@@ -181,8 +175,8 @@ class Cases:
 
         def similar(item: Item[Any]) -> Source[Any]:
             try:
-                style = resolve(self.source_options, self.published.similar(item, options))
-                return self.make_source(f"{item.key}/examples", item.level, style)
+                style = resolve(self.environment.source_options, self.published.similar(item, options))
+                return self.environment.make_source(f"{item.key}/examples", item.level, style)
             except UsageError as error:
                 raise UsageError(
                     f"icl with protocol=sound draws examples similar to case {item.id}, and that cannot be done "

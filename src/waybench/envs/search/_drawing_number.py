@@ -47,7 +47,7 @@ class Guess(NamedTuple):
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 
-def draw(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+def draw_number(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
     """Draw the range of a number and the guesses of an episode.
 
     There is a row for each guess that the case allows for, in which places are by the distance from the number, on a

@@ -1,33 +1,22 @@
 """The six environments: two games, three tasks, each in a plain wording and as a story."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from waybench._package_data import read_text, read_toml
 from waybench.core import (
-    Axis,
     Belief,
     End,
     Environment,
-    EpisodeRecord,
-    ExplanatoryVariables,
-    FailureKind,
-    FirstErrors,
     Game,
     HorizonSpec,
-    Images,
     Json,
     Limits,
-    Metric,
     Option,
     Play,
     Player,
-    Potential,
-    Presentation,
-    Source,
-    TypedAction,
     UsageError,
     Wording,
     level_axis,
@@ -35,27 +24,15 @@ from waybench.core import (
 from waybench.envs.search import _answers, _failures, _game_number, _game_walk, _potential, _reasoning, _texts
 from waybench.envs.search import _metrics as _scores
 from waybench.envs.search._answers import Scores
-from waybench.envs.search._beliefs import RANGE, queue, stack
+from waybench.envs.search._beliefs import bounds, queue, stack
 from waybench.envs.search._coach import Coach, Teacher
 from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
 from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
 from waybench.envs.search._first_errors import BREADTH_ERRORS, DEPTH_ERRORS, NUMBER_ERRORS
 from waybench.envs.search._isomorph import relabelled, shifted
-from waybench.envs.search._people import (
-    NUMBER_HELP,
-    WALK_HELP,
-    adjacent_nodes,
-    known_nodes,
-    parse_number,
-)
+from waybench.envs.search._people import NUMBER_HELP, WALK_HELP, adjacent_nodes, known_nodes, parse_number
 from waybench.envs.search._picture import IMAGES
-from waybench.envs.search._presentation import (
-    BASE,
-    BREADTH_PRESENTATION,
-    DEPTH_PRESENTATION,
-    EMBODIED,
-    NUMBER_PRESENTATION,
-)
+from waybench.envs.search._presentation import BREADTH_PRESENTATION, DEPTH_PRESENTATION, NUMBER_PRESENTATION
 from waybench.envs.search._protocol import PROTOCOLS
 from waybench.envs.search._source import (
     FEWEST_NODES,
@@ -65,145 +42,11 @@ from waybench.envs.search._source import (
     NumberSource,
     WalkSource,
 )
+from waybench.envs.search._texts import Story
 from waybench.envs.search._variables import MINIMUM, NUMBER_VARIABLES, WALK_VARIABLES
 from waybench.envs.search._wording import NumberWording, WalkWording
 
 _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Kind:
-    """The parts of one of the three tasks, whichever its wording."""
-
-    game: Game[Any, Any, int]
-    wording: Callable[..., Any]
-    scores: Scores[Any]
-    case_of: Callable[[Any], Any]  # state -> instance
-    most_steps: Callable[[Any], int]
-    players: Mapping[str, Player[Any, int]]
-    metrics: tuple[Metric, ...]
-    failures: tuple[FailureKind, ...]
-    failure: Callable[[EpisodeRecord], FailureKind]
-    first_errors: FirstErrors
-    belief: Callable[[_texts.Story], Belief[Any]]
-    axis: Axis
-    variables: ExplanatoryVariables
-    potentials: tuple[Potential[Any], ...]
-    isomorph: Callable[[Any, str, int], Any]
-    reasoning: Callable[[Any], str]
-    success: str
-    competent: Callable[[EpisodeRecord], bool]
-    source_options: tuple[Option, ...]
-    source: Callable[..., Source[Any]]
-    prove: Callable[[Any], Mapping[str, Json]]
-    decode: Callable[[Json], Any]
-    cases: PublishedCases
-    smallest_level: int
-    sample_levels: tuple[int, ...]
-    presentation: Presentation
-    typed_actions: Callable[[Any], Sequence[TypedAction]] | None = None
-    images: Images | None = None
-
-
-_NODES = level_axis("nodes", "Nodes of the graph.")
-_PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
-_PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
-
-
-_TWINS: dict[str, str] = dict(zip(EMBODIED, BASE, strict=True))  # each story has the cases of a plain one
-_SAME_CASES = _TWINS | {base: story for story, base in _TWINS.items()}
-
-_KINDS = {
-    "number": _Kind(
-        game=_game_number.GuessGame(),
-        wording=NumberWording,
-        scores=_answers.NUMBERS,
-        case_of=lambda state: state.case,
-        most_steps=_game_number.most_steps,
-        players=_game_number.PLAYERS,
-        metrics=_scores.NUMBER_METRICS,
-        failures=_failures.NUMBER_FAILURES,
-        failure=_failures.number_failure,
-        first_errors=NUMBER_ERRORS,
-        belief=lambda story: RANGE,
-        axis=level_axis("bits", "Bisections needed to find any number of the range."),
-        variables=NUMBER_VARIABLES,
-        isomorph=shifted,
-        reasoning=_reasoning.bisection,
-        potentials=_potential.NUMBER,
-        success="the number is found in at most one and a half times as many guesses as the range has bits",
-        competent=number_is_competent,
-        source_options=NUMBER_OPTIONS,
-        source=NumberSource,
-        prove=_game_number.prove,
-        decode=_game_number.decode,
-        cases=NUMBERS,
-        smallest_level=LOWEST_LEVEL,
-        sample_levels=(3, 6, 10),
-        presentation=NUMBER_PRESENTATION,
-    ),
-    "depth": _Kind(
-        game=_game_walk.WalkGame(depth_first=True),
-        wording=WalkWording,
-        scores=_answers.DEPTH,
-        case_of=lambda state: _game_walk.Terrain(state.graph),
-        most_steps=_game_walk.most_steps_depth,
-        players=_game_walk.DEPTH_PLAYERS,
-        metrics=_scores.walk_metrics(_answers.DEPTH),
-        failures=_failures.WALK_FAILURES,
-        failure=_failures.walk_failure,
-        first_errors=DEPTH_ERRORS,
-        belief=stack,
-        axis=_NODES,
-        variables=WALK_VARIABLES,
-        isomorph=relabelled,
-        reasoning=_reasoning.stack,
-        potentials=_potential.WALK,
-        success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
-        competent=depth_is_competent,
-        source_options=WALK_OPTIONS,
-        source=partial(WalkSource, prove=_PROVE_DEPTH),
-        prove=_PROVE_DEPTH,
-        decode=_game_walk.decode,
-        cases=DEPTH,
-        smallest_level=FEWEST_NODES,
-        sample_levels=(5, 8, 13),
-        presentation=DEPTH_PRESENTATION,
-        images=IMAGES,
-        typed_actions=adjacent_nodes,
-    ),
-    "breadth": _Kind(
-        game=_game_walk.WalkGame(depth_first=False),
-        wording=WalkWording,
-        scores=_answers.BREADTH,
-        case_of=lambda state: _game_walk.Terrain(state.graph),
-        most_steps=_game_walk.most_steps_breadth,
-        players=_game_walk.BREADTH_PLAYERS,
-        metrics=_scores.walk_metrics(_answers.BREADTH),
-        failures=_failures.WALK_FAILURES,
-        failure=_failures.walk_failure,
-        first_errors=BREADTH_ERRORS,
-        belief=queue,
-        axis=_NODES,
-        variables=WALK_VARIABLES,
-        isomorph=relabelled,
-        reasoning=_reasoning.queue,
-        potentials=_potential.WALK,
-        success="every node is visited in at most one and a half times the steps of a breadth-first search",
-        competent=breadth_is_competent,
-        source_options=WALK_OPTIONS,
-        source=partial(WalkSource, prove=_PROVE_BREADTH),
-        prove=_PROVE_BREADTH,
-        decode=_game_walk.decode,
-        cases=BREADTH,
-        smallest_level=FEWEST_NODES,
-        sample_levels=(5, 8, 15),
-        presentation=BREADTH_PRESENTATION,
-        images=IMAGES,
-        typed_actions=known_nodes,
-    ),
-}
-
 
 OPTIONS = (
     Option(
@@ -254,118 +97,202 @@ OPTIONS = (
 )
 
 
-def _horizon_spec(levels: tuple[int, ...]) -> HorizonSpec:
-    # With a teacher success would be the teacher's merit.
-    return HorizonSpec(levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1)
+def _about(story: Story, task: str) -> str:
+    parts = read_toml(__file__, "about.toml")
+    shared = parts["number" if task == "number" else "walk"]
+    return read_text(__file__, "about.md").format(**{**shared, **parts[task], **parts[story.name]})
 
 
-_BY_NODES = (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80)
-# One wording of each task has a horizon: both are equally hard.
-_HORIZONS = {
-    "guessnum": _horizon_spec((3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50)),
-    "dfs": _horizon_spec(_BY_NODES),
-    "bfs": _horizon_spec(_BY_NODES),
-}
-
-
-def _about(name: str) -> str:
-    """Return the description of an environment.
+def _play_of(
+    story: Story,
+    game: Game[Any, Any, int],
+    wording: Callable[..., Any],
+    scores: Scores[Any],
+    teacher: Player[Any, int],
+) -> Callable[[Mapping[str, Json]], Play[Any, Any, int]]:
+    """Return the function from options to how an episode is played.
 
     Args:
-        name: The part of its id after the slash.
+        story: The words of the environment.
+        game: The rules.
+        wording: (story, edition, protocol) -> wording.
+        scores: What answers are compared with.
+        teacher: The optimal policy.
     """
-    parts = read_toml(__file__, "about.toml")
-    kind = "number" if name in ("guessnum", "coin") else "depth" if name.endswith("dfs") else "breadth"
-    shared = parts["number" if kind == "number" else "walk"]
-    return read_text(__file__, "about.md").format(**{**shared, **parts[kind], **parts[name]})
-
-
-def _environment(name: str, kind: _Kind, story: _texts.Story, title: str, text: str) -> Environment[Any, Any, int]:
     wordings: dict[tuple[str, str], Wording[Any, Any, int]] = {
-        (edition, protocol): kind.wording(story, edition, rules)
+        (edition, protocol): wording(story, edition, rules)
         for edition in story.prompts
         for protocol, rules in PROTOCOLS.items()
     }
-    teacher = kind.players["oracle"]
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, int]:
-        wording: Any = wordings[options["wording"], options["protocol"]]
+        words: Any = wordings[options["wording"], options["protocol"]]
         rules = PROTOCOLS[options["protocol"]]
         guided, chances, steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
         whole = guided is True
         if guided and not whole and steps is not None and guided >= steps:
             raise UsageError(f"teacher_guided={guided} leaves the player none of max_steps={steps}: lower it")
         return Play(
-            kind.game,
-            wording,
+            game,
+            words,
             Limits(_ENDLESS if whole or steps is None else steps, "retry", options["max_retries"], illegal=True),
-            turns=kind.most_steps if steps is None and not whole else None,
-            guide=Teacher(kind.game, teacher, None if whole else guided) if guided else None,
-            coach=Coach(
-                kind.game, lambda state: kind.scores.algorithm(kind.case_of(state), rules), wording.refuse, chances
-            )
+            turns=scores.most_steps if steps is None and not whole else None,
+            guide=Teacher(game, teacher, None if whole else guided) if guided else None,
+            coach=Coach(game, lambda state: scores.algorithm(state.case, rules), words.refuse, chances)
             if chances and not guided
             else None,
         )
 
-    cases = Cases(
-        env_id=f"search/{name}",
-        twin=_SAME_CASES[f"search/{name}"],
-        published=kind.cases,
-        source_options=kind.source_options,
-        make_source=kind.source,
-        decode=kind.decode,
-        prove=kind.prove,
-    )
-    return Environment(
-        id=f"search/{name}",
+    return play
+
+
+def _environment(
+    story: Story,
+    other: Story,
+    *,
+    task: str,
+    game: Game[Any, Any, int],
+    wording: Callable[..., Any],
+    scores: Scores[Any],
+    players: Mapping[str, Player[Any, int]],
+    belief: Callable[[Story], Belief[Any]],
+    cases: PublishedCases,
+    levels: tuple[int, ...],
+    **fields: Any,
+) -> Environment[Any, Any, int]:
+    """Return one of two environments with the same cases.
+
+    Args:
+        story: Its words.
+        other: The words of the other one.
+        task: The table of about.toml that describes what both do.
+        game: The rules.
+        wording: (story, edition, protocol) -> wording.
+        scores: What answers are compared with.
+        players: The scripted players.
+        belief: Story -> what belief probes ask for.
+        cases: The published cases.
+        levels: The levels of the search for a horizon.
+        **fields: All other fields of the `Environment`.
+    """
+    environment: Environment[Any, Any, int] = Environment(
+        id=f"search/{story.name}",
         version=1,
-        title=title,
-        about=text,
+        title=story.title,
+        about=_about(story, task),
         options=OPTIONS,
-        source_options=kind.source_options,
-        smallest_level=kind.smallest_level,
-        sample_levels=kind.sample_levels,
         public_key=PUBLIC_KEY,
-        play=play,
-        make_source=kind.source,
-        datasets=cases.datasets,
-        horizon=_HORIZONS.get(name),
-        decode=kind.decode,
+        play=_play_of(story, game, wording, scores, players["oracle"]),
+        # With a teacher success would be the teacher's merit.
+        horizon=HorizonSpec(levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1),
+        decode=scores.decode,
         parse_typed=parse_number,
-        typed_help=NUMBER_HELP if kind.typed_actions is None else WALK_HELP,
-        typed_actions=kind.typed_actions,
-        level_of=lambda case: case.level,
-        prove=kind.prove,
-        metrics=kind.metrics,
-        failures=kind.failures,
-        failure=kind.failure,
-        first_errors=kind.first_errors,
-        beliefs=(kind.belief(story),),
-        axes=(kind.axis, MINIMUM),
-        explanatory_variables=kind.variables,
-        potentials=kind.potentials,
-        isomorph=kind.isomorph,
-        reasoning=kind.reasoning,
-        success=kind.success,
-        competent=kind.competent,
-        series=_scores.series(kind.scores),
-        presentation=kind.presentation,
-        twin=_TWINS.get(f"search/{name}", ""),
-        players=dict(kind.players),
+        beliefs=(belief(story),),
+        series=_scores.series(scores),
+        players=dict(players),
         # With fewer steps, another order or a lucky guess comes closer to the goal.
         oracle_is_ceiling=lambda record: record.end is End.SOLVED,
-        images=kind.images,
+        **fields,
     )
+    return replace(environment, datasets=Cases(environment, f"search/{other.name}", cases).datasets)
 
 
-GUESSNUM = _environment(
-    "guessnum", _KINDS["number"], _texts.GUESSNUM, "Number guessing (AQA-Bench)", _about("guessnum")
+def _twins(plain: Story, embodied: Story, **task: Any) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
+    """Return the two environments of a task, which have the same cases.
+
+    One of them has a horizon: both are equally hard.
+    """
+    base = _environment(plain, embodied, **task)
+    return base, replace(_environment(embodied, plain, **task), twin=base.id, horizon=None)
+
+
+GUESSNUM, COIN = _twins(
+    _texts.GUESSNUM,
+    _texts.COIN,
+    task="number",
+    game=_game_number.GuessGame(),
+    wording=NumberWording,
+    scores=_answers.NUMBERS,
+    players=_game_number.PLAYERS,
+    belief=bounds,
+    cases=NUMBERS,
+    levels=(3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50),
+    axes=(level_axis("bits", "Bisections needed to find any number of the range."), MINIMUM),
+    typed_help=NUMBER_HELP,
+    metrics=_scores.NUMBER_METRICS,
+    failures=_failures.NUMBER_FAILURES,
+    failure=_failures.number_failure,
+    first_errors=NUMBER_ERRORS,
+    explanatory_variables=NUMBER_VARIABLES,
+    isomorph=shifted,
+    reasoning=_reasoning.bisection,
+    potentials=_potential.NUMBER,
+    success="the number is found in at most one and a half times as many guesses as the range has bits",
+    competent=number_is_competent,
+    source_options=NUMBER_OPTIONS,
+    make_source=NumberSource,
+    prove=_game_number.prove,
+    smallest_level=LOWEST_LEVEL,
+    sample_levels=(3, 6, 10),
+    presentation=NUMBER_PRESENTATION,
 )
-COIN = _environment("coin", _KINDS["number"], _texts.COIN, "Coins in a chest (AQA-Bench)", _about("coin"))
-DFS = _environment("dfs", _KINDS["depth"], _texts.DFS, "Depth-first search (AQA-Bench)", _about("dfs"))
-CAVEDFS = _environment(
-    "cavedfs", _KINDS["depth"], _texts.CAVEDFS, "A walk through caves (AQA-Bench)", _about("cavedfs")
+
+_WALK: dict[str, Any] = {
+    "wording": WalkWording,
+    "levels": (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80),
+    "axes": (level_axis("nodes", "Nodes of the graph."), MINIMUM),
+    "typed_help": WALK_HELP,
+    "failures": _failures.WALK_FAILURES,
+    "failure": _failures.walk_failure,
+    "explanatory_variables": WALK_VARIABLES,
+    "isomorph": relabelled,
+    "potentials": _potential.WALK,
+    "source_options": WALK_OPTIONS,
+    "smallest_level": FEWEST_NODES,
+    "images": IMAGES,
+}
+_PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
+_PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
+
+DFS, CAVEDFS = _twins(
+    _texts.DFS,
+    _texts.CAVEDFS,
+    task="depth",
+    game=_game_walk.WalkGame(depth_first=True),
+    scores=_answers.DEPTH,
+    players=_game_walk.DEPTH_PLAYERS,
+    belief=stack,
+    cases=DEPTH,
+    typed_actions=adjacent_nodes,
+    metrics=_scores.walk_metrics(_answers.DEPTH),
+    first_errors=DEPTH_ERRORS,
+    reasoning=_reasoning.stack,
+    success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
+    competent=depth_is_competent,
+    make_source=partial(WalkSource, prove=_PROVE_DEPTH),
+    prove=_PROVE_DEPTH,
+    sample_levels=(5, 8, 13),
+    presentation=DEPTH_PRESENTATION,
+    **_WALK,
 )
-BFS = _environment("bfs", _KINDS["breadth"], _texts.BFS, "Breadth-first search (AQA-Bench)", _about("bfs"))
-CAVEBFS = _environment("cavebfs", _KINDS["breadth"], _texts.CAVEBFS, "A team in caves (AQA-Bench)", _about("cavebfs"))
+BFS, CAVEBFS = _twins(
+    _texts.BFS,
+    _texts.CAVEBFS,
+    task="breadth",
+    game=_game_walk.WalkGame(depth_first=False),
+    scores=_answers.BREADTH,
+    players=_game_walk.BREADTH_PLAYERS,
+    belief=queue,
+    cases=BREADTH,
+    typed_actions=known_nodes,
+    metrics=_scores.walk_metrics(_answers.BREADTH),
+    first_errors=BREADTH_ERRORS,
+    reasoning=_reasoning.queue,
+    success="every node is visited in at most one and a half times the steps of a breadth-first search",
+    competent=breadth_is_competent,
+    make_source=partial(WalkSource, prove=_PROVE_BREADTH),
+    prove=_PROVE_BREADTH,
+    sample_levels=(5, 8, 15),
+    presentation=BREADTH_PRESENTATION,
+    **_WALK,
+)

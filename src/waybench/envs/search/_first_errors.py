@@ -72,7 +72,7 @@ def _steps(scores: Scores[I], kinds: Callable[[I], _Guesses | _Visits]) -> Calla
                 if number == len(record.turns) - 1 and record.end is End.INVALID_LIMIT:
                     yield Step(number, unread(turn) if turn.action is None else INVALID)
                 continue
-            answer = turn.action if turn.executed is None else turn.executed
+            answer = turn.carried_out
             if turn.executed is None:
                 follows = algorithm.follows(answer)
                 yield Step(number, None if follows else kind.error(answer))

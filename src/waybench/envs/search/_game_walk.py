@@ -86,6 +86,11 @@ class Walk(NamedTuple):
     parents: tuple[int, ...]
     visited_mask: int
 
+    @property
+    def case(self) -> Terrain:
+        """The instance."""
+        return Terrain(self.graph)
+
 
 class WalkGame(Game[Terrain, Walk, int]):
     """Each action visits a node, and all have to be visited. Events: `node`, and `new` for a first visit.

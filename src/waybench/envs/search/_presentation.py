@@ -1,31 +1,14 @@
 """The six environments for people: titles, legends and drawings."""
 
 from dataclasses import replace
-from typing import Any
 
 from waybench.core import Presentation
+from waybench.envs.search._drawing_number import draw_number
+from waybench.envs.search._drawing_walk import draw_breadth, draw_depth
 from waybench.envs.search._people import number_board, walk_board
 
-BASE = "search/guessnum", "search/dfs", "search/bfs"
-EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
-
-
-def _draw_number(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_number import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
-def _draw_depth(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_walk import draw_depth
-
-    return draw_depth(*args, **options)
-
-
-def _draw_breadth(*args: Any, **options: Any) -> str:
-    from waybench.envs.search._drawing_walk import draw_breadth
-
-    return draw_breadth(*args, **options)
+_BASE = "search/guessnum", "search/dfs", "search/bfs"
+_EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"
 
 
 _FAMILY = Presentation(
@@ -37,15 +20,15 @@ _FAMILY = Presentation(
     ),
     item="case",
     metrics=("err_min", "err_sum", "g_min", "g_sum", "acc"),
-    parts={"Base environments": BASE, "Embodied environments": EMBODIED},
+    parts={"Base environments": _BASE, "Embodied environments": _EMBODIED},
     modes={
-        mode: dict(zip((*BASE, *EMBODIED), levels * 2, strict=True))
+        mode: dict(zip((*_BASE, *_EMBODIED), levels * 2, strict=True))
         for mode, levels in (("EASY mode", (15, 8, 15)), ("HARD mode", (25, 13, 25)))
     },
 )
 NUMBER_PRESENTATION = replace(
     _FAMILY,
-    draw=_draw_number,
+    draw=draw_number,
     board=number_board,
     legend=(
         "The upper line is the whole range, with the possible numbers shaded, the guesses above it and the number "
@@ -65,5 +48,5 @@ _WALKS = replace(
     ),
     reference="the algorithm's order of first visits (amber)",
 )
-DEPTH_PRESENTATION = replace(_WALKS, draw=_draw_depth)
-BREADTH_PRESENTATION = replace(_WALKS, draw=_draw_breadth)
+DEPTH_PRESENTATION = replace(_WALKS, draw=draw_depth)
+BREADTH_PRESENTATION = replace(_WALKS, draw=draw_breadth)

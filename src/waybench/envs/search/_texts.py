@@ -14,6 +14,8 @@ class Story:
     """The words of one environment.
 
     Attributes:
+        name: The part of its id after the slash.
+        title: Its title.
         prompts: Edition -> system prompt.
         thing: What a number is of, or what a node is called.
         places: A node's name in the plural.
@@ -21,6 +23,8 @@ class Story:
         beside: Which node a visit has to be adjacent to.
     """
 
+    name: str
+    title: str
     prompts: dict[str, str]
     thing: str
     places: str = ""
@@ -53,6 +57,8 @@ _QUEUE = """\
 4. Repeat steps 2-3 until the queue is empty."""
 
 GUESSNUM = Story(
+    name="guessnum",
+    title="Number guessing (AQA-Bench)",
     prompts={
         "appendix": """\
 You are required to guess the random number which I have just picked between {min} and {max}.
@@ -70,6 +76,8 @@ Try as few times as you can. You can only reply with an integer number between {
 )
 
 COIN = Story(
+    name="coin",
+    title="Coins in a chest (AQA-Bench)",
     prompts={
         "appendix": """\
 You are in a hidden temple where an old witch sits with a chest of gold.
@@ -91,6 +99,8 @@ number between {min} and {max}.""",
 )
 
 DFS = Story(
+    name="dfs",
+    title="Depth-first search (AQA-Bench)",
     prompts={
         "appendix": """\
 You are required to visit all the nodes in an undirected non-cyclic graph.
@@ -123,6 +133,8 @@ entered this node for the first time.""",
 )
 
 BFS = Story(
+    name="bfs",
+    title="Breadth-first search (AQA-Bench)",
     prompts={
         "appendix": f"""\
 You are required to visit all the nodes in an undirected non-cyclic graph.
@@ -150,6 +162,8 @@ You should use breadth-first-search algorithm. The algorithm works as follows:
 )
 
 CAVEDFS = Story(
+    name="cavedfs",
+    title="A walk through caves (AQA-Bench)",
     prompts={
         "appendix": """\
 There is an expansive underground cave system in which each cave is uniquely numbered and interconnected by tunnels.
@@ -172,6 +186,8 @@ Try to visit all the caves in as few rounds as possible. You are currently in th
 )
 
 CAVEBFS = Story(
+    name="cavebfs",
+    title="A team in caves (AQA-Bench)",
     prompts={
         "appendix": """\
 There is an expansive underground cave system in which each cave is uniquely numbered and interconnected by tunnels.

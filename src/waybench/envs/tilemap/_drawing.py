@@ -71,7 +71,7 @@ def trail(case: TileMap, turns: Iterable[TurnRecord]) -> Iterator[Leg]:
     for number, turn in enumerate(turns, start=1):
         if "at" not in turn.events:
             continue
-        action = turn.action if turn.executed is None else turn.executed
+        action = turn.carried_out
         names: list[str] = action["action"] if is_object(action) else action
         end = (turn.events["at"][0], turn.events["at"][1])
         moves = tuple(_moves_made(case, at, names, end, turn.events["steps"]))

@@ -13,7 +13,6 @@ from waybench.core import (
     Limits,
     Metric,
     Option,
-    Picture,
     Play,
     Presentation,
     UsageError,
@@ -24,6 +23,7 @@ from waybench.envs.tilemap._beliefs import BELIEFS
 from waybench.envs.tilemap._board import Location, MovePlan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
 from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
+from waybench.envs.tilemap._drawing import draw, draw_picture
 from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._first_errors import FIRST_ERRORS
 from waybench.envs.tilemap._game import TileGame, step_budget
@@ -79,14 +79,8 @@ OPTIONS = (
 )
 
 
-def _draw_picture(picture: Picture) -> str:
-    from waybench.envs.tilemap._drawing import draw_picture
-
-    return draw_picture(picture)
-
-
 IMAGES = Images(
-    draw=_draw_picture,
+    draw=draw_picture,
     legend="The picture of the map has a square for each tile, with the tile's character in it. White squares can be "
     "walked on, and dark ones cannot. The agent is the orange disk.",
     replaces=("map",),
@@ -132,12 +126,6 @@ def _play_with(style: Style, wording: str, failures: int, tries: int) -> Play[Ti
     return Play(TileGame(style, failures, tries), TileWording(wording, style), Limits(turns=1), turns=turns)
 
 
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.tilemap._drawing import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
 PRESENTATION = Presentation(
     title="Tile maps (GameTraversalBenchmark)",
     lead=(
@@ -149,7 +137,7 @@ PRESENTATION = Presentation(
     levels="size classes",
     item="map",
     metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
-    draw=_draw,
+    draw=draw,
     board=people.board,
     legend=(
         "The ring is the player's start, and the squares are the objectives with their numbers. The line is the "
@@ -185,7 +173,6 @@ def _environment(
         datasets=datasets(prove),
         horizon=None if single or predicts else HorizonSpec(levels=(1, 2, 3, 4, 5, 6), pool=60),
         decode=decode,
-        level_of=lambda case: case.level,
         prove=prove,
         metrics=metrics,
         aggregates=AGGREGATES,

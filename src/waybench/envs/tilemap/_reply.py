@@ -91,11 +91,9 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
         single: Whether "action" must be one name, alone or in a list, or an empty list; otherwise a list of names.
         predicts: Whether the object must also have "map", a text or a list of texts.
     """
-    reply_object = last_object(reply, "action")
+    reply_object = last_object(reply, "action", unique=True)
     if isinstance(reply_object, Invalid):
         return reply_object
-    if reply_object.duplicate is not None:
-        return Invalid(f"The JSON object has the key {shown(reply_object.duplicate)} twice.")
     names: Any = reply_object["action"]
     if single and isinstance(names, str):
         names = [names]

@@ -202,4 +202,4 @@ def draw_picture(picture: Picture) -> str:
             name, away, level, way, share = found.groups()
             label = ", ".join(part for part in (name, away, {"at": "level"}.get(level, level), share) if part)
             entries.append((label, "" if way == "front" else way))
-    return compass("seen", entries)
+    return compass(entries)

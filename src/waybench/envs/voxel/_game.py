@@ -54,7 +54,7 @@ class FindRules(Rules[Search, World]):
     deterministic = False
 
     def __init__(self, *, published: bool) -> None:
-        self._published = published
+        super().__init__(published=published)
         doc = "What is around and what is seen; none where nothing is."
         self.scene_fields = (Field[World](SEEN, doc, lambda world: seen_part(self.observe(world))),)
 

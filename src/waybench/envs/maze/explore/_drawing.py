@@ -61,7 +61,7 @@ def _seen(maze: Maze, turns: Sequence[TurnRecord], window: int) -> Sight:
 def _legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[Leg]:
     at = maze.entrance
     for number, turn in enumerate(turns, start=1):
-        action = turn.action if turn.executed is None else turn.executed
+        action = turn.carried_out
         if action is None:
             continue
         if "obstacle" in turn.events:

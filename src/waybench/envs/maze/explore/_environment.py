@@ -38,7 +38,6 @@ from waybench.envs.maze.explore._source import ExploreSource, decode_explored
 from waybench.envs.maze.explore._wording import FORMS, ExploreWording
 
 PLAY_OPTIONS = (
-    Option(name="protocol", default="sound", choices=("sound",), doc="There is one: nothing is published."),
     Option(
         name="wording",
         default="ascii",

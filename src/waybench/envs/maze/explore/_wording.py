@@ -158,11 +158,9 @@ class ExploreWording(Wording[Maze, Sight, str]):
 
     def parse(self, reply: str, state: Sight) -> str | Invalid:
         """Read the last JSON object with "move" in a reply; see `waybench.core.last_object` for what counts."""
-        reply_object = last_object(reply, "move")
+        reply_object = last_object(reply, "move", unique=True)
         if isinstance(reply_object, Invalid):
             return reply_object
-        if reply_object.duplicate is not None:
-            return Invalid(f"The JSON object has the key {shown(reply_object.duplicate)} twice.")
         move = reply_object["move"]
         if not isinstance(move, str) or move.lower() not in DIRECTIONS:
             return Invalid(f'"move" must be up, down, left or right, not {shown(move)}.')

@@ -85,7 +85,7 @@ def overlays(
 
 def _scored_hops(turn: TurnRecord | None) -> Trajectory:
     """Return the moves of the answer that was scored; empty if there is none."""
-    action = None if turn is None else turn.action if turn.executed is None else turn.executed
+    action = None if turn is None else turn.carried_out
     return () if action is None else read_hops(action)
 
 
@@ -174,7 +174,7 @@ def _destination(question: MapQuestion, turn: TurnRecord | None) -> Overlay:
 
 
 def _minigame(game: Minigame, turn: TurnRecord | None) -> Overlay:
-    action = None if turn is None else turn.action if turn.executed is None else turn.executed
+    action = None if turn is None else turn.carried_out
     here, places = game.move.source, game.places
     caption, crosses, ends = f"Step {game.step}, at {_short(here)}", list[tuple[str, Cell]](), list[str]()
     if turn is None:

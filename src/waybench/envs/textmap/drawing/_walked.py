@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from waybench._svg import drawing, path, texts
-from waybench.core import Picture, plural
+from waybench.core import AnswerState, Picture, plural
 from waybench.envs.textmap.drawing._board import Board, name_shapes
 from waybench.envs.textmap.map import Edge, reached
-from waybench.envs.textmap.questions import AnswerState, MapQuestion
+from waybench.envs.textmap.questions import MapQuestion
 
 _LETTERS = 8.5  # font size of actions
 _FEW, _MOST = 12, 2.0  # places for which a page has room enough, and how many times as much others have at most

@@ -57,7 +57,7 @@ def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
     mode = record.options["mode"]
     triplets: PlayerTriplets = ()
     for turn in record.turns:
-        action = turn.action if turn.executed is None else turn.executed
+        action = turn.carried_out
         hops = () if action is None else read_hops(action)
         triplets += hops if mode == "whole" or len(hops) == 1 else (None,)
     return triplets

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from waybench._package_data import read_text
-from waybench.core import Json, Limits, Option, Play, Stream
+from waybench.core import AnswerState, Json, Limits, Option, Play, Stream
 from waybench.envs.textmap.minigame._failures import MINIGAME_FAILURES, minigame_failure
 from waybench.envs.textmap.minigame._game import PLAYERS, MinigameRules
 from waybench.envs.textmap.minigame._instance import (
@@ -19,7 +19,6 @@ from waybench.envs.textmap.minigame._metrics import METRICS, prove
 from waybench.envs.textmap.minigame._wording import FORMS, PRINTED, MinigameWording
 from waybench.envs.textmap.questions import (
     SOUND,
-    AnswerState,
     map_environment,
     prefix_option,
     protocol_option,

@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from waybench.core import DataError, Json, Outcome, Player, Stream
+from waybench.core import AnswerState, DataError, Json, Judgement, OneAnswerGame, Outcome, Player, Stream
 from waybench.envs.textmap.map import LONGEST_NAME, normalize_action
 from waybench.envs.textmap.minigame._instance import Minigame, outgoing_moves
-from waybench.envs.textmap.questions import AnswerState, Judgement, OneAnswerGame
 from waybench.envs.textmap.worlds import DIRECTIONS, MOVING_VERBS, opposite
 
 

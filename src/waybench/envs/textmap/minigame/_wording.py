@@ -5,11 +5,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from waybench.core import ActionTool, Field, Invalid, ToolCall, without_reasoning
+from waybench.core import ActionTool, AnswerState, Field, Invalid, OneAnswerWording, ToolCall, without_reasoning
 from waybench.envs.textmap.map import Edge, walkthrough
 from waybench.envs.textmap.minigame._instance import Minigame
 from waybench.envs.textmap.minigame._valid_actions import plain
-from waybench.envs.textmap.questions import AnswerState, OneAnswerWording, normal
+from waybench.envs.textmap.questions import normal
 
 MOST_CHARACTERS = 100_000  # of a reply to search for an action
 _LONGEST_MORE = 100  # characters; a longer reply is not compared as a whole

@@ -11,11 +11,7 @@ from waybench.envs.textmap.questions._failures import NO_PLACE
 from waybench.envs.textmap.questions._game import TrajectoryAnswers, read_hops
 from waybench.envs.textmap.questions._instance import LABELS, RELEASED_LABELS, MapQuestion, destination_on, route_on
 from waybench.envs.textmap.questions._isomorph import places_renamed, renamed_question
-from waybench.envs.textmap.questions._one_answer import (
-    AnswerState,
-    Judgement,
-    OneAnswerGame,
-    OneAnswerWording,
+from waybench.envs.textmap.questions._map_environment import (
     listed_names,
     lists_option,
     map_environment,
@@ -53,12 +49,8 @@ __all__ = [
     "RELEASED_LABELS",
     "ROUTE",
     "SOUND",
-    "AnswerState",
     "Hop",
-    "Judgement",
     "MapQuestion",
-    "OneAnswerGame",
-    "OneAnswerWording",
     "Question",
     "Rules",
     "Trajectory",

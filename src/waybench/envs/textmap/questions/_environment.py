@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Environment, HorizonSpec, Json, Limits, Option, Play, Stream
+from waybench.core import AnswerState, Environment, HorizonSpec, Json, Limits, Option, Play, Stream
 from waybench.envs.textmap.map import PlaceMap, resolve_game
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._axes import AXES
@@ -19,14 +19,13 @@ from waybench.envs.textmap.questions._first_errors import DESTINATION_ERRORS, RO
 from waybench.envs.textmap.questions._game import QuestionGame
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
 from waybench.envs.textmap.questions._isomorph import renamed_question
-from waybench.envs.textmap.questions._metrics import METRICS, prove
-from waybench.envs.textmap.questions._one_answer import (
-    AnswerState,
+from waybench.envs.textmap.questions._map_environment import (
     listed_names,
     lists_option,
     map_environment,
     protocol_option,
 )
+from waybench.envs.textmap.questions._metrics import METRICS, prove
 from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
 from waybench.envs.textmap.questions._score import PAPER, SOUND

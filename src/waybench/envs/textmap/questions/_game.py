@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from waybench.core import DataError, Json, Outcome, Stream, is_array
+from waybench.core import AnswerState, DataError, Json, Judgement, OneAnswerGame, Outcome, Stream, is_array
 from waybench.envs.textmap.map import LONGEST_NAME
 from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
 from waybench.envs.textmap.questions._instance import MapQuestion
-from waybench.envs.textmap.questions._one_answer import AnswerState, Judgement, OneAnswerGame
 from waybench.envs.textmap.questions._score import PAPER, SOUND, Rules, length_weight, move_index, reasoning, success
 
 

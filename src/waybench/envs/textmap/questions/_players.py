@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
 
-from waybench.core import Player, Stream
+from waybench.core import AnswerState, Player, Stream
 from waybench.envs.textmap.map import NEVER, Edge, PlaceMap, similarity, track
 from waybench.envs.textmap.questions._answer import Hop, Trajectory
 from waybench.envs.textmap.questions._instance import MapQuestion
-from waybench.envs.textmap.questions._one_answer import AnswerState
 from waybench.envs.textmap.worlds import opposite
 
 _LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path

@@ -8,7 +8,7 @@ from waybench.core import Json, Option, Stream
 from waybench.envs.textmap.map import DIFFICULTIES, Difficulty, PlaceMap, Rule, with_ids
 from waybench.envs.textmap.questions._choose import LONGEST, Kind, choose
 from waybench.envs.textmap.questions._instance import LABELS, RELEASED_LABELS, MapQuestion
-from waybench.envs.textmap.questions._one_answer import prefix_option, questions_option
+from waybench.envs.textmap.questions._map_environment import prefix_option, questions_option
 from waybench.envs.textmap.worlds import WorldItems, draw_world, last_shown_step, size_stream
 
 WORLD_NAMES = ("plain", "ids")

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from waybench.core import AnswerState
 from waybench.envs.textmap.questions._answer import MOST_HOPS, Hop, Trajectory
 from waybench.envs.textmap.questions._instance import MapQuestion
-from waybench.envs.textmap.questions._one_answer import AnswerState
 from waybench.envs.textmap.questions._score import SOUND, move_index
 
 HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."

@@ -3,7 +3,7 @@
 import json
 from functools import lru_cache
 
-from waybench.core import ActionTool, Field, Invalid, Json, ToolCall, object_schema
+from waybench.core import ActionTool, AnswerState, Field, Invalid, Json, OneAnswerWording, ToolCall, object_schema
 from waybench.envs.textmap.map import Names, PlaceMap, all_names, seen_names, simplified, walkthrough
 from waybench.envs.textmap.questions._answer import (
     MOST_HOPS,
@@ -14,7 +14,6 @@ from waybench.envs.textmap.questions._answer import (
     trajectory,
 )
 from waybench.envs.textmap.questions._instance import MapQuestion
-from waybench.envs.textmap.questions._one_answer import AnswerState, OneAnswerWording
 from waybench.envs.textmap.questions._prompts import Template, format_name, format_names, opening, question_text
 
 OBSERVATIONS = ("full", "names")

@@ -1,25 +1,10 @@
-"""Base classes of questions with one answer: the game, the wording and the environment."""
+"""The environment of questions about maps, and the options that several kinds of questions have."""
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from waybench.core import (
-    End,
-    Environment,
-    Facts,
-    Game,
-    Invalid,
-    Json,
-    Option,
-    Outcome,
-    Play,
-    Stream,
-    Transition,
-    Wording,
-)
+from waybench.core import Environment, Json, Option, Play
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
 from waybench.envs.textmap.questions._datasets import PUBLIC_KEY, Ask, MakeSource, MakeSourceWithCutoff, MapItems
 from waybench.envs.textmap.questions._score import PAPER, SOUND
@@ -30,82 +15,6 @@ S = TypeVar("S")
 A = TypeVar("A")
 
 LISTS = ("all", "seen")
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerState(Generic[Q]):
-    """A question and the outcome of the answer.
-
-    Attributes:
-        instance: The question.
-        end: None before the answer.
-    """
-
-    instance: Q
-    end: End | None = None
-
-
-class Judgement(NamedTuple):
-    """The score of an answer.
-
-    Attributes:
-        success: 1 for a right answer.
-        events: Further events to record.
-        outcome: The outcome of a wrong answer.
-    """
-
-    success: float
-    events: Mapping[str, Json]
-    outcome: Outcome
-
-
-class OneAnswerGame(Game[Q, AnswerState[Q], A]):
-    """A game of one turn: it is solved if the answer has success 1."""
-
-    facts = Facts(deterministic=True, turns=1)
-
-    @abstractmethod
-    def answers(self, instance: Q) -> Sequence[A]:
-        """Return the simplest answers to a question."""
-
-    @abstractmethod
-    def judge(self, instance: Q, answer: A) -> Judgement:
-        """Score an answer."""
-
-    def start(self, instance: Q) -> AnswerState[Q]:
-        """Return the state before the answer."""
-        return AnswerState(instance)
-
-    def legal(self, state: AnswerState[Q]) -> Sequence[A]:
-        """Return the simplest answers; empty after the answer."""
-        return () if state.end is not None else self.answers(state.instance)
-
-    def apply(self, state: AnswerState[Q], action: A, rng: Stream) -> Transition[AnswerState[Q]]:
-        """Judge an answer."""
-        success, events, outcome = self.judge(state.instance, action)
-        right = success == 1
-        after = AnswerState(state.instance, End.SOLVED if right else End.FAILED)
-        return Transition(after, success, {"success": success, **events}, Outcome.OK if right else outcome)
-
-    def forfeit(self, state: AnswerState[Q]) -> AnswerState[Q]:
-        """Count an answer that cannot be read as wrong."""
-        return AnswerState(state.instance, End.FAILED)
-
-    def terminal(self, state: AnswerState[Q]) -> End | None:
-        """Return the end of the game; None before the answer."""
-        return state.end
-
-
-class OneAnswerWording(Wording[Q, AnswerState[Q], A]):
-    """A wording with the whole prompt in the rules, and feedback after the answer."""
-
-    def observe(self, state: AnswerState[Q], last: Transition[AnswerState[Q]] | Invalid | None, turn: int) -> str:
-        """Return an empty text before the answer, and the feedback after it."""
-        if last is None:
-            return ""
-        if isinstance(last, Invalid):
-            return last.reason
-        return "Right." if last.events["success"] == 1 else "Wrong."
 
 
 def map_environment(
@@ -166,7 +75,6 @@ def map_environment(
         prove=prove,
         play=lambda options: cached_play(**options),
         decode=decode,
-        level_of=lambda instance: instance.level,
         pooled=True,
         cluster=map_name,
         implied=published_steps,
