@@ -70,10 +70,12 @@ def test_a_step_of_a_walkthrough_is_answered_by_a_known_place_alone() -> None:
     assert json.loads(reply)["location_after"] == place
 
 
-def test_an_environment_without_a_short_form_gets_lines_as_typed() -> None:
+def test_an_environment_without_a_short_form_takes_whole_replies_alone() -> None:
     environment = waybench.load("tilemap/state")
     assert environment.parse_typed is None
-    assert reply_for("banana", Episode(environment, environment.source().item(0))) == "banana"
+    episode = Episode(environment, environment.source().item(0))
+    assert reply_for("banana", episode) is None
+    assert reply_for('{"moves": []}', episode) == '{"moves": []}'
 
 
 def test_a_plan_is_shown_as_it_is_typed(episode: Episode[Any, Any, Any]) -> None:

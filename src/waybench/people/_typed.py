@@ -20,7 +20,7 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
     What a list of actions shows comes first: a number of it is the action that it is beside, whatever the protocol
     would read in the number. A line that the wording understands is a reply as it is. So is one with a brace, even if
     it turns out to be malformed: that costs a person what it costs a model. Any other line is for the environment's
-    `parse_typed`.
+    `parse_typed`, if it has one.
 
     Args:
         typed: The line.
@@ -36,7 +36,7 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
         action = parse_typed(typed, state)
         if action is not None:
             return wording.render(action, state)
-    if "{" in typed or parse_typed is None or wording.understands(typed, state):
+    if "{" in typed or wording.understands(typed, state):
         return typed
-    action = parse_typed(typed, state)
+    action = None if parse_typed is None else parse_typed(typed, state)
     return None if action is None else wording.render(action, state)
