@@ -36,6 +36,7 @@ def test_what_a_run_may_spend() -> None:
         run_budget(None, [gtb], models, {}, {}),
         run_budget("none", [alicia], models, {}, {}),
         run_budget(None, [alicia], ["waybench/oracle"], {}, {}),
+        run_budget(None, [alicia], ["python:my_module.reply"], {}, {}),  # whose tokens are not recorded
         run_budget("200k", [search], models, {}, {}),  # the search plans with it
     ):
         assert given == (None, False, "", ())

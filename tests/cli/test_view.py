@@ -72,12 +72,13 @@ def test_a_record_that_is_none_is_skipped_and_named_and_the_others_stay(log: Pat
 @pytest.mark.parametrize(
     ("args", "expected"),
     [
-        (["nowhere"], "'nowhere' does not exist"),
+        (["nowhere"], "no folder nowhere: give the folder that `waybench run --out` wrote"),
         ([".", "--port", "65536"], "65536 is not in the range"),
         ([".", "--every", "0"], "0.0 is not in the range"),
         ([".", "--prices", "nowhere.json"], "cannot read nowhere.json"),
         ([".", "--host", "0.0.0.0"], "No such option '--host'"),
-        ([], "Directory 'waybench-out' does not exist"),
+        ([], "no folder waybench-out: give"),
+        (["nowhere"], "to start before the run, create the folder first"),
     ],
 )
 def test_wrong_usage(
@@ -112,6 +113,24 @@ def test_the_browser_is_opened(command: Command, tmp_path: Path, monkeypatch: py
     (url,) = opened
     assert said.stdout == f"view: {url} (press Ctrl-C to stop)\n"
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{32}", url, re.ASCII)
+
+
+def test_records_of_people_are_viewed_beside_their_file(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    served: list[Any] = []
+
+    def serve(build: Any, listener: Any, *given: Any, **more: Any) -> None:
+        listener.close()
+        served.extend((*given, more["start"]))
+
+    monkeypatch.setattr("waybench.cli._view.serve", serve)
+    records = tmp_path / "people.jsonl"
+    records.touch()
+    assert command("view", records).exit_code == 0
+    site, folders, start = served
+    assert (site, folders) == (tmp_path / "site", (records,))
+    assert all(run.endswith(f"--out {tmp_path}") for run in start.values())
 
 
 @pytest.mark.slow

@@ -121,7 +121,8 @@ def test_two_people_play_two_items_each(server: Server, visits: Visits, tmp_path
     bob.fill("#typed", "banana")
     bob.keyboard.press("Enter")
     bob.wait_for_selector("text=Not understood")
-    bob.fill("#typed", "u9")
+    bob.fill("#typed", "")
+    bob.click("[data-part=up]")
     bob.keyboard.press("Enter")
     bob.wait_for_selector("text=2 requests left")
     # The server goes, and comes back with everything.

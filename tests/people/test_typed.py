@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import pytest
@@ -5,7 +6,7 @@ import pytest
 import waybench
 from tests.cli.support import plan
 from waybench.core import Episode, Invalid
-from waybench.people import reply_for
+from waybench.people import PlayedEpisode, reply_for
 
 
 @pytest.fixture
@@ -49,10 +50,32 @@ def test_what_is_neither_does_not_count(episode: Episode[Any, Any, Any], typed: 
     assert reply_for(typed, episode) is None
 
 
-def test_an_environment_without_a_short_form_gets_lines_as_typed() -> None:
+@pytest.mark.parametrize("protocol", ["paper", "sound"])
+def test_a_line_that_names_no_action_does_not_count_where_the_protocol_would_act_on_it(protocol: str) -> None:
+    environment = waybench.load("hanoi/rods")
+    game = PlayedEpisode(Episode(environment, environment.source().item(0), {"protocol": protocol}), "hanoi", {})
+    assert game.reply_for("banana") is None
+    named = "move the top disk of rod A to the top of rod C"
+    assert game.reply_for(named) == named
+
+
+def test_a_step_of_a_walkthrough_is_answered_by_a_known_place_alone() -> None:
+    environment = waybench.load("textmap/extract")
+    episode = Episode(environment, environment.source().item(0))
+    assert environment.typed_actions is not None
+    place, *_ = (action.typed for action in environment.typed_actions(episode.state))
+    assert reply_for("help", episode) is None
+    reply = reply_for(place.upper(), episode)
+    assert reply is not None
+    assert json.loads(reply)["location_after"] == place
+
+
+def test_an_environment_without_a_short_form_takes_whole_replies_alone() -> None:
     environment = waybench.load("tilemap/state")
     assert environment.parse_typed is None
-    assert reply_for("banana", Episode(environment, environment.source().item(0))) == "banana"
+    episode = Episode(environment, environment.source().item(0))
+    assert reply_for("banana", episode) is None
+    assert reply_for('{"moves": []}', episode) == '{"moves": []}'
 
 
 def test_a_plan_is_shown_as_it_is_typed(episode: Episode[Any, Any, Any]) -> None:

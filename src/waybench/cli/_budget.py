@@ -16,6 +16,7 @@ NO_BUDGET = "none"
 # all attempts takes many times as much: without a limit, `alicia`, `aqa` and `gtb` with four items each took 3.8
 # million.
 _LADDER = 1_000_000
+_UNPAID = ("waybench/", "python:")
 _STEP = 100_000  # budgets are multiples of it
 
 
@@ -81,7 +82,7 @@ def run_budget(
     Raises:
         UsageError: If the text is no budget, or is in dollars and a model has no price.
     """
-    paid = [model for model in dict.fromkeys(models) if not model.startswith("waybench/")]
+    paid = [model for model in dict.fromkeys(models) if not model.startswith(_UNPAID)]
     if text == NO_BUDGET or not paid or all(entry.searches for entry in entries):
         return NO_LIMIT
     if text is not None:

@@ -1,6 +1,7 @@
 """Places of logs: a path, or the URL of a folder."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,23 @@ def log_places(metavar: str, **settings: Any) -> Callable[[Callable[..., Any]], 
     return click.argument(
         "folders", nargs=-1, type=LogPlace(**settings), default=(str(DEFAULT_OUT),), metavar=f"[{metavar}]..."
     )
+
+
+def check_there(folders: Iterable[Path], advice: str = "") -> None:
+    """Refuse a place that is not there, before anything is written: the site may be inside it.
+
+    Args:
+        folders: The folders, and files of records.
+        advice: What else the user can do.
+
+    Raises:
+        UsageError: If one of them is not there.
+    """
+    for folder in folders:
+        if not os.path.exists(folder):
+            raise UsageError(
+                f"no folder {folder}: give the folder that `waybench run --out` wrote, or a file of records{advice}"
+            )
 
 
 def is_copy(path: Path) -> bool:

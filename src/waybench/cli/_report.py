@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
-from waybench.cli._log_place import log_places, refuse_copy
+from waybench.cli._log_place import check_there, log_places, refuse_copy
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
-from waybench.core import PROCESSES, UsageError, Workers
+from waybench.core import PROCESSES, Workers
 
 if TYPE_CHECKING:
     from waybench.reporting import Progress, Report
@@ -158,11 +158,7 @@ def build(
         write_report,
     )
 
-    for folder in folders:  # before the site is made, which may be inside a folder that is not there
-        if not os.path.exists(folder):
-            raise UsageError(
-                f"no folder {folder}: give the folder that `waybench run --out` wrote, or a file of records"
-            )
+    check_there(folders)
     known = read_prices(prices) if prices else None
     facts = read_models(models) if models else None
     passed_over: list[Skipped] = []

@@ -1,5 +1,6 @@
 """`waybench view`: the report, served on this machine while a run goes on."""
 
+import os
 import shlex
 import threading
 import webbrowser
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._log_place import is_copy, log_places
+from waybench.cli._log_place import check_there, is_copy, log_places
 from waybench.cli._output import to_stderr
 from waybench.cli._params import FiniteRange
 from waybench.cli._report import PRICES, build, site_beside
@@ -18,8 +19,10 @@ from waybench.view import Outcome, address, listen, new_token, serve
 
 
 @click.command()
-@log_places("DIR|URL", exists=True, file_okay=False)
-@click.option("--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; DIR/site by default.")
+@log_places("DIR|URL|FILE")
+@click.option(
+    "--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; by default as for `waybench report`."
+)
 @click.option("--title", default="waybench", show_default=True, help="Title of the site.")
 @PRICES
 @click.option(
@@ -42,7 +45,7 @@ def view(
     every: float,
     open_browser: bool,
 ) -> None:
-    """Serve a live report of the runs in some folders.
+    """Serve a live report of the runs in some folders, and of people's records.
 
     It writes the same site as `waybench report` and serves it on this machine only. When the logs change, it
     rebuilds the site, and open pages reload. The address has a token, which keeps out other users of this machine.
@@ -50,6 +53,7 @@ def view(
     """
     if prices:
         read_prices(prices)  # an error in it is shown now, and not by every build
+    check_there(folders, "; to start before the run, create the folder first")
     site = prepare_folder(out or site_beside(folders[0]))
     if any(map(is_copy, folders)):
         to_stderr("view: logs at a URL are copied once; start again to see newer ones")
@@ -104,7 +108,7 @@ def _start(folder: Path) -> dict[str, str]:
         "Run a hosted model, with its API key in an environment variable:": "openai/gpt-4o",
         "Or run an embedded player, which needs no API key or network:": "waybench/noisy-0.3",
     }
-    out = shlex.quote(str(folder))
+    out = shlex.quote(str(folder.parent if os.path.isfile(folder) else folder))
     return {what: f"waybench run {TASKS[0].name} --model {model} --out {out}" for what, model in models.items()}
 
 

@@ -57,6 +57,10 @@ class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
         """Read a reply as the base wording does."""
         return self._base.parse(reply, state)
 
+    def understands(self, reply: str, state: S) -> bool:
+        """Return what the base wording returns."""
+        return self._base.understands(reply, state)
+
     def remember(self, reply: str, parsed: A | Invalid) -> str:
         """Return what the base wording returns."""
         return self._base.remember(reply, parsed)

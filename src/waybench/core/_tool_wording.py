@@ -215,6 +215,10 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         call = checked_call(only, self.tools(state))
         return call if isinstance(call, Invalid) else self.parse_call(call, state)
 
+    def understands(self, reply: str, state: S) -> bool:
+        """Return whether a reply has a call of an action, whatever the base wording reads in texts."""
+        return Wording.understands(self, reply, state)
+
     def remember(self, reply: str, parsed: A | Invalid) -> str:
         """Return the reply; where the base wording shows what was read in its place, the call without its text."""
         if not self._base.rewrites or isinstance(parsed, Invalid):

@@ -172,6 +172,13 @@ class Wording(ABC, Generic[I, S, A]):
     def parse(self, reply: str, state: S) -> A | Invalid:
         """Read a reply. It is hostile input: parsed or refused with a reason, never repaired, never evaluated."""
 
+    def understands(self, reply: str, state: S) -> bool:
+        """Return whether a reply says what to do; by default whether `parse` reads it.
+
+        A person whose reply does not can try again at no cost, also where the protocol acts on such a reply.
+        """
+        return not isinstance(self.parse(reply, state), Invalid)
+
     def remember(self, reply: str, parsed: A | Invalid) -> str:
         """Return the player's own turn as the chat shows it from now on; by default as it was said.
 

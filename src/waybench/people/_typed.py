@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from waybench.core import Episode, Invalid, TypedAction
+from waybench.core import Episode, TypedAction
 
 LONGEST = 100_000  # characters of a reply
 
@@ -18,9 +18,9 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
     """Return the reply that a typed line stands for.
 
     What a list of actions shows comes first: a number of it is the action that it is beside, whatever the protocol
-    would read in the number. A line that the wording can parse is a reply as it is. So is one with a brace, even if it
-    turns out to be malformed: that costs a person what it costs a model. Any other line is for the environment's
-    `parse_typed`.
+    would read in the number. A line that the wording understands is a reply as it is. So is one with a brace, even if
+    it turns out to be malformed: that costs a person what it costs a model. Any other line is for the environment's
+    `parse_typed`, if it has one.
 
     Args:
         typed: The line.
@@ -36,7 +36,7 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
         action = parse_typed(typed, state)
         if action is not None:
             return wording.render(action, state)
-    if "{" in typed or parse_typed is None or not isinstance(wording.parse(typed, state), Invalid):
+    if "{" in typed or wording.understands(typed, state):
         return typed
-    action = parse_typed(typed, state)
+    action = None if parse_typed is None else parse_typed(typed, state)
     return None if action is None else wording.render(action, state)

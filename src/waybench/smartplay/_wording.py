@@ -183,6 +183,11 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         result = sound_match(reply, actions)
         return result if isinstance(result, Invalid) else Choice(result)
 
+    def understands(self, reply: str, state: AgentState[I, W]) -> bool:
+        """Return whether a reply names an action; "paper" takes the first one where it names none."""
+        action = self.parse(reply, state)
+        return not isinstance(action, Invalid) and action.named
+
     def render(self, action: Choice, state: AgentState[I, W]) -> str:
         """Return an action's name, or a thought that says nothing."""
         if action.action is None:

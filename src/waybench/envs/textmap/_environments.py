@@ -21,5 +21,9 @@ MINIGAME = replace(
     typed_help=people.MINIGAME_HELP,
 )
 EXTRACT = replace(
-    extract.EXTRACT, presentation=PRESENTATION, parse_typed=people.parse_extract, typed_help=people.EXTRACT_HELP
+    extract.EXTRACT,
+    presentation=PRESENTATION,
+    parse_typed=people.parse_extract,
+    typed_actions=people.extract_actions,
+    typed_help=people.EXTRACT_HELP,
 )

@@ -5,16 +5,15 @@ from typing import Any
 
 from waybench.core import Board, TurnRecord, TypedAction
 from waybench.envs.textmap.extract import Extraction, ExtractionState
-from waybench.envs.textmap.map import reached, seen_names
+from waybench.envs.textmap.map import all_names, reached, seen_names
 from waybench.envs.textmap.minigame import Minigame
 from waybench.envs.textmap.questions import Hop, Trajectory
 
-EXTRACT_HELP = "Type the place after the step, or the reply itself."
+EXTRACT_HELP = "Type the place after the step, by its name, or the reply itself."
 MINIGAME_HELP = "Type an action of the list or its number."
 
 _KEYS = {"north": "up", "south": "down", "west": "left", "east": "right"}
 _MOST = 60  # places and actions in a list
-_LONGEST = 200  # characters of a place's name
 
 
 def board(state: Any, turns: Sequence[TurnRecord]) -> Board:
@@ -71,12 +70,20 @@ def parse_minigame(text: str, state: Any) -> str | None:
     return names.get(text) or next((name for name in names.values() if name.casefold() == text.casefold()), None)
 
 
+def extract_actions(state: ExtractionState) -> Sequence[TypedAction]:
+    """Return the places that a reader of the walkthrough knows, where one step is asked for."""
+    if state.mode != "steps" or state.end is not None:
+        return ()
+    return [TypedAction(place) for place in seen_names(state.task.map, state.task.cutoff).places[:_MOST]]
+
+
 def parse_extract(text: str, state: ExtractionState) -> Trajectory | None:
     """Return the triplet of the next step that ends at the place that a person has typed."""
-    place = text.strip()
-    if state.mode != "steps" or state.end is not None or not 1 <= len(place) <= _LONGEST:
+    if state.mode != "steps" or state.end is not None:
         return None
-    return (Hop(state.place, _next_action(state.task, state.step), place),)
+    typed = text.strip().casefold()
+    place = next((place for place in all_names(state.task.map).places if place.casefold() == typed), None)
+    return None if place is None else (Hop(state.place, _next_action(state.task, state.step), place),)
 
 
 def _next_action(task: Extraction, number: int) -> str:

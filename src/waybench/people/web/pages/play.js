@@ -53,7 +53,9 @@ document.addEventListener("submit", (event) => {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-part]");
-  if (button) addPart(button);
+  if (!button) return;
+  addPart(button);
+  if (event.detail) button.blur(); // After a click, Enter sends; on a button with the focus it would press it again.
 });
 
 document.addEventListener("keydown", (event) => {
