@@ -168,3 +168,12 @@ def test_coverage_of_clustered_attempts(share: float) -> None:
         assert found.high is not None
         covered += found.low <= share <= found.high
     assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_a_mean_at_a_bound_is_within_its_interval() -> None:
+    for count in range(2, 100):
+        for low, high in ((0.0, 1.0), (0.0, 100.0), (-100.0, 7.0)):
+            for end in (low, high):
+                found = clustered_mean([end] * count, range(count), low, high)
+                assert found is not None and found.low is not None and found.high is not None
+                assert found.low <= found.value <= found.high

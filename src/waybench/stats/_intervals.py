@@ -83,7 +83,9 @@ def clustered_mean(
         return None
     ratio = float(totals.sum() / counts.sum())
     ends = _interval(totals, counts, ratio, (low, high), confidence)
-    return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=groups)
+    # At a bound the ends are rounded, and may miss it by the last digit.
+    left, right = (min(ends[0], ratio), max(ends[1], ratio)) if ends else (None, None)
+    return Mean(ratio, left, right, n=len(values), clusters=groups)
 
 
 def jackknifed(

@@ -230,8 +230,8 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
         return None
     # Of several that were taken as often, the first by its text: the order of the episodes is to make no difference.
     count, constant = len(each), min(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0]))[0]
-    ceiling, chance = sign * sum(one.ceiling for one in each) / count, any(one.chance for one in each)
-    return Rescaled(mean, sign * sum(floors) / count, ceiling, constant, chance)
+    floor, ceiling = (sign * sum(ends) / count + 0.0 for ends in (floors, [one.ceiling for one in each]))  # and no -0.0
+    return Rescaled(mean, floor, ceiling, constant, any(one.chance for one in each))
 
 
 def why_not_rescaled(items: Mapping[ItemKey, Sequence[Row]]) -> str:
