@@ -78,7 +78,12 @@ def clustered_mean(
     if not values:
         return None
     where, groups = numbered(clusters)
-    totals, counts = cluster_totals(where, values), cluster_totals(where, sizes)
+    # Sums of floats depend on their order, and that of logs depends on which episode ended first.
+    parts = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
+    order = np.lexsort(parts)
+    totals, counts = (cluster_totals(where[order], part[order]) for part in parts)
+    order = np.lexsort((totals, counts))
+    totals, counts = totals[order], counts[order]
     if not counts.any():
         return None
     ratio = float(totals.sum() / counts.sum())
