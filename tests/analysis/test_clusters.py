@@ -11,6 +11,7 @@ from tests.analysis.episodes import played
 from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
 from waybench.analysis import Estimate, LoggedEpisode, overall, rows, tidy
+from waybench.analysis.comparisons import item_scores
 from waybench.analysis.estimates import cluster_values
 from waybench.analysis.results import Cluster, row
 from waybench.core import Usage
@@ -92,6 +93,23 @@ def test_what_was_not_read_is_in_no_average_of_the_paper() -> None:
     assert (found.metrics["success"].n, found.macro["success"].clusters) == (30, 1)
     assert only(answered("null", MAPS)).macro.keys().isdisjoint({"success", "success_easy", "spl"})
     assert only(answered("null", MAPS)).macro["parsed"].value == 0
+
+
+def test_an_attempt_that_was_not_read_is_in_no_average_of_the_paper() -> None:
+    """Of three attempts at each question two cannot be read: the rate is that of the one that can."""
+    attempts = [
+        replace(episode, record=replace(episode.record, attempt=attempt), model="m")
+        for attempt, player in enumerate(("null", "oracle", "null"), start=1)
+        for episode in answered(player, MAPS, protocol="paper")
+    ]
+    found = only(attempts)
+    assert (found.metrics["success"].value, found.macro["success"].value, found.metrics["parsed"].value) == (
+        1,
+        1,
+        pytest.approx(1 / 3),
+    )
+    (compared,) = item_scores(rows(attempts))
+    assert set(compared.values.values()) == {1}
 
 
 def test_instances_without_clusters_are_their_own() -> None:

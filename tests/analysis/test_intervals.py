@@ -168,3 +168,27 @@ def test_coverage_of_clustered_attempts(share: float) -> None:
         assert found.high is not None
         covered += found.low <= share <= found.high
     assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_a_mean_at_a_bound_is_within_its_interval() -> None:
+    for count in range(2, 100):
+        for low, high in ((0.0, 1.0), (0.0, 100.0), (-100.0, 7.0)):
+            for end in (low, high):
+                found = clustered_mean([end] * count, range(count), low, high)
+                assert found is not None and found.low is not None and found.high is not None
+                assert found.low <= found.value <= found.high
+
+
+def test_the_order_of_the_values_makes_no_difference() -> None:
+    rng = np.random.default_rng(3)
+    values, clusters = rng.normal(95, 7, 60).tolist(), rng.integers(0, 12, 60).tolist()
+    sizes = rng.integers(1, 9, 60).astype(float).tolist()
+    for given in (None, sizes):
+        found = set[Mean | None]()
+        for _ in range(50):
+            order = rng.permutation(60)
+            mixed = None if given is None else [given[number] for number in order]
+            found.add(
+                clustered_mean([values[n] for n in order], [clusters[n] for n in order], None, None, mixed),
+            )
+        assert len(found) == 1

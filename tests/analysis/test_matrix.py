@@ -11,7 +11,7 @@ from tests.analysis.test_frames import row
 from waybench.analysis import Row
 from waybench.analysis.estimates import Score, matrix, matrix_text
 from waybench.analysis.estimates._matrix import mean_score, surely_above
-from waybench.analysis.results import Anchors, Cluster, Group
+from waybench.analysis.results import Anchors, Cluster, Group, family_of
 from waybench.envs import registry
 
 MAZE, HANOI = "maze/alicia", "hanoi/rods"
@@ -50,6 +50,18 @@ def test_a_mean_of_scores_by_hand() -> None:
     assert (found.value, found.low, found.high) == (60, 60 - 2.5, pytest.approx(60 + math.sqrt(80) / 2))
     assert mean_score([]) is None
     assert mean_score([found, Score(value=10, low=None, high=None)]) == Score(value=35, low=None, high=None)
+
+
+def test_no_two_families_have_the_same_name() -> None:
+    families = {family_of(entry.id) for entry in registry.built_in}
+    assert len({family.name for family in families}) == len(families)
+
+
+def test_the_summary_has_partly_seen_mazes_beside_the_others() -> None:
+    seen, hidden = attempts("a", MAZE, [1, 0.5, 1, 0.5]), attempts("a", "maze/explore", [0, 1, 0, 1])
+    [told] = matrix([*seen, *hidden]).to_json()
+    assert {name: cell["items"] for name, cell in told["cells"].items()} == {"maze": 4, "maze/explore": 4}
+    assert told["cells"]["maze"]["score"]["value"] == 75
 
 
 def test_cells_and_means() -> None:

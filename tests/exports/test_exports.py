@@ -79,6 +79,17 @@ def test_every_eval_ever_has_polarity_intervals_and_every_episode(logs: Path, tm
         assert (interval.get("lower"), interval.get("upper")) == (one.total.best.low, one.total.best.high)
         intervals += bool(interval)
         assert headline["metric_config"]["lower_is_better"] == (one.group.task == "guessnum")
+        configs = {
+            each["metric_config"]["metric_kind"]: each["metric_config"] for each in document["evaluation_results"]
+        }
+        # Bounds are those with the options of play, and facts of the items are better neither way.
+        if "unparsed" in configs:
+            assert (configs["unparsed"]["min_score"], configs["unparsed"]["max_score"]) == one.total.ranges["unparsed"]
+            assert configs["unparsed"]["min_score"] == 0
+        best = "mean over items of the best attempt" if one.group.task == "alicia" else None
+        assert headline["metric_config"].get("additional_details", {}).get("aggregation") == best
+        for fact in configs.keys() & {"minimum", "answerable"}:
+            assert configs[fact]["additional_details"]["direction"] == "neither lower nor higher is better"
         for line, (episode, row) in zip(lines, one.episodes, strict=True):
             assert line["sample_hash"] == row.instance
             assert line["evaluation"]["is_correct"] == (episode.record.end == "solved")

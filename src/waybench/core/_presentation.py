@@ -32,6 +32,8 @@ class Presentation:
 
     Attributes:
         title: The family's heading in reports; the environment's own title if empty.
+        family: The family's name in summaries, where its environments are apart from others with the same first part of
+            the id; by default that part.
         lead: One or two sentences on what the family measures, below the heading.
         level: What a level is called.
         levels: Its plural; by default `level` with an "s".
@@ -65,6 +67,7 @@ class Presentation:
     """
 
     title: str = ""
+    family: str = ""
     lead: str = ""
     level: str = "level"
     levels: str = ""

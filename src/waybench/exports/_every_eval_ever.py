@@ -95,8 +95,12 @@ def _means(one: Results) -> Iterator[tuple[Metric, Mean]]:
 
 def _result(one: Results, metric: Metric, mean: Mean, settings: dict[str, str]) -> Json:
     group = one.group
-    low = "-Infinity" if metric.low is None else metric.low
-    high = "Infinity" if metric.high is None else metric.high
+    least, greatest = one.total.ranges[metric.name]
+    details: dict[str, Json] = {}
+    if registry.load(group.env).best_of and metric.name == one.total.headline:
+        details["aggregation"] = "mean over items of the best attempt"
+    if not metric.better:  # the schema knows two directions alone
+        details["direction"] = "neither lower nor higher is better"
     interval = (
         {}
         if mean.low is None or mean.high is None
@@ -131,8 +135,9 @@ def _result(one: Results, metric: Metric, mean: Mean, settings: dict[str, str]) 
             **({"metric_unit": metric.unit} if metric.unit else {}),
             "lower_is_better": metric.better == "lower",
             "score_type": "continuous",
-            "min_score": low,
-            "max_score": high,
+            "min_score": "-Infinity" if least is None else least,
+            "max_score": "Infinity" if greatest is None else greatest,
+            **({"additional_details": details} if details else {}),
         },
         "score_details": {
             "score": mean.value,

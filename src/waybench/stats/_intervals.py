@@ -78,12 +78,19 @@ def clustered_mean(
     if not values:
         return None
     where, groups = numbered(clusters)
-    totals, counts = cluster_totals(where, values), cluster_totals(where, sizes)
+    # Sums of floats depend on their order, and that of logs depends on which episode ended first.
+    parts = np.asarray(values, dtype=np.float64), np.ones(len(values)) if sizes is None else np.asarray(sizes)
+    order = np.lexsort(parts)
+    totals, counts = (cluster_totals(where[order], part[order]) for part in parts)
+    order = np.lexsort((totals, counts))
+    totals, counts = totals[order], counts[order]
     if not counts.any():
         return None
     ratio = float(totals.sum() / counts.sum())
     ends = _interval(totals, counts, ratio, (low, high), confidence)
-    return Mean(ratio, *(ends or (None, None)), n=len(values), clusters=groups)
+    # At a bound the ends are rounded, and may miss it by the last digit.
+    left, right = (min(ends[0], ratio), max(ends[1], ratio)) if ends else (None, None)
+    return Mean(ratio, left, right, n=len(values), clusters=groups)
 
 
 def jackknifed(

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from math import fsum
 from typing import Any, NamedTuple
 
 from waybench.analysis.results._groups import Cluster
@@ -220,19 +221,21 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
     chosen = _chosen(each, scores.clusters)
     nothing = [one.nothing for one in each]
     floors = [one.constants.get(text, one.nothing) for one, text in zip(each, chosen, strict=True)]
-    if sum(floors) <= sum(nothing) + _TINY:  # what was best elsewhere is no better here
+    if fsum(floors) <= fsum(nothing) + _TINY:  # what was best elsewhere is no better here
         floors, chosen = nothing, [""]
     room = [one.ceiling - floor for one, floor in zip(each, floors, strict=True)]
     if not _resolved(room, scores.clusters):
         return None
     above = [sign * score - floor for score, floor in zip(scores.values.values(), floors, strict=True)]
-    mean = clustered_mean(above, scores.clusters, *_ends(each, floors, sum(room)), room)
+    mean = clustered_mean(above, scores.clusters, *_ends(each, floors, fsum(room)), room)
     if mean is None:
         return None
     # Of several that were taken as often, the first by its text: the order of the episodes is to make no difference.
     count, constant = len(each), min(Counter(chosen).items(), key=lambda pair: (-pair[1], pair[0]))[0]
-    ceiling, chance = sign * sum(one.ceiling for one in each) / count, any(one.chance for one in each)
-    return Rescaled(mean, sign * sum(floors) / count, ceiling, constant, chance)
+    floor, ceiling = (
+        sign * fsum(ends) / count + 0.0 for ends in (floors, [one.ceiling for one in each])
+    )  # and no -0.0
+    return Rescaled(mean, floor, ceiling, constant, any(one.chance for one in each))
 
 
 def why_not_rescaled(items: Mapping[ItemKey, Sequence[Row]]) -> str:
@@ -296,5 +299,5 @@ def _ends(each: Sequence[_Between], floors: Sequence[float], room: float) -> Ran
     for side in (0, 1):
         most = [one.ends[side] for one in each]
         known = [end - floor for end, floor in zip(most, floors, strict=True) if end is not None]
-        ends.append(sum(known) / room if len(known) == len(each) else None)
+        ends.append(fsum(known) / room if len(known) == len(each) else None)
     return ends[0], ends[1]

@@ -148,7 +148,10 @@ def measured(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metri
     values = item_values(items, head, lambda row: row.metrics[metric.name])
     if metric.per is None:
         return Measured(values, None)
-    each = item_values(items, head, lambda row: row.sizes.get(metric.name))
+    # Of the attempts that have a value: one whose reply cannot be read is in neither part of a share.
+    each = item_values(
+        items, head, lambda row: None if row.metrics[metric.name] is None else row.sizes.get(metric.name)
+    )
     values = {key: value for key, value in values.items() if each.get(key)}
     return Measured(values, [each[key] for key in values])
 

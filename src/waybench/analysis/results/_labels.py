@@ -19,7 +19,7 @@ class Family(NamedTuple):
     """Environments that are shown together.
 
     Attributes:
-        name: The family in their ids.
+        name: Its name, which no other family has: mostly the first part of their ids.
         title: Its title.
     """
 
@@ -30,7 +30,7 @@ class Family(NamedTuple):
 def family_of(env_id: str) -> Family:
     """Return an environment's family; its title is that of the environment if its presentation declares no other."""
     env = registry.load(env_id)
-    return Family(env_id.partition("/")[0], env.presentation.title or env.title)
+    return Family(env.presentation.family or env_id.partition("/")[0], env.presentation.title or env.title)
 
 
 def labels(groups: Iterable[Group]) -> dict[Group, str]:

@@ -79,6 +79,7 @@ def _gained(state: Sight) -> float:
 
 PRESENTATION = Presentation(
     title="Mazes, partly seen",
+    family="maze/explore",
     lead=(
         "The player sees a window of the maze that moves with it, moves one cell a turn and has to find the exit. A "
         "shortest path scores 100, which takes luck where the maze is unknown."
