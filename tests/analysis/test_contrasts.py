@@ -212,6 +212,33 @@ def test_verdicts(first: list[float], second: list[float], margin: float, verdic
     assert one(first, second, margin).verdict is verdict
 
 
+def test_a_tie_takes_many_clusters_and_not_only_many_items() -> None:
+    # Ten maps of 50 questions each, at which one in a hundred results differs, to either side. One map in ten may be
+    # another story altogether, and is in none of ten maps in 35 % of samples.
+    rng = np.random.default_rng(3)
+    mine, theirs = (rng.random((2, 500)) > 0.005).astype(float)
+    maps = [number // 50 for number in range(500)]
+    alone = one(mine, theirs)
+    assert (alone.nearly_tied, alone.verdict) == (True, Verdict.TIED)
+    clustered = one(mine, theirs, clusters=maps)
+    assert (clustered.nearly_tied, clustered.verdict) == (True, Verdict.NOT_SHOWN)
+    assert "a tie within ±0.050 takes 60 clusters" in verdict_sentence(clustered)
+    assert one(mine, theirs, clusters=[number // 5 for number in range(500)]).verdict is Verdict.TIED
+
+
+def test_ties_are_rarely_shown_where_maps_differ() -> None:
+    # At one map in ten, one player solves half of the questions more: a difference of 0.05, as great as the margin.
+    rng = np.random.default_rng(9)
+    maps = np.repeat(np.arange(10), 50)
+    tied = 0
+    for _ in range(100):
+        better = (rng.random(10) < 0.1)[maps] * 0.5
+        chance = rng.random(500)
+        mine, theirs = (chance < better + 0.01) * 1.0, ((chance > 0.98) & (better == 0)) * 1.0
+        tied += one(mine, theirs, clusters=maps.tolist()).verdict is Verdict.TIED
+    assert tied <= 10
+
+
 def test_a_lower_value_can_be_the_better_one() -> None:
     lower = replace(SHARE, better="lower")
     found = one([1.0] * 6, [0.0] * 6, metric=lower)

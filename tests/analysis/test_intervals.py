@@ -85,6 +85,25 @@ def test_what_cannot_be_known_is_none() -> None:
         clustered_mean([1.0], [])
 
 
+def test_nearly_full_marks_are_no_more_certain_than_full_ones() -> None:
+    # By hand, for nine of 1 and one of 0.95: p = 0.995, and p (1 - p) / 10 = 0.0004975 is less than the variance of the
+    # sample with 0.9 halves of a value at either bound, 0.000025 + 0.45 (0.995² + 0.005²) / 100. So it is Wilson's for
+    # ten trials, with Student's t: 2.262157² / 10 = 0.511735.
+    found, full = (clustered_mean([1.0] * 9 + [last], range(10), 0, 1) for last in (0.95, 1.0))
+    assert found is not None
+    assert full is not None
+    assert found.low is not None
+    assert full.low is not None
+    middle, half = 0.995 + 0.511735 / 2, math.sqrt(0.511735 * (0.995 * 0.005 + 0.511735 / 4))
+    assert found.low == pytest.approx((middle - half) / 1.511735, abs=1e-5)
+    assert found.low < full.low
+    # None at a bound: nothing says that such values are common, and the interval is narrow.
+    between = clustered_mean([0.99] * 9 + [0.95], range(10), 0, 1)
+    assert between is not None
+    assert between.low is not None
+    assert between.low > 0.97
+
+
 def test_stays_within_the_bounds() -> None:
     found = clustered_mean([100.0, 100.0, 100.0, 60.0], range(4), 0, 100)
     assert found is not None

@@ -53,7 +53,8 @@ def clustered_mean(
     Carr, J. Official Statistics 13, 1997; Korn and Graubard, Survey Methodology 24, 1998). It is for all values between
     the bounds, since their error shrinks towards a bound as that of a share does. Where each cluster is wholly at one
     bound, and either all at the same one or all of one size, clusters are a binomial sample: it is then Wilson's for
-    their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Elsewhere
+    their number, with the normal quantile; so that ten mazes all solved say 72 to 100 %, not a certain 100 %. Where
+    single values are partly at a bound, the error allows for rare ones at the other bound (`_with_unseen`). Elsewhere
     it is Student's t around the mean, cut at the bound that there is.
 
     One cluster gives no interval, and neither do clusters that are all alike between the bounds, which do not show
@@ -87,7 +88,7 @@ def clustered_mean(
     if not counts.any():
         return None
     ratio = float(totals.sum() / counts.sum())
-    ends = _interval(totals, counts, ratio, (low, high), confidence)
+    ends = _interval(totals, counts, ratio, (low, high), confidence, single=groups == len(values))
     # At a bound the ends are rounded, and may miss it by the last digit.
     left, right = (min(ends[0], ratio), max(ends[1], ratio)) if ends else (None, None)
     return Mean(ratio, left, right, n=len(values), clusters=groups)
@@ -160,8 +161,10 @@ def _interval(
     ratio: float,
     bounds: tuple[float | None, float | None],
     confidence: float,
+    *,
+    single: bool,
 ) -> tuple[float, float] | None:
-    (low, high), groups = bounds, len(totals)
+    (low, high), groups, at_bounds = bounds, len(totals), 0.0
     if groups == 1:
         return None
     if low is not None and high is not None:
@@ -170,15 +173,35 @@ def _interval(
         at_end = at_top | (np.abs(totals - low * sizes) <= near)
         if at_end.all() and (at_top.all() or not at_top.any() or np.ptp(sizes) == 0):
             return _wilson(float(at_top.mean()), groups, normal_quantile((1 - confidence) / 2), low, high)
+        at_bounds = float(sizes[at_end].sum() / sizes.sum()) if single else 0.0
     found = robust_mean(totals, sizes)
     if found is None:
         return None
     quantile = t_quantile((1 - confidence) / 2, found.freedom)
     if low is not None and high is not None and low < ratio < high:
         share, error = (ratio - low) / (high - low), found.error / (high - low)
-        return _wilson(share, share * (1 - share) / error**2, quantile, low, high)
+        variance = _with_unseen(error**2, share, at_bounds, sizes)
+        return _wilson(share, share * (1 - share) / variance, quantile, low, high)
     left, right = ratio - quantile * found.error, ratio + quantile * found.error
     return left if low is None else max(low, left), right if high is None else min(high, right)
+
+
+def _with_unseen(variance: float, share: float, at_bounds: float, sizes: NDArray[np.float64]) -> float:
+    """Return the variance of a mean of single values from 0 to 1 with what rare values at the bounds may add.
+
+    Nine mazes with full marks and one with 95 % say hardly more of the mazes that fail than ten with full marks do. So
+    the variance is that after half a value at either bound was added, each with the weight of the part that is at a
+    bound: with it, such values are common. It is at most that of values that are all at the bounds.
+
+    Args:
+        variance: The variance.
+        share: The mean.
+        at_bounds: The part of the values that are at a bound, from 0 to 1.
+        sizes: The size of each.
+    """
+    added = at_bounds / 2 * (share**2 + (1 - share) ** 2) / len(sizes) ** 2
+    most = share * (1 - share) * float(np.square(sizes / sizes.sum()).sum())
+    return max(variance, min(variance + added, most))
 
 
 def _wilson(share: float, trials: float, quantile: float, low: float, high: float) -> tuple[float, float]:

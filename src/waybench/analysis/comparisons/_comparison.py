@@ -18,7 +18,7 @@ from waybench.core import FailureKind, FirstError, Json, Metric
 from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 
 MARGIN = 0.05  # of ties, as a share of the metric's range
-_FEWEST_ITEMS = 3  # over the margin, for a tie: see `Comparison.verdict`
+_FEWEST_CLUSTERS = 3  # over the margin, for a tie: see `Comparison.verdict_of_scores`
 
 
 _UNTESTED = PairedTest(1.0, "", True)
@@ -122,21 +122,21 @@ class Comparison:
 
         A difference is shown if the adjusted p value is below 5 %. If it is not, a tie is shown if the difference's
         90 % interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
-        Biopharmaceutics 15, 1987), and if there are at least 3 items over the margin: what happens to none of n items
-        may still happen to 3 / n of all (Hanley and Lippman-Hand, JAMA 249, 1983), and an interval from items that are
-        nearly alike does not know that. From fewer than six clusters no test at 5 % can show a difference, for all
-        possible results have a chance of 1 in 16 or more.
+        Biopharmaceutics 15, 1987), and if there are at least 3 clusters over the margin: what happens to none of n
+        clusters, which are single items or maps of several, may still happen to 3 / n of all (Hanley and Lippman-Hand,
+        JAMA 249, 1983), and an interval from clusters that are nearly alike does not know that. From fewer than six
+        clusters no test at 5 % can show a difference, for all possible results have a chance of 1 in 16 or more.
         """
         if self.adjusted < ALPHA:
             higher = self.difference.value > 0
             return Verdict.FIRST if higher != (self.metric.better == "lower") else Verdict.SECOND
-        if self.nearly_tied and self.difference.n >= self.needed:
+        if self.nearly_tied and self.difference.clusters >= self.needed:
             return Verdict.TIED
         return Verdict.TOO_FEW if 2.0 ** (1 - self.difference.clusters) >= ALPHA else Verdict.NOT_SHOWN
 
     @property
     def nearly_tied(self) -> bool:
-        """Whether the 90 % interval is within the margin, whatever the number of items."""
+        """Whether the 90 % interval is within the margin, whatever the number of clusters."""
         if self.margin is None:
             return False
         narrow = self.narrow
@@ -144,10 +144,10 @@ class Comparison:
 
     @property
     def needed(self) -> int:
-        """Number of items that a tie takes; 0 where the metric is unbounded and has none."""
+        """Number of clusters that a tie takes; 0 where the metric is unbounded and has none."""
         if self.margin is None or self.metric.low is None or self.metric.high is None:
             return 0
-        return math.ceil(_FEWEST_ITEMS * (self.metric.high - self.metric.low) / self.margin - 1e-9)
+        return math.ceil(_FEWEST_CLUSTERS * (self.metric.high - self.metric.low) / self.margin - 1e-9)
 
     @property
     def other_words(self) -> int:

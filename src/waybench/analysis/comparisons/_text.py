@@ -171,7 +171,8 @@ def verdict_sentence(one: Comparison) -> str:
         return f"tied within {within} (90 % interval {_between(one.narrow, metric)})"
     what = "too few to tell" if one.verdict is Verdict.TOO_FEW else "no difference shown"
     could = "the size is unknown" if found.low is None else f"could be {_between(one.difference, one.metric)}"
-    more = f"; a tie within {within} takes {one.needed:,} items" if one.nearly_tied else ""
+    unit = "items" if found.clusters == found.n else "clusters"
+    more = f"; a tie within {within} takes {one.needed:,} {unit}" if one.nearly_tied else ""
     if one.test.p < ALPHA <= one.adjusted:  # the interval, which is of this comparison alone, does not contain 0
         could = f"alone {_between(found, metric)}, but this is one of {one.family_size:,} comparisons"
     return f"{what} ({could}{more})"

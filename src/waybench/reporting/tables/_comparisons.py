@@ -91,8 +91,8 @@ def model_table(
         f"{env.title}: mean score of a single attempt at the {items} that both were given. A − B with its paired 95 "
         f"% interval; p is adjusted by Holm's procedure over all comparisons of models in this report (those with "
         f"reference players are adjusted by themselves), and a difference is significant below 0.05. "
-        f"Tied: the 90 % interval is within 5 % of the range. Not shown: neither a "
-        f"difference nor a tie. Too few: with so few independent {items} no difference can be significant. "
+        f"Tied: the 90 % interval is within 5 % of the range, with at least 60 independent {items}. Not shown: neither "
+        f"a difference nor a tie. Too few: with so few independent {items} no difference can be significant. "
         f"Depends: another verdict if {items} lost to infrastructure errors had the worst or the best scores."
     )
     if most is not None:
