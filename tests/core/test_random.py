@@ -54,6 +54,19 @@ def test_draws_are_pinned() -> None:
     assert [stream.choice("abcdefgh"), stream.choice("abcdefgh")] == ["c", "f"]
 
 
+@given(KEYS, st.integers(0, 100), st.integers(0, 20))
+def test_a_shuffle_draws_one_bound_after_the_other(key: list[str | int], size: int, before: int) -> None:
+    stream, same = Stream(*key), Stream(*key)
+    assert [stream.word() for _ in range(before)] == [same.word() for _ in range(before)]
+    items, expected = list(range(size)), list(range(size))
+    stream.shuffle(items)
+    for last in range(size - 1, 0, -1):
+        chosen = same.below(last + 1)
+        expected[last], expected[chosen] = expected[chosen], expected[last]
+    assert items == expected
+    assert stream.word() == same.word()
+
+
 def test_type_and_boundaries_are_part_of_the_key() -> None:
     keys = [("1",), (1,), ("1", ""), ("", "1"), ("11",), ("1", "1"), (1, 1), (11,), ("1", 1), (1, "1"), ("i1:1",)]
     keys += [("a", "bc"), ("ab", "c"), ("abc",), ("A", "bc"), ("a s2:bc",), ("é",), ("e\u0301",)]

@@ -151,12 +151,13 @@ def result(instance: Extraction, triplets: PlayerTriplets, mode: str, rules: Rul
     moves = [number for number, hop in enumerate(expected_triplets(instance, mode)) if hop.before != hop.after]
     map_moves = frozenset(_names(edge) for edge in instance.map.edges)
     known_moves = frozenset(_names(edge) for edge in instance.map.edges if reached(edge.known, instance.cutoff))
+    given_moves = graph.edges
     return ExtractionResult(
         question_results,
         fmean(right),
         fmean(right[number] for number in moves) if moves else None,
-        len(graph.edges & map_moves) / len(graph.edges) if graph.edges else None,
-        len(graph.edges & known_moves) / len(known_moves) if known_moves else None,
+        len(given_moves & map_moves) / len(given_moves) if given_moves else None,
+        len(given_moves & known_moves) / len(known_moves) if known_moves else None,
     )
 
 

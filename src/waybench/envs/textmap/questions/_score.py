@@ -77,8 +77,15 @@ def normal(name: str) -> str:
 
     Long words keep their width, since normalizing many marks on one letter is slow.
     """
+    return _normal_name(name) if len(name) <= _LONGEST_WORD else _normal_text(name)
+
+
+def _normal_text(name: str) -> str:
     words = (word if len(word) > _LONGEST_WORD else unicodedata.normalize("NFKC", word) for word in name.split())
     return " ".join(" ".join(words).casefold().split())
+
+
+_normal_name = lru_cache(maxsize=8192)(_normal_text)  # the same names come again and again
 
 
 class MoveIndex:

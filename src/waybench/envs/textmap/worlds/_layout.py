@@ -138,13 +138,13 @@ def _join(layout: Layout, link: Link) -> None:
 
 def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: Stream) -> None:
     """Add links between existing places, so that many places have several paths to them."""
-    linked = {frozenset((link.source, link.target)) for link in layout.links}
+    linked = {ends for link in layout.links for ends in ((link.source, link.target), (link.target, link.source))}
     where = {cell: number for number, cell in enumerate(cells)}
     near: list[tuple[int, str, int]] = []
     for source, cell in enumerate(cells):
         for direction in (*DIRECTIONS[:4], "up"):
             target = where.get(_neighbour(cell, direction))
-            if target is not None and frozenset((source, target)) not in linked:
+            if target is not None and (source, target) not in linked:
                 near.append((source, direction, target))
     rng.shuffle(near)
     near.sort(

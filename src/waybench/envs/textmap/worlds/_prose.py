@@ -1,6 +1,7 @@
 """Texts of text worlds: descriptions of places and things, and answers of the game."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from waybench._package_data import read_toml
 from waybench.core import Stream
@@ -65,8 +66,7 @@ def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour
     opening = deck.deal(_PROSE["openings"])
     sentences = [sentence(opening.format(**slots))]
     if prose == 3:
-        others = [text for text in _PROSE["openings"] if not _have_common_slot(text, opening)]
-        sentences.append(sentence(deck.deal(tuple(others)).format(**slots)))
+        sentences.append(sentence(deck.deal(_openings_after(opening)).format(**slots)))
     sentences += [deck.deal(theme.details)] if prose > 1 else []
     sentences += [deck.deal(_PROSE["remarks"])] if prose > 2 else []
     for thing in scenery:
@@ -79,9 +79,11 @@ def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour
     return text
 
 
-def _have_common_slot(text: str, other_text: str) -> bool:
-    """Return whether two templates have a slot in common."""
-    return any(slot in text and slot in other_text for slot in ("{mood}", "{ground}", "{around}", "{a}"))
+@cache
+def _openings_after(opening: str) -> tuple[str, ...]:
+    """Return the openings that have no slot in common with one of them."""
+    slots = [slot for slot in ("{mood}", "{ground}", "{around}", "{a}") if slot in opening]
+    return tuple(text for text in _PROSE["openings"] if not any(slot in text for slot in slots))
 
 
 def examine_text(noun: str, rng: Stream) -> str:

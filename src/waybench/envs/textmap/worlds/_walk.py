@@ -80,7 +80,8 @@ class _Walker:
         self.turns = [("Init", turn)]
         self._route = self._find_route()
         self._ahead = len(self._route)  # remaining moves of the route
-        self._doors = {way.door for way in self._route if way.door is not None}  # doors on the route
+        # Bit mask of the doors on the route.
+        self._doors = sum(1 << door for door in {way.door for way in self._route} if door is not None)
         unused = self._choose_unused_exits()
         self._detours = [[way for way in ways if way not in unused] for ways in self._ways]
 
@@ -129,7 +130,7 @@ class _Walker:
     @property
     def _spare(self) -> int:
         """Number of steps that the route does not need; negative if the route is too long."""
-        closed = sum(not self._now.opened >> door & 1 for door in self._doors)
+        closed = (self._doors & ~self._now.opened).bit_count()
         lamp = self._world.lamp
         light = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
         return self._steps_left - self._ahead - closed - light

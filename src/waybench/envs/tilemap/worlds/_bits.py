@@ -1,4 +1,4 @@
-"""Sets of cells: as the bits of one number, for steps of whole layers, and as arrays with a truth value for each cell."""
+"""Sets of cells: as the bits of one number, for steps of whole layers, and as arrays of truth values."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -32,7 +32,7 @@ def noise(rng: Stream, width: int, height: int, pitch: int) -> Values:
 def _weights(length: int, pitch: int) -> NDArray[np.float64]:
     """Return the weight of each point in each cell of a line, shape (length, points).
 
-    Weights and values are whole numbers far below 2**53, so that their products as floats, which are much faster, are exact.
+    Weights and values are whole numbers far below 2**53: their products as floats, which are much faster, are exact.
     """
     cells = np.arange(length)
     points, t = cells // pitch, cells % pitch

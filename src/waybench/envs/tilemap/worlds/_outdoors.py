@@ -17,17 +17,17 @@ def cave(frame: Frame) -> list[Location]:
             if frame.roundness(row, column, front=False) < 100:
                 frame.put(row, column, rock)
     mouth = wide // 2 + rng.below(3) - 1
-    row, column, dug = high - 1, mouth, list[int]()
+    row, column, dug = high - 1, mouth, dict[int, None]()
     for _ in range(high * wide):
         frame.put(row, column, inside)
-        dug.append(frame.cell(row, column))
+        dug[frame.cell(row, column)] = None
         down, right = rng.choice(((-1, 0), (-1, 0), (0, 1), (0, -1), (0, 1), (0, -1), (1, 0)))
         if 1 <= row + down <= high - 2 and 2 <= column + right <= wide - 3:
             row, column = row + down, column + right
-        if len(set(dug)) * 3 > high * wide:
+        if len(dug) * 3 > high * wide:
             break
     frame.claim()
-    deep = list(dict.fromkeys(dug))
+    deep = list(dug)
     return [Location("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
 
 

@@ -47,7 +47,8 @@ def landmarks(board: Board, plan: str) -> list[Location]:
     rows, columns = ([-(-length * at // 3) for at in range(4)] for length in (board.height, width))
     for number, direction in enumerate(_DIRECTIONS):
         row, column = divmod(number, 3)
-        first, high, wide = rows[row] * width + columns[column], rows[row + 1] - rows[row], columns[column + 1] - columns[column]
+        first = rows[row] * width + columns[column]
+        high, wide = rows[row + 1] - rows[row], columns[column + 1] - columns[column]
         lots = [first + below(high) * width + below(wide) for _ in range(12)]
         locations.append(Location(f"region {direction}", [cell for cell in lots if walkable[cells[cell]]], 0))
     return locations
