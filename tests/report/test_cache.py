@@ -20,6 +20,7 @@ from waybench.analysis.results import Verifier
 from waybench.core import Price
 from waybench.reporting import ReportCache, open_cache, write_report
 from waybench.reporting import _cache as cache_module
+from waybench.reporting._cache import content_key
 from waybench.reporting._files import Folder
 from waybench.reporting.charts import _svg
 
@@ -161,3 +162,13 @@ def test_processes_give_results_in_order() -> None:
     assert done.stderr == ""
     assert done.stdout.split("] ")[0] + "]" == str(list(range(8)))
     assert done.stdout.strip().endswith("False" if sys.platform == "linux" else "True")
+
+
+def test_the_key_of_what_holds_a_function_does_not_depend_on_where_that_is_in_memory() -> None:
+    def made() -> object:
+        return lambda: 0
+
+    first, other = made(), made()
+    assert repr(first) != repr(other)
+    assert content_key("kind", [first]) == content_key("kind", [other])
+    assert content_key("kind", first) != content_key("kind", len)

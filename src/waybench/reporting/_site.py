@@ -30,6 +30,7 @@ from waybench.analysis.estimates import (
     repeats,
 )
 from waybench.analysis.horizons import success_curves
+from waybench.analysis.logs import is_embedded
 from waybench.analysis.results import Group, chosen, fixed, grouped, labels
 from waybench.papers import Paper
 from waybench.reporting._cache import ReportCache, content_key, is_cacheable
@@ -99,7 +100,8 @@ class Site:
 
     def write(self, title: str) -> None:
         compared = self._compared()
-        with model_colours([row.model for row in self.matrix.rows] + list(self.model_pages)):
+        # In the order of names, so that a log that is added, which may change ranks, leaves other tasks' charts as they are.
+        with model_colours(sorted(self.model_pages, key=lambda name: (is_embedded(name), name))):
             self._write(title, compared)
 
     def _write(self, title: str, compared: Compared) -> None:
