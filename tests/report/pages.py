@@ -26,7 +26,11 @@ POLICY = (
     "script-src {}; base-uri 'none'; form-action 'none'"
 )
 # Of scripts that read data of the page's, the id and the type of these.
-DATA = {"replay": ("frames", "application/zlib"), "results": ("boards", "application/zlib"), "compare": ("data", "application/json")}
+DATA = {
+    "replay": ("frames", "application/zlib"),
+    "results": ("boards", "application/zlib"),
+    "compare": ("data", "application/json"),
+}
 LINK = re.compile(r"((?:\.\./)?(?:[a-z]+/)?[a-z0-9.-]+\.[a-z]+)?(?:\?[a-z0-9.-]+)?(?:#([\w-]+))?")
 INSIDE = re.compile(
     rf"(?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json|table\.md|charts/index\.json|"

@@ -13,6 +13,7 @@ import pytest
 import vl_convert
 
 from tests.analysis.episodes import played
+from tests.analysis.searches import searched
 from tests.conftest import PATIENCE
 from waybench.analysis import LoggedEpisode
 from waybench.analysis.logs import Origin
@@ -20,6 +21,7 @@ from waybench.analysis.results import Verifier
 from waybench.core import Price
 from waybench.reporting import ReportCache, open_cache, write_report
 from waybench.reporting import _cache as cache_module
+from waybench.reporting._cache import content_key
 from waybench.reporting._files import Folder
 from waybench.reporting.charts import _svg
 
@@ -78,8 +80,23 @@ def test_a_second_report_does_only_what_is_new(tmp_path: Path, monkeypatch: pyte
     linked = [name for name in first if name.startswith("replays/") and b"noisy-0-3" in grown[name]]
     assert len(linked) == len(FIRST)
     assert 0 < more.drawn <= work.drawn
+    (model,) = [name for name in more.written if name.startswith("models/")]
+    assert "noisy-0-3" in model
     # What was taken over is what would have been made.
     assert grown == report([*FIRST, *ADDED], tmp_path / "apart")
+
+
+@pytest.mark.parametrize(
+    "added",
+    [
+        played("oracle", (5, 7), mazes=2, wording="ascii"),  # now the settings of the others are told
+        played("noisy-0.3", (5, 9), mazes=2),  # a level that the others lack
+        searched("random", "dfs", count=2),  # another task
+    ],
+)
+def test_pages_that_are_kept_are_those_that_would_be_made(added: list[LoggedEpisode], tmp_path: Path) -> None:
+    report(FIRST, tmp_path)
+    assert report([*FIRST, *added], tmp_path) == report([*FIRST, *added], tmp_path / "apart")
 
 
 def test_an_episode_of_a_log_is_kept_with_the_origin_of_its_run(
@@ -161,3 +178,13 @@ def test_processes_give_results_in_order() -> None:
     assert done.stderr == ""
     assert done.stdout.split("] ")[0] + "]" == str(list(range(8)))
     assert done.stdout.strip().endswith("False" if sys.platform == "linux" else "True")
+
+
+def test_the_key_of_what_holds_a_function_does_not_depend_on_where_that_is_in_memory() -> None:
+    def made() -> object:
+        return lambda: 0
+
+    first, other = made(), made()
+    assert repr(first) != repr(other)
+    assert content_key("kind", [first]) == content_key("kind", [other])
+    assert content_key("kind", first) != content_key("kind", len)

@@ -175,9 +175,7 @@ def test_boards_have_room_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.Monk
     assert all('<li class="attempt">' in card for card in cards(page))
 
 
-def test_where_replays_are_left_out_scripts_draw_most_boards(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_replays_are_left_out_scripts_draw_most_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     episodes = played("oracle", (5,), mazes=4)
     full = result(tmp_path / "full", episodes)
     boards = re.findall(r'<svg class="maze.*?</svg>', full.html, re.DOTALL)

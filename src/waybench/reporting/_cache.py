@@ -5,6 +5,7 @@ import io
 import os
 import pickle
 import platform
+import re
 import struct
 import time
 import zlib
@@ -32,6 +33,8 @@ _HEAD = struct.Struct(f">{_DIGEST}s{_DIGEST}sI")  # key, digest of the content, 
 _SOURCES = (".py", ".html", ".css", ".js", ".json", ".toml")
 # Packages whose versions may change what a page shows.
 _LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-python")
+# In the `repr` of a metric, say; where a function is in memory differs from one report to the next.
+_FUNCTION = re.compile(r"(<function [\w.<>]+) at 0x[0-9a-f]+>")
 # What kept values are made of beside classes of ours that hold values and do nothing.
 _CLASSES = {each.__qualname__: each for each in (Counter, dict)}
 
@@ -164,7 +167,7 @@ def content_key(kind: str, *parts: object) -> bytes:
     """
     digest = hashlib.sha256(source_digest())
     for part in (kind, *parts):
-        text = part if isinstance(part, bytes) else repr(part).encode("utf-8", "surrogatepass")
+        text = part if isinstance(part, bytes) else _FUNCTION.sub(r"\1>", repr(part)).encode("utf-8", "surrogatepass")
         digest.update(struct.pack(">Q", len(text)) + text)
     return digest.digest()
 

@@ -75,7 +75,6 @@ def write_results(site: "Site", total: Estimate) -> None:
     shown_settings = named_settings(group)
     results = Results(env, presentation, site.found, site.replays, follow)
     shown = results.levels(positions, estimates)
-    site.files(site.charts.of(figure for level in shown for figure in level.charts))
     own = [site.found.rows[position] for position in positions]
     drawn = "attempts" if total.single and total.single.clusters > total.items else presentation.sampling_units
     errors = [

@@ -26,11 +26,13 @@ from waybench.analysis.estimates import (
     item_difficulties,
     ledger,
     matrix,
+    ranked,
     regressions,
     repeats,
 )
 from waybench.analysis.horizons import success_curves
-from waybench.analysis.results import Group, chosen, fixed, grouped, labels
+from waybench.analysis.logs import is_embedded
+from waybench.analysis.results import Group, chosen, differing, fixed, grouped, labels
 from waybench.papers import Paper
 from waybench.reporting._cache import ReportCache, content_key, is_cacheable
 from waybench.reporting._chosen_replays import BY_DEFAULT, ChosenReplays, Replays
@@ -53,7 +55,7 @@ from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting.charts import ChartFiles, colour_number, model_colours, panel_values
-from waybench.reporting.pages import Compared, SectionFamily, Verdicts, comparable_tasks, section_families
+from waybench.reporting.pages import Compared, ScoreKey, SectionFamily, Verdicts, comparable_tasks, section_families
 from waybench.reporting.tables import Failed
 
 
@@ -100,7 +102,8 @@ class Site:
 
     def write(self, title: str) -> None:
         compared = self._compared()
-        with model_colours([row.model for row in self.matrix.rows] + list(self.model_pages)):
+        # In the order of names: a log that is added may change ranks, and leaves the charts of other tasks as they are.
+        with model_colours(sorted(self.model_pages, key=lambda name: (is_embedded(name), name))):
             self._write(title, compared)
 
     def _write(self, title: str, compared: Compared) -> None:
@@ -127,7 +130,10 @@ class Site:
                 if key in self.comparable
             ),
         ]
-        models = [Job(b"", partial(write_model, self, name, compared)) for name in self.model_pages]
+        models = [
+            Job(self._model_key(title, name, compared), partial(write_model, self, name, compared))
+            for name in self.model_pages
+        ]
         # The longest jobs come first, and last those whose charts others have drawn.
         written = write_pages(
             [*families, *others, *results, *models],
@@ -180,6 +186,33 @@ class Site:
             [compared.of(key) for key in family.keys],
         )
 
+    def _model_key(self, title: str, name: str, compared: Compared) -> bytes:
+        """Return the key of a model's page: of all that `write_model` shows."""
+        groups = [group for group in self.names if group.model == name]
+        if not all(is_cacheable(group.env) for group in groups):
+            return b""
+        # Of the others it depends how many levels a task has, and which settings tell its rows apart.
+        others = [self._places[group.env, group.apart] for group in groups]
+        curved = [[each.group for each in compared.curves if each.group.env == group.env] for group in groups]
+        agents = [(agent.model, agent.settings, colour_number(agent.model)) for agent in self.agents]
+        return content_key(
+            "model",
+            *(title, name, self.model_pages[name], self._png),
+            # A line alone has the first colour.
+            colour_number(name) if len({(group.env, group.apart) for group in groups}) < len(groups) else None,
+            [(group, self.pages[group], group in self.searched, self.estimates_of[group]) for group in groups],
+            [total for total in self.totals if total.group.model == name],
+            [
+                (differing(group, found), differing(group, some), [each for each in found if each.model == name])
+                for group, found, some in zip(groups, others, curved, strict=True)
+            ],
+            [sorted({level for cells in found.values() for level in cells}) for found in others],
+            [curve for curve in compared.curves if curve.group.model == name],
+            self.failed.of_model(name, self.pages),
+            agents if any(model == name for model, *_ in agents) else (),
+            [agent for agent in self.agents if agent.model == name],
+        )
+
     def _compared(self) -> Compared:
         """Compare the groups; other processes fit the curves meanwhile, which takes longest.
 
@@ -220,6 +253,12 @@ class Site:
             )
             for env, own in grouped(self.found.rows, lambda row: row.group.env).items()
         ]
+
+    @cached_property
+    def _places(self) -> Mapping[ScoreKey, Mapping[Group, Mapping[int, Estimate]]]:
+        """The groups that are compared at a task, the best one first, each with its estimates by level."""
+        by_place = grouped(self.estimates, lambda each: (each.group.env, each.group.apart))
+        return {place: ranked(some) for place, some in by_place.items()}
 
     @cached_property
     def searched(self) -> set[Group]:
