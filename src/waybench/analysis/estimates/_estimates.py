@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from math import fsum
 from operator import is_
 
+from waybench.analysis.estimates._bounds import lost_bounds
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
 from waybench.analysis.estimates._curves import Curve, curve
 from waybench.analysis.formatting import too_few_note
@@ -281,7 +282,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
         not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
         ranges=joint_ranges(environment, some),
-        bounds=None if guided else _bounds(_possible(some), metrics[0]),
+        bounds=None if guided else lost_bounds(some, metrics[0]),
         best=_metric(scores, metrics[0]),
         rescaled=None if guided else rescaled(scores, tried, metrics[0]),
         mean=_mean(counted, metrics[0]),
@@ -359,42 +360,6 @@ def _single(
 def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
     found = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
     return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], metric.low, metric.high)
-
-
-def _bounds(rows: Sequence[Row], head: Metric) -> tuple[float, float] | None:
-    doubtful = [row.exclusion_reason == UNCONFIRMED for row in rows]
-    if head.low is None or head.high is None or not (any(row.error for row in rows) or any(doubtful)):
-        return None
-    worst = 0 if head.better != "lower" else 1
-    ends: list[float] = []
-    for side, end in enumerate((head.low, head.high)):
-        filled = [
-            replace(row, error=False, exclusion_reason="", metrics={head.name: value}, sizes={head.name: 1.0})
-            if (value := _filled(row, head, (side, end), (worst, (head.low, head.high)[worst]), unproven)) is not None
-            else row
-            for row, unproven in zip(rows, doubtful, strict=True)
-        ]
-        found = headline_values(at_items(filled), head)
-        if not found.values:
-            return None
-        ends.append(fsum(found.values.values()) / fsum(found.sizes or [1.0] * len(found.values)))
-    return min(ends), max(ends)
-
-
-def _possible(some: Iterable[Row]) -> list[Row]:
-    """Return the rows that count in bounds: those that are included, lost ones, and those that do not replay."""
-    return [row for row in some if row.exclusion_reason in ("", UNCONFIRMED)]
-
-
-def _filled(row: Row, head: Metric, end: tuple[int, float], worst: tuple[int, float], unproven: bool) -> float | None:
-    """Return the value that a row has in bounds; None for its own.
-
-    What was lost can have been anything. What does not replay may have been changed for the better: it counts as the
-    worst possible in both bounds.
-    """
-    if unproven:
-        return row.ranges.get(head.name, (worst[1], worst[1]))[worst[0]]
-    return row.ranges.get(head.name, (end[1], end[1]))[end[0]] if row.error else None
 
 
 def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from waybench.analysis.results._groups import Cluster
 from waybench.analysis.results._items import ItemKey, Measured
-from waybench.analysis.results._rows import Anchors, Row, known_anchors
+from waybench.analysis.results._measured_row import known_anchors
+from waybench.analysis.results._rows import Anchors, Row
 from waybench.core import (
     Environment,
     Episode,
