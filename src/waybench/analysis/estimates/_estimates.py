@@ -1,7 +1,7 @@
 """Estimates from the rows of one model, task and settings, at each level."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
 from operator import is_
@@ -74,8 +74,8 @@ class Estimate:
         metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
             over items of `single_attempt`.
         variance: How much of the headline metric's variance is between items, and how much between attempts at one.
-            None where an item's score is that of its best attempt, for those after a perfect one are skipped and the
-            others no sample of all; and where no item was attempted twice.
+            None where an item's score is that of its best attempt: attempts after a perfect one are skipped, so the
+            others are no random sample. None also where no item was attempted twice.
         macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
             items. Empty where each instance was drawn by itself.
         aggregates: Of every aggregate of the environment, its number over the items at which all of its metrics are
@@ -92,7 +92,7 @@ class Estimate:
             it says nothing; None if the tokens are not known.
         seconds: Mean time spent on an attempt's replies; None if not known.
         cost: Mean cost of an attempt, in dollars; None if not known.
-        solved_items: Items with a solved attempt; 0 with a teacher, whose merit it is.
+        solved_items: Items with a solved attempt; 0 with a teacher, who solved it.
     """
 
     group: Group
@@ -291,7 +291,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
-        solved=None if guided else _single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
+        solved=None if guided else _solved(tried, head),
         curves={name: found for name, found in curves.items() if found is not None},
         replies=sum(row.turns for row in counted),
         action_replies=judged.total(),
@@ -336,7 +336,7 @@ def _macro(found: Measured, metric: Metric) -> Mean | None:
 
 def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
     each = [measured(tried, head, metric).values for metric in one.metrics]
-    # In an order of their own, for sums of floats depend on it, and that of logs depends on which episode ended first.
+    # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
     keys = sorted(key for key in tried if all(key in values for values in each))
     values = [[of_metric[key] for of_metric in each] for key in keys]
     return jackknifed(values, [key.cluster for key in keys], one.of, one.low, one.high, one.scale)
@@ -346,15 +346,9 @@ def _clusters(some: Iterable[Row]) -> list[Cluster]:
     return [row.cluster for row in some]
 
 
-def _single(
-    tried: Mapping[ItemKey, Sequence[Row]],
-    head: Metric,
-    value_of: Callable[[Row], float | None],
-    low: float | None,
-    high: float | None,
-) -> Mean | None:
-    found = item_values(tried, head, value_of)
-    return clustered_mean(list(found.values()), [key.cluster for key in found], low, high)
+def _solved(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Mean | None:
+    found = item_values(tried, head, lambda row: float(row.end == End.SOLVED))
+    return clustered_mean(list(found.values()), [key.cluster for key in found], 0, 1)
 
 
 def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:

@@ -20,7 +20,7 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     whom mazes of one dimension are more or less hard would have it in 42 to 90 % of its 90 % intervals. So an item
     counts as `single_attempt` says.
 
-    Items are clustered as they were drawn. Left out are episodes with a teacher, whose merit it is, and axes of which
+    Items are clustered as they were drawn. Left out are episodes with a teacher, who solved them, and axes of which
     fewer than two difficulties were tried.
     """
     all_tried = list(tried_axes(all_rows))

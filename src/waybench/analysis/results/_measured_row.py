@@ -136,7 +136,7 @@ class _Searched(NamedTuple):
     """What a search for a horizon makes of an episode: the option along which it goes, "" for none, and the axes."""
 
     option: str
-    index: ItemIndex | None
+    item_index: ItemIndex | None
     axes: tuple[Axis, ...]
 
 
@@ -167,7 +167,7 @@ def _group(
         **({EXAMPLES: len(record.examples)} if record.examples else {}),
         # A task that fixes the setting has no parameter that says so.
         **(dict([SEARCHED[searched.option]]) if searched.option else {}),
-        **({DIFFICULTY_INDEX: searched.index.digest} if searched.index is not None else {}),
+        **({DIFFICULTY_INDEX: searched.item_index.digest} if searched.item_index is not None else {}),
         **({"setting": published} if published and "setting" in defaults else {}),
     }
     implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}

@@ -78,12 +78,12 @@ class Row:
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
-        guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
-            the teacher's merit.
+        guided: Whether a teacher's actions were carried out in place of the player's, so that the end is due to the
+            teacher.
         outcomes: Number of the player's own replies of each outcome that occurred, of those that had to name an action.
         other_replies: Number of the other replies, such as thoughts (`Environment.action_turns`).
         failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
-            not fail, is not measured, or had a teacher, whose merit the end is.
+            not fail, is not measured, or had a teacher, who caused the end.
         sizes: Of each metric that is a share, what it is a share of.
         ranges: Of each metric and series whose range depends on the episode, its range.
         input_tokens: Tokens of all requests; None if not known.
