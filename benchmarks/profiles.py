@@ -13,7 +13,7 @@ import numpy as np
 from scipy import stats
 
 from waybench.analysis import LoggedEpisode
-from waybench.analysis.estimates import joint_data
+from waybench.analysis.estimates._profiles import joint_data
 from waybench.analysis.results import anchored, measurable
 from waybench.core import play_out, policy
 from waybench.envs import registry

@@ -5,7 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import waybench
-from waybench.analysis import LoggedEpisode
+from waybench.analysis import LoggedEpisode, Row
+from waybench.analysis.estimates import ClusterVariables, Variables
+from waybench.analysis.results import Cluster, Group
 from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_out, policy
 
 MAZE = waybench.load("maze/alicia")
@@ -72,3 +74,11 @@ def detour(maze: Item[Any], extra: int, attempt: int = 1) -> EpisodeRecord:
     episode: Episode[Any, Any, Any] = Episode(MAZE, maze, attempt=attempt)
     episode.step(f'{{"movements": [{told}]}}')
     return episode.record()
+
+
+def variables(all_rows: Sequence[Row], episodes: Iterable[LoggedEpisode]) -> dict[Group, dict[Cluster, Variables]]:
+    """Return the variables of every cluster with an episode that counts, for each group."""
+    found = ClusterVariables()
+    for row, episode in zip(all_rows, episodes, strict=True):
+        found.add(row, episode.record)
+    return found.of(all_rows)

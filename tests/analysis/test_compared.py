@@ -12,7 +12,8 @@ from tests.analysis.episodes import SCORE, failed
 from tests.analysis.searches import answered, items, searched
 from waybench.analysis import LoggedEpisode, estimate, rows
 from waybench.analysis.comparisons import examples_effects
-from waybench.analysis.estimates import ranked, set_spread, spread, text_table
+from waybench.analysis.estimates import ranked, spread, text_table
+from waybench.analysis.estimates._set_spread import set_spread
 from waybench.analysis.formatting import change_text, mean_text
 from waybench.analysis.results import labels
 from waybench.core import Item

@@ -22,11 +22,11 @@ from waybench.analysis.comparisons import (
     Verdict,
     comparisons_json,
     comparisons_text,
-    dominant,
     failure,
     item_scores,
-    verdict_sentence,
 )
+from waybench.analysis.comparisons._failures import dominant
+from waybench.analysis.comparisons._text import verdict_sentence
 from waybench.analysis.results import Cluster, ItemKey
 from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
 from waybench.stats import holm, paired_difference, paired_test

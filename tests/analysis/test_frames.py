@@ -8,8 +8,10 @@ from tests.analysis.episodes import failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from waybench.analysis import Row, by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import FRAME_SCHEMA, Fact, Frame, column_frame, group_id
-from waybench.analysis.results import Cluster, Group, Probed
+from waybench.analysis.frames import Fact, Frame, column_frame, group_id
+from waybench.analysis.frames._frames import FRAME_SCHEMA
+from waybench.analysis.results import Cluster, Group
+from waybench.analysis.results._rows import Probed
 from waybench.core import FailureKind, FirstError
 from waybench.envs import registry
 

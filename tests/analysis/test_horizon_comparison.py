@@ -4,7 +4,8 @@ import math
 
 import pytest
 
-from waybench.analysis.horizons import HorizonComparison, ratio_over_families
+from waybench.analysis.horizons import ratio_over_families
+from waybench.analysis.horizons._comparison import HorizonComparison
 from waybench.analysis.results import Group
 from waybench.stats import HorizonRatio
 

@@ -14,7 +14,7 @@ from waybench.analysis.estimates import difficulty_text, item_difficulties
 from waybench.cli._summary import level_tables
 from waybench.core import ItemIndex, play_out, policy
 from waybench.reporting import write_report
-from waybench.reporting.tables import difficulty_table
+from waybench.reporting.tables import TaskView, difficulty_table
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_gain_is_shown(episodes: list[LoggedEpisode], measured: list[Row]) -> No
     assert f"{found.gain.ratio:.2f} times as steeply" in level_tables(episodes)
     (line,) = difficulty_text([found]).splitlines()
     assert line.startswith("Mazes (AliciaBench): success falls ") and "90 mazes" in line
-    table = difficulty_table(MAZE, MAZE.presentation, [found])
+    table = difficulty_table(TaskView(MAZE, MAZE.presentation, {}), [found])
     assert table is not None and table.title == "What makes one maze harder than another"
     assert f"{found.gain.ratio:.2f} times as steeply" in table.caption[0].text
     (group,) = table.groups

@@ -4,8 +4,7 @@ from types import SimpleNamespace
 
 from inspect_ai.model import GenerateConfig
 
-from waybench.analysis.logs import run_command
-from waybench.analysis.logs._settings import origin_of
+from waybench.analysis.logs._settings import origin_of, run_command
 
 
 def test_the_command_that_runs_a_task_again() -> None:

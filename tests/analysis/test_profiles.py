@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.estimates import joint_data, matrix, profiles, profiles_text
+from waybench.analysis.estimates import matrix, profiles, profiles_text
+from waybench.analysis.estimates._profiles import joint_data
 from waybench.analysis.results import anchored, fixed, measurable
 from waybench.core import UsageError, play_out, policy
 from waybench.envs import registry

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tests.analysis.episodes import failed, played
+from tests.analysis.episodes import failed, played, variables
 from tests.analysis.maps import answered, corridor
 from waybench.analysis import rows
-from waybench.analysis.estimates import ClusterVariables, Regression, regressions, variables
+from waybench.analysis.estimates import ClusterVariables, Regression, regressions
 from waybench.analysis.results import row
 from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step, map_variables, name_scores
 from waybench.stats import regression_line

@@ -37,7 +37,7 @@ def test_text_tables() -> None:
 
 def test_no_pair_is_of_two_worlds() -> None:
     found = pairs(rows(episodes()), ["score"])
-    assert [(pair.first.apart, pair.second.apart) for pair in found] == [(("engine: luanti",),) * 2]
+    assert [(pair.groups[0].apart, pair.groups[1].apart) for pair in found] == [(("engine: luanti",),) * 2]
 
 
 def test_the_report_has_a_section_and_a_page_for_each(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from types import ModuleType
 
 import pytest
 
-from waybench.analysis.horizons import SHARES, reference_horizons
+from waybench.analysis.horizons import SHARES
+from waybench.analysis.horizons._references import reference_horizons
 from waybench.analysis.results import Group
 from waybench.envs import registry
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.analysis.episodes import detour, failed, item, logged, played, said
+from tests.analysis.episodes import detour, failed, item, logged, played, said, variables
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.estimates import variables
 from waybench.analysis.results import Simulated
 from waybench.core import EpisodeRecord, Price, Usage
 from waybench.reporting import _episode_store

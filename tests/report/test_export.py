@@ -22,7 +22,8 @@ from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
 from waybench.analysis import by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import FRAME_SCHEMA, Fact, Frame, columns
+from waybench.analysis.frames import Fact, Frame, columns
+from waybench.analysis.frames._frames import FRAME_SCHEMA
 from waybench.reporting import SUMMARY_SCHEMA, write_report
 from waybench.reporting.tables._tables import cell, files
 

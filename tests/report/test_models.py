@@ -140,15 +140,15 @@ def test_each_task_with_its_settings_is_one_bar_of_a_hundred_per_cent() -> None:
 
 
 def test_where_nothing_was_said_there_is_no_chart() -> None:
-    assert outcomes(overall(rows([logged(failed(said(["x"])))])), "label", "caption") is None
-    assert outcomes(overall(rows(played("null", (5,)))), "label", "caption") is not None
+    assert outcomes(overall(rows([logged(failed(said(["x"])))]))) is None
+    assert outcomes(overall(rows(played("null", (5,))))) is not None
 
 
 def test_no_name_of_a_task_ends_the_drawing() -> None:
     # Some of these abort the program that draws, and with it the whole report.
     names = ["\ud800", "\0", "\udfff\ud800", "<script>", "\u202e", "datum.x", "{{ x }}", ""]
     totals = overall(rows([logged(said([name] * 3), "m", name) for name in names]))
-    chart = outcomes(totals, "label", "caption")
+    chart = outcomes(totals)
     assert chart is not None
     drawn = chart.wide
     assert "<script" not in drawn

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import waybench
-from tests.analysis.episodes import failed
+from tests.analysis.episodes import failed, variables
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import site
 from waybench.analysis import LoggedEpisode, estimate, overall, rows
 from waybench.analysis.comparisons import pairs
-from waybench.analysis.estimates import regressions, text_table, variables
+from waybench.analysis.estimates import regressions, text_table
 from waybench.core import Usage, play_out, policy
 from waybench.envs.textmap import MapQuestion, PlaceMap
 from waybench.reporting import write_report
@@ -103,9 +103,7 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     page = site(tmp_path, episodes).task
     table = page.table("Success on the questions that both answered.")
     assert table[0] == ["Model", "vendor/ a", "vendor/ b", "waybench/ null"]
-    found = {
-        pair.comparison.metric.name: pair.comparison for pair in pairs(rows(episodes), ("success_easy", "success_hard"))
-    }
+    found = {pair.metric.name: pair for pair in pairs(rows(episodes), ("success_easy", "success_hard"))}
     easy_pair, hard_pair = found["success_easy"], found["success_hard"]
     a, b = easy_pair.first_mean.value, easy_pair.second_mean.value
     assert a == 1

@@ -4,7 +4,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -243,7 +243,7 @@ def _write_pairs(
     if not found:
         raise UsageError(nothing)
     if out is not None:
-        document = {"a": side.model or _place(side), **comparisons_json(found, [], margin)}
+        document: dict[str, Any] = {"a": side.model or _place(side), **comparisons_json(found, [], margin)}
         for one, values in zip(document["comparisons"], more, strict=False):
             one |= values
         with lines(out) as write:

@@ -1,12 +1,13 @@
 """What the parts of a run are doing: a line now and then for those that run on this machine."""
 
 import json
-import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from waybench.cli._repeating import repeating
 from waybench.core import PROGRESS_FILE, duration_text, is_array, is_object, plural
 
 EVERY = 30.0  # seconds between two reports
@@ -23,23 +24,15 @@ def reported(
         done: Returns how many have ended.
         tell: Receives the lines.
     """
-    stop = threading.Event()
+    numbers = count(1)
 
-    def keep_telling() -> None:
-        seconds = 0.0
-        while not stop.wait(EVERY):
-            seconds += EVERY
-            tell(f"{done()}, {duration_text(seconds)}")
-            for line in progress_lines(work()):
-                tell(f"  {line}")
+    def say() -> None:
+        tell(f"{done()}, {duration_text(next(numbers) * EVERY)}")
+        for line in progress_lines(work()):
+            tell(f"  {line}")
 
-    thread = threading.Thread(target=keep_telling, name="waybench-parts", daemon=True)
-    thread.start()
-    try:
+    with repeating(say, EVERY, "waybench-parts"):
         yield
-    finally:
-        stop.set()
-        thread.join()
 
 
 def progress_lines(folders: Iterable[Path]) -> list[str]:

@@ -1,7 +1,6 @@
 """The progress of a run in a terminal: a live table, or plain lines where there is no terminal."""
 
 import sys
-import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from waybench.cli._repeating import repeating
 from waybench.core import plural, short_count
 
 if TYPE_CHECKING:
@@ -53,20 +53,11 @@ def shown(progress: "RunProgress", display: str) -> Generator[None]:
         yield
         return
     view = _Live(progress) if display == "rich" else _Lines(progress, is_silent=display == "none")
-    stop = threading.Event()
-
-    def keep_showing() -> None:
-        while not stop.wait(_REFRESH):
-            view.refresh()
-
-    thread = threading.Thread(target=keep_showing, name="waybench-display", daemon=True)
     with view.opened():
-        thread.start()
         try:
-            yield
+            with repeating(view.refresh, _REFRESH, "waybench-display"):
+                yield
         finally:
-            stop.set()
-            thread.join()
             view.refresh()
     if display != "none":
         click.echo(f"finished: {progress.totals_text}", err=True)

@@ -143,9 +143,8 @@ def build(
     if processes > 1:
         # Matrix products of several processes with several threads each get into each other's way.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from waybench.analysis.formatting import one_line
     from waybench.analysis.logs import EpisodeBatches, Skipped
-    from waybench.core import WaybenchError, plural, prepare_folder, read_prices
+    from waybench.core import WaybenchError, prepare_folder, read_prices
     from waybench.data import cache_dir
     from waybench.papers import papers
     from waybench.reporting import (
@@ -187,6 +186,17 @@ def build(
         tell_skipped(passed_over, tell)
         raise
     tell_skipped(made.passed_over, tell)
+    _tell_notes(made, out, prices, models, tell)
+    return made
+
+
+def _tell_notes(
+    made: "Report", out: Path, prices: Path | None, models: Path | None, tell: Callable[[str], None]
+) -> None:
+    """Tell what the user should know of a report: what is not in it, and what files of prices and models lack."""
+    from waybench.analysis.formatting import one_line
+    from waybench.core import plural
+
     if made.passed_over:
         tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} lists them all")
     episodes = plural(made.episodes, "episode")
@@ -209,4 +219,3 @@ def build(
         )
     if made.unlisted:
         tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
-    return made

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,7 +20,10 @@ from waybench.cli._summary import print_summary
 from waybench.core import PROBE, Price, UsageError, prepare_folder, read_budget, read_prices
 from waybench.data import cache_dir
 from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
-from waybench.tasks import TASKS, find_task
+from waybench.tasks import TASKS, TaskEntry, find_task
+
+if TYPE_CHECKING:
+    from waybench.tasks import TaskQuote
 
 _EXAMPLE = TASKS[0].name
 _EXAMPLES = f"""\b
@@ -184,15 +187,14 @@ def run(
     interrupted run, run the same command again: it continues where the run stopped.
     """
     entries = [*map(find_task, dict.fromkeys(tasks))]
+    searches = any(entry.searches for entry in entries)
+    names = ", ".join(entry.name for entry in entries)[:200]
     if probe is not None and not any(option.name == PROBE for entry in entries for option in entry.options):
-        names = ", ".join(entry.name for entry in entries)[:200]
         raise UsageError(
             f"--probe: there are no belief probes in {names}: no state is declared that follows from what a player was "
             "shown; leave the option out"
         )
-    searches = any(entry.searches for entry in entries)
     if precision is not None and not searches:
-        names = ", ".join(entry.name for entry in entries)[:200]
         raise UsageError(f"--precision: no search for a horizon is among {names}; leave the option out")
     settings = generation_settings(generation, {name: value for name, value in config.items() if value is not None})
     if budget != NO_BUDGET:
@@ -213,7 +215,6 @@ def run(
     for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
     from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
-    from waybench.tasks import TaskQuote
 
     engine = chosen_executor(executor_name, address, gpus_per_model or 0)
     if engine is None and shards > 1:
@@ -226,20 +227,7 @@ def run(
     for model in models:
         if model.startswith("waybench/"):
             check_player(model.removeprefix("waybench/"), [env for entry, _ in chosen for env in entry.envs])
-    opening: list[str] = []
-    quotes: list[tuple[str, TaskQuote]] = []
-    is_free = all(model.startswith("waybench/") for model in models)  # embedded players cost nothing
-    for entry, args in chosen:
-        if is_free and not quote_only and not entry.searches:
-            continue
-        found = TaskQuote(entry, args)
-        quotes.append((entry.name, found))
-        if quote_only or entry.searches:
-            for line in quote_lines(entry.name, found, models, known):
-                click.echo(line)
-        else:
-            paid = [model for model in models if not model.startswith("waybench/")]
-            opening += quote_lines(entry.name, found, paid, known)
+    quotes, opening = _quoted(chosen, models, known, quote_only=quote_only)
     to_last_level = {name: found.to_last_level for name, found in quotes if found.to_last_level is not None}
     limit_of_run = run_budget(budget, entries, models, known, to_last_level)
     if limit_of_run.note:
@@ -266,16 +254,9 @@ def run(
     if engine is not None:
         if not is_on_this_machine(engine):
             refuse_secrets(whole)
-        parts = split(whole, by_task=not gpus_per_model, shards=shards)
-        amount = limit_of_run.amount
-        if amount is not None and budget is not None:
-            parts = [replace(part, budget=limit_of_run._replace(amount=amount / len(parts))) for part in parts]
-        elif amount is not None:  # that of the tasks that climb, for each model
-            own = [[find_task(name) for name, _ in part.tasks] for part in parts]
-            parts = [
-                replace(part, budget=run_budget(None, some, part.models, known, to_last_level))
-                for some, part in zip(own, parts, strict=True)
-            ]
+        parts = _with_budgets(
+            split(whole, by_task=not gpus_per_model, shards=shards), to_last_level, is_given=budget is not None
+        )
         for line in opening:
             click.echo(line, err=True)
         _run_with(engine, parts, known, levels=levels)
@@ -300,6 +281,57 @@ def run(
     _summarise(out, known, () if progress.budget_is_spent else unfinished, levels=levels)
     if unfinished:
         sys.exit(1)
+
+
+def _quoted(
+    chosen: Sequence[tuple[TaskEntry, Mapping[str, Any]]],
+    models: Sequence[str],
+    prices: Mapping[str, Price],
+    *,
+    quote_only: bool,
+) -> "tuple[list[tuple[str, TaskQuote]], list[str]]":
+    """Print what tasks ask of each model, for searches and for `--quote`.
+
+    Returns:
+        The quotes by the tasks' names, and the lines on the other tasks, which are shown when the run begins.
+    """
+    from waybench.tasks import TaskQuote
+
+    quotes: list[tuple[str, TaskQuote]] = []
+    opening: list[str] = []
+    paid = [model for model in models if not model.startswith("waybench/")]  # embedded players cost nothing
+    for entry, args in chosen:
+        if not paid and not quote_only and not entry.searches:
+            continue
+        found = TaskQuote(entry, args)
+        quotes.append((entry.name, found))
+        if quote_only or entry.searches:
+            for line in quote_lines(entry.name, found, models, prices):
+                click.echo(line)
+        else:
+            opening += quote_lines(entry.name, found, paid, prices)
+    return quotes, opening
+
+
+def _with_budgets(parts: Sequence[RunPart], to_last_level: Mapping[str, float], *, is_given: bool) -> list[RunPart]:
+    """Return the parts of a run, each with its own budget.
+
+    Args:
+        parts: The parts with the budget of the whole run.
+        to_last_level: Of each task that climbs, the tokens that an optimal player needs up to the last level.
+        is_given: Whether the budget was given, so that the parts share it; otherwise it is that of each task that
+            climbs, for each model.
+    """
+    if parts[0].budget.amount is None:
+        return list(parts)
+    if is_given:
+        shared = parts[0].budget._replace(amount=parts[0].budget.amount / len(parts))
+        return [replace(part, budget=shared) for part in parts]
+    own = [[find_task(name) for name, _ in part.tasks] for part in parts]
+    return [
+        replace(part, budget=run_budget(None, some, part.models, part.prices, to_last_level))
+        for some, part in zip(own, parts, strict=True)
+    ]
 
 
 def _run_with(engine: Executor, parts: Sequence[RunPart], prices: Mapping[str, Price], *, levels: bool) -> None:

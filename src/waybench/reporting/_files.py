@@ -70,7 +70,7 @@ class Folder:
         return dict(self._written)
 
     def write(self, name: str, content: str | bytes) -> None:
-        """Write a file in one piece: whoever reads it meets the old one or the whole new one.
+        """Write a file in one piece: a reader sees the old file or the whole new one.
 
         Args:
             name: Where, from the folder: "replays/x.html".

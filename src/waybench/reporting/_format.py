@@ -88,7 +88,7 @@ def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
     return f"{mean_text(mean.low, metric)} – {mean_text(mean.high, metric)}{f' (too few: {few})' if few else ''}"
 
 
-def missing_text(estimate: Estimate, metric: Metric | None = None) -> str:
+def missing_text(estimate: Estimate, metric: Metric) -> str:
     """Return the bounds of a score with missing attempts: "3 of 40 missing: 61.0 – 69.0"; "" if none is missing.
 
     Args:

@@ -15,7 +15,16 @@ from waybench.reporting._presentations import presentation_of
 from waybench.reporting._replay import framer, frames, packed, undrawn
 from waybench.reporting._summary import skip_reasons
 from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes, repeated
-from waybench.reporting.tables import LoggedError, belief_table, clusters, error_table, level_table, of_model, prompt
+from waybench.reporting.tables import (
+    LoggedError,
+    TaskView,
+    belief_table,
+    clusters,
+    error_table,
+    level_table,
+    of_model,
+    prompt,
+)
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site
@@ -32,6 +41,7 @@ def write_results(site: "Site", total: Estimate) -> None:
     """
     group, page = total.group, site.pages[total.group]
     env, presentation = registry.load(group.env), presentation_of(group.env)
+    view = TaskView(env, presentation, site.pages)
     positions = site.found.positions(group)
     estimates = site.estimates_of[group]
     measured = measure(env, total.guided)
@@ -97,15 +107,15 @@ def write_results(site: "Site", total: Estimate) -> None:
         defaults=[setting(name, value) for name, value in group.settings.items() if name not in shown_settings],
         origins=list(dict.fromkeys(row.origin for row in own if row.origin)),
         total=total,
-        by_level=level_table(env, presentation, measured, [level.estimate for level in shown], total, drawn),
-        errors=error_table(presentation, errors),
-        aggregates=of_model(env, presentation, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
+        by_level=level_table(view, measured, [level.estimate for level in shown], total, drawn),
+        errors=error_table(view, errors),
+        aggregates=of_model(view, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
         failures=site.failed.of_group(group, presentation.level.capitalize()),
         first_errors=site.failed.first_errors_of(group, presentation.level.capitalize()),
         beliefs=belief_table(own),
         prompt=prompt(total, presentation),
         not_simulated=skip_reasons(site.found.again[at] for at in positions),
-        clusters=clusters(env, presentation, own, site.found.variables.get(group, {}), anchors, whole.paths),
+        clusters=clusters(view, own, site.found.variables.get(group, {}), anchors, whole.paths),
         levels=shown,
         kinds={
             kind: (label, count)

@@ -8,16 +8,9 @@ from waybench.analysis.comparisons._beliefs import (
     beliefs_by_group,
     knew_at_first_error,
 )
-from waybench.analysis.comparisons._comparison import Comparison, Verdict, bounded, compare
+from waybench.analysis.comparisons._comparison import Comparison, Verdict, compare
 from waybench.analysis.comparisons._examples import ExamplesEffect, examples_effects
-from waybench.analysis.comparisons._failures import (
-    Failures,
-    dominant,
-    failure,
-    failure_kinds,
-    failures,
-    has_fixed_length,
-)
+from waybench.analysis.comparisons._failures import Failures, failure, failure_kinds, failures, has_fixed_length
 from waybench.analysis.comparisons._first_errors import FirstErrorCounts, first_error_kinds, first_errors
 from waybench.analysis.comparisons._foreign import foreign_scores
 from waybench.analysis.comparisons._groups import MODEL, matched
@@ -49,7 +42,6 @@ from waybench.analysis.comparisons._text import (
     comparisons_text,
     difference_text,
     p_text,
-    verdict_sentence,
 )
 from waybench.analysis.comparisons._twins import TwinEffect, compare_twins, twin_effects, twin_frame
 from waybench.analysis.comparisons._wordings import (
@@ -83,7 +75,6 @@ __all__ = [
     "belief_counts",
     "belief_text",
     "beliefs_by_group",
-    "bounded",
     "compare",
     "compare_beliefs",
     "compare_isomorphs",
@@ -97,7 +88,6 @@ __all__ = [
     "comparisons_json",
     "comparisons_text",
     "difference_text",
-    "dominant",
     "examples_effects",
     "failure",
     "failure_kinds",
@@ -120,7 +110,6 @@ __all__ = [
     "twin_effects",
     "twin_frame",
     "values_of",
-    "verdict_sentence",
     "wording_effects",
     "wording_frame",
     "wording_table",

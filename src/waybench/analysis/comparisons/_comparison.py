@@ -124,8 +124,8 @@ class Comparison:
         90 % interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
         Biopharmaceutics 15, 1987), and if there are at least 3 clusters over the margin: what happens to none of n
         clusters, which are single items or maps of several, may still happen to 3 / n of all (Hanley and Lippman-Hand,
-        JAMA 249, 1983), and an interval from clusters that are nearly alike does not know that. From fewer than six
-        clusters no test at 5 % can show a difference, for all possible results have a chance of 1 in 16 or more.
+        JAMA 249, 1983), which an interval from nearly equal clusters does not reflect. Fewer than six clusters can show
+        no difference at 5 %: every possible result has a probability of 1 in 16 or more.
         """
         if self.adjusted < ALPHA:
             higher = self.difference.value > 0
@@ -284,7 +284,7 @@ def compare(
 def _paired(
     first: ItemScores, second: ItemScores, keys: Sequence[ItemKey], metric: Metric
 ) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
-    # The figure of a set may be a share of something. An item's score is not: its bounds are the metric's own.
+    # A set's value may be a ratio of sums; an item's score is not, so its bounds are those of the metric.
     mine, theirs = ([side.values[key] for key in keys] for side in (first, second))
     low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)
     return mine, theirs, [key.cluster for key in keys], low, high

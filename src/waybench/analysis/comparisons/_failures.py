@@ -28,7 +28,7 @@ def failure(row: Row) -> FailureKind | None:
 
     Returns:
         The kind; None if the episode was solved or does not count, where a game of a fixed length came to its end, and
-        with a teacher, whose merit the end is.
+        with a teacher, who caused the end.
     """
     if not row.is_included or row.guided or not row.failure:
         return None

@@ -108,7 +108,8 @@ def _effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: f
     attempts: Counter[ItemKey] = Counter()
     same = 0
     for one in by_number.values():
-        pairs = {key: place for key in one.item_keys if (place := places.get((key.level, key.item))) is not None}
+        own = sorted(one.item_keys)  # sums of floats depend on the order, and that of a set differs between processes
+        pairs = {key: place for key in own if (place := places.get((key.level, key.item))) is not None}
         same += sum(key.instance in known for key in pairs)
         new = {key: place for key, place in pairs.items() if key.instance not in known}
         for key, place in new.items():

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from waybench.analysis.comparisons import ItemScores, bounded
+from waybench.analysis.comparisons import ItemScores
+from waybench.analysis.comparisons._comparison import bounded
 from waybench.analysis.results import ItemKey, grouped
 from waybench.stats import FEWEST_ITEMS, PowerAssumptions, pilot_assumptions
 

@@ -83,8 +83,8 @@ class WordingEffect:
         spread: By how much the best mean is better than the worst one. It has no interval, since the same data decided
             which ones these are: where wordings make no difference at all, it is above 0 by chance.
         worst_of_items: Mean over items of the worst value among an item's wordings: the score that holds whatever the
-            wording is. Chance in the replies lowers it too, for the worst of several attempts in the same wording would
-            also be below their mean.
+            wording is. Chance in the replies lowers it too: the worst of several attempts in the same wording is also
+            below their mean.
         items: Items with an attempt in all wordings.
         left_out: Items with an attempt in some of them only, as where a ladder ended in one or for infrastructure
             errors; they are in no number.

@@ -14,7 +14,7 @@ class Curve:
 
     Attributes:
         steps: At each step, from the first, the mean over the episodes that have it. With a teacher it is PSACC_k of
-            AQA-Bench (arXiv:2402.09404, equation 6), for each episode has as many steps as the optimal policy takes.
+            AQA-Bench (arXiv:2402.09404, equation 6): each episode has as many steps as the optimal policy takes.
         average: The mean of these means over the steps, each with the same weight (PSACC_avg, equation 7). Its
             interval is that of its linearisation, see `contributions`; n is the number of episodes.
     """

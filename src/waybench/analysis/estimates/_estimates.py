@@ -1,11 +1,12 @@
 """Estimates from the rows of one model, task and settings, at each level."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import fsum
 from operator import is_
 
+from waybench.analysis.estimates._bounds import lost_bounds
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
 from waybench.analysis.estimates._curves import Curve, curve
 from waybench.analysis.formatting import too_few_note
@@ -73,8 +74,8 @@ class Estimate:
         metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
             over items of `single_attempt`.
         variance: How much of the headline metric's variance is between items, and how much between attempts at one.
-            None where an item's score is that of its best attempt, for those after a perfect one are skipped and the
-            others no sample of all; and where no item was attempted twice.
+            None where an item's score is that of its best attempt: attempts after a perfect one are skipped, so the
+            others are no random sample. None also where no item was attempted twice.
         macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
             items. Empty where each instance was drawn by itself.
         aggregates: Of every aggregate of the environment, its number over the items at which all of its metrics are
@@ -91,7 +92,7 @@ class Estimate:
             it says nothing; None if the tokens are not known.
         seconds: Mean time spent on an attempt's replies; None if not known.
         cost: Mean cost of an attempt, in dollars; None if not known.
-        solved_items: Items with a solved attempt; 0 with a teacher, whose merit it is.
+        solved_items: Items with a solved attempt; 0 with a teacher, who solved it.
     """
 
     group: Group
@@ -281,7 +282,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
         not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
         ranges=joint_ranges(environment, some),
-        bounds=None if guided else _bounds(_possible(some), metrics[0]),
+        bounds=None if guided else lost_bounds(some, metrics[0]),
         best=_metric(scores, metrics[0]),
         rescaled=None if guided else rescaled(scores, tried, metrics[0]),
         mean=_mean(counted, metrics[0]),
@@ -290,7 +291,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
-        solved=None if guided else _single(tried, head, lambda row: float(row.end == End.SOLVED), 0, 1),
+        solved=None if guided else _solved(tried, head),
         curves={name: found for name, found in curves.items() if found is not None},
         replies=sum(row.turns for row in counted),
         action_replies=judged.total(),
@@ -335,7 +336,7 @@ def _macro(found: Measured, metric: Metric) -> Mean | None:
 
 def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
     each = [measured(tried, head, metric).values for metric in one.metrics]
-    # In an order of their own, for sums of floats depend on it, and that of logs depends on which episode ended first.
+    # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
     keys = sorted(key for key in tried if all(key in values for values in each))
     values = [[of_metric[key] for of_metric in each] for key in keys]
     return jackknifed(values, [key.cluster for key in keys], one.of, one.low, one.high, one.scale)
@@ -345,56 +346,14 @@ def _clusters(some: Iterable[Row]) -> list[Cluster]:
     return [row.cluster for row in some]
 
 
-def _single(
-    tried: Mapping[ItemKey, Sequence[Row]],
-    head: Metric,
-    value_of: Callable[[Row], float | None],
-    low: float | None,
-    high: float | None,
-) -> Mean | None:
-    found = item_values(tried, head, value_of)
-    return clustered_mean(list(found.values()), [key.cluster for key in found], low, high)
+def _solved(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Mean | None:
+    found = item_values(tried, head, lambda row: float(row.end == End.SOLVED))
+    return clustered_mean(list(found.values()), [key.cluster for key in found], 0, 1)
 
 
 def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
     found = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
     return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], metric.low, metric.high)
-
-
-def _bounds(rows: Sequence[Row], head: Metric) -> tuple[float, float] | None:
-    doubtful = [row.exclusion_reason == UNCONFIRMED for row in rows]
-    if head.low is None or head.high is None or not (any(row.error for row in rows) or any(doubtful)):
-        return None
-    worst = 0 if head.better != "lower" else 1
-    ends: list[float] = []
-    for side, end in enumerate((head.low, head.high)):
-        filled = [
-            replace(row, error=False, exclusion_reason="", metrics={head.name: value}, sizes={head.name: 1.0})
-            if (value := _filled(row, head, (side, end), (worst, (head.low, head.high)[worst]), unproven)) is not None
-            else row
-            for row, unproven in zip(rows, doubtful, strict=True)
-        ]
-        found = headline_values(at_items(filled), head)
-        if not found.values:
-            return None
-        ends.append(fsum(found.values.values()) / fsum(found.sizes or [1.0] * len(found.values)))
-    return min(ends), max(ends)
-
-
-def _possible(some: Iterable[Row]) -> list[Row]:
-    """Return the rows that count in bounds: those that are included, lost ones, and those that do not replay."""
-    return [row for row in some if row.exclusion_reason in ("", UNCONFIRMED)]
-
-
-def _filled(row: Row, head: Metric, end: tuple[int, float], worst: tuple[int, float], unproven: bool) -> float | None:
-    """Return the value that a row has in bounds; None for its own.
-
-    What was lost can have been anything. What does not replay may have been changed for the better: it counts as the
-    worst possible in both bounds.
-    """
-    if unproven:
-        return row.ranges.get(head.name, (worst[1], worst[1]))[worst[0]]
-    return row.ranges.get(head.name, (end[1], end[1]))[end[0]] if row.error else None
 
 
 def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:

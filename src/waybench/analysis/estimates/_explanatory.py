@@ -1,27 +1,13 @@
 """Explanatory variables of clusters (for example, of maps), where an environment declares them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Cluster, Group, Row, grouped
 from waybench.core import EpisodeRecord
 from waybench.envs import registry
 
 Variables = Mapping[str, float | None]
-
-
-def variables(all_rows: Iterable[Row], episodes: Iterable[LoggedEpisode]) -> dict[Group, dict[Cluster, Variables]]:
-    """Return the variables of every cluster with an episode that counts, for each group (see `ClusterVariables`).
-
-    Args:
-        all_rows: The rows.
-        episodes: Their episodes, in the same order.
-    """
-    found, listed = ClusterVariables(), list(all_rows)
-    for row, episode in zip(listed, episodes, strict=True):
-        found.add(row, episode.record)
-    return found.of(listed)
 
 
 class ClusterVariables:

@@ -31,7 +31,7 @@ class LedgerEntry:
         aside: Excluded episodes among them.
         attempts: Attempts.
         items: Items with at least one attempt.
-        solved: Items with a solved attempt; None with a teacher, whose merit it is.
+        solved: Items with a solved attempt; None with a teacher, who solved it.
         known: Attempts whose tokens are known.
         input_tokens: Tokens of all requests; None if no attempt's are known.
         output_tokens: Tokens of all replies, reasoning included, likewise.

@@ -91,9 +91,8 @@ def as_metric(one: Series | Aggregate) -> Metric:
 def merit(estimates: Sequence[Estimate]) -> tuple[float, float]:
     """Return a sort key of a group over all its levels; greater is better.
 
-    Levels that were not run add nothing, for what ends a ladder is that nothing was reached. So where lower is better,
-    what counts is how far a value is from the worst one possible, and where none is the worst, the number of levels
-    comes first.
+    Levels that were not run add nothing: a ladder ends where nothing was reached. Where lower is better, the distance
+    from the worst possible value counts. Where there is no worst value, the number of levels comes first.
     """
     total, levels = 0.0, 0.0
     for estimate in estimates:

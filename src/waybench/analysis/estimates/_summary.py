@@ -130,40 +130,52 @@ def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) 
                 cells = _cells(totals[group], measured, own[group], group in searched)
                 lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
                 shorter.append(short[group])
-    undefined = any(total.attempts and not total.best and group not in searched for group, total in totals.items())
     has_scores = any(group not in searched for group in totals)
-    shown = _without_empty(lines, has_scores=has_scores)
-    longest = max(
-        _SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in list(zip(*shown, strict=True))[1:])
-    )
-    own_names = [line[0].strip() for line in shown[1:]]
-    fitting = own_names if max(map(width, own_names)) <= longest - 2 else shorter
-    shown = [
-        shown[0],
-        *([_INDENT + one_line(name, longest - 2), *line[1:]] for name, line in zip(fitting, shown[1:], strict=True)),
-    ]
+    shown = _fitted(_without_empty(lines, has_scores=has_scores), shorter)
     text = aligned(shown, ["line"] * len(shown)).split("\n")
     table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
-    missing = [line for group in order if (line := _missing(totals[group], labels(order)[group]))]
-    missing += [line for group in order if (line := _unconfirmed(totals[group], labels(order)[group]))]
-    few = [
-        f"{_FEW} {note}"
-        for group in order
-        if group not in searched
-        for one in measures(registry.load(group.env), totals[group].guided)
-        if (note := too_few_note(one.mean(totals[group]), one.metric))
-    ]
-    missing += dict.fromkeys(few)
-    missing += [
+    levels = [
         f"{task}: each score is over the model's own levels; a report counts those beyond a failed last level as 0"
         for (task, *_), groups in tasks.items()
         if len({frozenset(row.level for row in own[group]) for group in groups if group not in searched}) > 1
     ]
-    repeated = any(
-        total.attempts > total.items and not registry.load(group.env).best_of for group, total in totals.items()
-    )
-    items = ["n: different items; an item has several episodes here"] if repeated else []
-    return "\n".join([*table, *missing, *items, *_legend(shown[0]), *([UNDEFINED] if undefined else [])])
+    ordered = [totals[group] for group in order]
+    return "\n".join([*table, *_notes(ordered, searched), *levels, *_explained(ordered, searched, shown[0])])
+
+
+def _fitted(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:
+    """Return the lines with names that leave room for the numbers; the shorter ones if the others are too long."""
+    head, *rest = lines
+    numbers = list(zip(*lines, strict=True))[1:]
+    longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in numbers)) - 2
+    names = [line[0].strip() for line in rest]
+    fitting = names if max(map(width, names)) <= longest else shorter
+    named = zip(fitting, rest, strict=True)
+    return [list(head), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
+
+
+def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]:
+    """Return the lines on missing and unconfirmed episodes, and on intervals from too few items."""
+    names = labels(total.group for total in totals)
+    lost = [line for total in totals if (line := _missing(total, names[total.group]))]
+    lost += [line for total in totals if (line := _unconfirmed(total, names[total.group]))]
+    few = [
+        f"{_FEW} {note}"
+        for total in totals
+        if total.group not in searched
+        for one in measures(registry.load(total.group.env), total.guided)
+        if (note := too_few_note(one.mean(total), one.metric))
+    ]
+    return [*lost, *dict.fromkeys(few)]
+
+
+def _explained(totals: Sequence[Estimate], searched: Collection[Group], head: Sequence[str]) -> Iterator[str]:
+    """Yield what the columns mean, and the marks of a table."""
+    if any(total.attempts > total.items and not registry.load(total.group.env).best_of for total in totals):
+        yield "n: different items; an item has several episodes here"
+    yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
+    if any(total.attempts and not total.best and total.group not in searched for total in totals):
+        yield UNDEFINED
 
 
 def _head() -> list[str]:
@@ -252,10 +264,6 @@ def _unconfirmed(total: Estimate, name: str) -> str:
 def _bound(total: Estimate, metric: Metric) -> str:
     assert total.bounds is not None
     return mean_text(total.bounds[0 if metric.better != "lower" else 1], metric)
-
-
-def _legend(head: Sequence[str]) -> Iterator[str]:
-    yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
 
 
 def _without_empty(lines: Sequence[Sequence[str]], *, has_scores: bool) -> list[list[str]]:

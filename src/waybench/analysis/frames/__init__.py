@@ -1,7 +1,6 @@
 """Frames: tables of pyarrow with a declared schema."""
 
 from waybench.analysis.frames._frames import (
-    FRAME_SCHEMA,
     Fact,
     Frame,
     Meaning,
@@ -12,14 +11,4 @@ from waybench.analysis.frames._frames import (
     mean_facts,
 )
 
-__all__ = [
-    "FRAME_SCHEMA",
-    "Fact",
-    "Frame",
-    "Meaning",
-    "column_frame",
-    "columns",
-    "group_frame",
-    "group_id",
-    "mean_facts",
-]
+__all__ = ["Fact", "Frame", "Meaning", "column_frame", "columns", "group_frame", "group_id", "mean_facts"]

@@ -1,16 +1,8 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
 from waybench.analysis.horizons._axes import axis_named
-from waybench.analysis.horizons._comparison import HorizonComparison, compare_horizons, ratio_over_families
-from waybench.analysis.horizons._horizon import (
-    SHARES,
-    DifficultyBin,
-    Horizon,
-    SuccessCurve,
-    horizons,
-    leading,
-    success_curves,
-)
+from waybench.analysis.horizons._comparison import compare_horizons, ratio_over_families
+from waybench.analysis.horizons._horizon import SHARES, DifficultyBin, Horizon, SuccessCurve
 from waybench.analysis.horizons._horizon_frame import horizon_frame
 from waybench.analysis.horizons._horizon_text import (
     difficulty_text,
@@ -22,15 +14,13 @@ from waybench.analysis.horizons._horizon_text import (
     reference_text,
     success_text,
 )
-from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons
 from waybench.analysis.horizons._searches import search_text, searches
+from waybench.analysis.horizons._success import horizons, leading, success_curves
 
 __all__ = [
     "SHARES",
     "DifficultyBin",
     "Horizon",
-    "HorizonComparison",
-    "ReferenceHorizon",
     "SuccessCurve",
     "axis_named",
     "compare_horizons",
@@ -43,7 +33,6 @@ __all__ = [
     "horizons",
     "leading",
     "ratio_over_families",
-    "reference_horizons",
     "reference_lines",
     "reference_text",
     "search_text",

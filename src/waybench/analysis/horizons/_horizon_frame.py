@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from waybench.analysis.frames import Fact, Frame, Meaning, group_frame
-from waybench.analysis.horizons._horizon import ALTERNATIVES, HORIZON_CONFIDENCE, Horizon
+from waybench.analysis.horizons._horizon import Horizon
+from waybench.analysis.horizons._tried import ALTERNATIVES
 from waybench.core import OPTION_AXES
 from waybench.envs import registry
+from waybench.stats import HORIZON_CONFIDENCE
 
 _ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
 _FACTS: Sequence[Fact[Horizon]] = (

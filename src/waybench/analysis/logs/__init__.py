@@ -6,7 +6,7 @@ from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_s
 from waybench.analysis.logs._logs import EpisodeBatches, NoEpisodesError, logged_models, read_logs
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._run_info import RunInfo, run_infos
-from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, of_record, run_command, settings_of_any
+from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, of_record, settings_of_any
 
 __all__ = [
     "SCALARS",
@@ -29,7 +29,6 @@ __all__ = [
     "read_logs",
     "read_records",
     "read_samples",
-    "run_command",
     "run_infos",
     "runs",
     "settings_of_any",

@@ -92,7 +92,7 @@ def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
             _check_part(log, info)
 
 
-def checked_parts(location: str, parts: Iterable[str] | None = None) -> Iterator[tuple[str, bytes]]:
+def checked_parts(location: str, parts: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Yield names and contents of some parts of a log that is a ZIP file, each after it was checked (`check_parts`)."""
     with ZipFile(path_of(location)) as log:
         for info in _wanted(log, parts):
@@ -152,7 +152,7 @@ def _check_content(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lamb
 def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
     """Yield a part's bytes, and no more than a chunk beyond the size that it should have.
 
-    Of the compressed bytes only a few are taken at a time, for each of them can stand for 32 KiB.
+    Only a few compressed bytes are read at a time, since each can expand to 32 KiB.
     """
     read = 0
     while read <= size:

@@ -53,7 +53,7 @@ def read_records(paths: Iterable[Path], report: Callable[[Skipped], None]) -> It
             record = episode.record
             item = json.dumps([dict(record.options), dict(record.item)], sort_keys=True, default=str)
             attempts[series := (episode.model, episode.task, record.env, item, record.instance_hash)] += 1
-            # The record itself keeps its number, for its randomness depends on it.
+            # The record itself keeps its number, since its randomness depends on it.
             yield replace(episode, attempt=attempts[series])
         if found or named:
             for problem in problems or ([] if found else [skipped(str(path), "it holds no record")]):

@@ -160,8 +160,8 @@ def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
 def host(address: str) -> str:
     """Return what tells a server from others: "127.0.0.1:8000", never a user, a password or a query.
 
-    Of an unusual path there are six digits of its hash, for a gateway may have one for each provider, and a path may
-    hold a key: "gateway.example #1f2e3d".
+    An unusual path is shown as six digits of its hash, as in "gateway.example #1f2e3d": a gateway may have a path for
+    each provider, and a path may hold a key.
     """
     try:
         parts = urlsplit(address if _ADDRESS.match(address) else f"//{address}")

@@ -33,18 +33,17 @@ from waybench.analysis.results._labels import (
     settings_order,
     short_labels,
 )
+from waybench.analysis.results._measured_row import row
 from waybench.analysis.results._ranges import Ranges, joint_ranges, over
 from waybench.analysis.results._rows import (
     UNCONFIRMED,
     UNFINISHED,
     Anchors,
-    Probed,
     Row,
     fixed,
     grouped,
     is_perfect,
     originals,
-    row,
 )
 from waybench.analysis.results._search_range import search_range
 from waybench.analysis.results._simulated import Simulated, with_outcomes
@@ -62,7 +61,6 @@ __all__ = [
     "Group",
     "ItemKey",
     "Measured",
-    "Probed",
     "Ranges",
     "Rescaled",
     "Row",

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from waybench.analysis.results._groups import Cluster
 from waybench.analysis.results._items import ItemKey, Measured
-from waybench.analysis.results._rows import Anchors, Row, known_anchors
+from waybench.analysis.results._measured_row import known_anchors
+from waybench.analysis.results._rows import Anchors, Row
 from waybench.core import (
     Environment,
     Episode,
@@ -56,7 +57,7 @@ class ConstantPolicy(Policy):
 
 
 class Anchoring:
-    """Plays items again to find their floors and ceilings, each once, whoever played it."""
+    """Plays items again to find their floors and ceilings, each item once for all players."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str, str], Anchors | None] = {}
@@ -64,7 +65,7 @@ class Anchoring:
     def of(self, record: EpisodeRecord) -> Anchors | None:
         """Return the floor and the ceiling of an episode's headline metric.
 
-        The item is played as it was: by nobody, with the same reply in every turn, and by the oracle; in a game of
+        The item is played with empty replies, with the same reply in every turn, and by the oracle; in a game of
         chance each has the luck of the first attempt. Where the environment knows these scores (`reference_scores`),
         nothing is played. The replies are legal actions of the first states on the oracle's
         way, evenly chosen if there are many. No model takes part.
@@ -156,8 +157,8 @@ class Rescaled:
         floor: The better of the score of empty replies and that of the best constant reply; or the expected score of
             random choices, where an environment declares that.
         ceiling: The oracle's score.
-        constant: The constant reply that was taken at most items; "" where saying nothing is as good. At others it can
-            be another one, for that of an item is chosen on others.
+        constant: The constant reply of most items; "" where an empty reply is as good. Items can have different ones,
+            since the reply of an item is chosen on other items.
         chance: Whether the floor is the expected score of random choices.
     """
 
@@ -277,7 +278,7 @@ def _chosen(each: Sequence[_Between], clusters: Sequence[Cluster]) -> list[str]:
             gains[text] += value - one.nothing
     best: dict[Cluster, str] = {}
     for cluster, gains in own.items():
-        # Saying nothing gains 0 everywhere. Rounded, for the order of the items moves sums by their last digits.
+        # An empty reply gains 0. Sums are rounded, since their last digits depend on the order of the items.
         elsewhere = {text: round(total - gains.get(text, 0.0), 9) for text, total in totals.items()}
         text = min(elsewhere, key=lambda text: (-elsewhere[text], text), default="")
         best[cluster] = text if text and elsewhere[text] > 0 else ""

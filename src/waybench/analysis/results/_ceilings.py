@@ -13,8 +13,7 @@ _TINY = 1e-9
 def beaten_items(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
     """Return the items on which some player's mean score is better than the oracle's.
 
-    The oracle's score is then no ceiling there, for nobody: a score of another player that is rescaled by it would mean
-    nothing either.
+    The oracle's score is no ceiling there, for any player: a score that is rescaled by it would mean nothing.
 
     Args:
         samples: Rows of one model with one task's settings each, at one level or at all.

@@ -4,7 +4,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from waybench.analysis.logs import LoggedEpisode, Skipped, skipped
-from waybench.analysis.results._rows import Row, grouped, is_perfect, row
+from waybench.analysis.results._measured_row import row
+from waybench.analysis.results._rows import Row, grouped, is_perfect
 from waybench.analysis.results._simulated import simulate, with_outcomes
 from waybench.core import Price, WaybenchError
 from waybench.envs import registry

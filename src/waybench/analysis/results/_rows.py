@@ -1,46 +1,15 @@
 """One row for each episode: the input of all estimates."""
 
-import hashlib
-import json
-from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from waybench.analysis.logs import LoggedEpisode, Origin
-from waybench.analysis.results._groups import (
-    EXAMPLES,
-    NOT_IN_GROUPS,
-    SEARCHED,
-    Cluster,
-    Group,
-    option_defaults,
-    option_setting,
-)
-from waybench.analysis.results._ranges import Ranges, record_ranges
-from waybench.analysis.results._search_range import SearchRange, search_range
-from waybench.core import (
-    CONTEXT_TOKENS,
-    DIFFICULTY_INDEX,
-    OPTION_AXES,
-    PREFIX,
-    WORDING,
-    DataError,
-    End,
-    Environment,
-    EpisodeRecord,
-    FirstError,
-    Json,
-    Metric,
-    Price,
-    ProbeRecord,
-    Range,
-    own_turns,
-    searched_index,
-    split_isomorphic_key,
-    wording_name,
-)
-from waybench.envs import registry
+from waybench.analysis.logs import Origin
+from waybench.analysis.results._groups import Cluster, Group
+from waybench.analysis.results._ranges import Ranges
+from waybench.analysis.results._search_range import SearchRange
+from waybench.core import FirstError, Metric, Range, split_isomorphic_key
 
 UNCONFIRMED = "does not replay"
 UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended
@@ -109,12 +78,12 @@ class Row:
         axes: What makes its item hard, by the axes of the environment; None where that is not known.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
-        guided: Whether a teacher's actions were carried out in place of the player's, so that how the episode ended is
-            the teacher's merit.
+        guided: Whether a teacher's actions were carried out in place of the player's, so that the end is due to the
+            teacher.
         outcomes: Number of the player's own replies of each outcome that occurred, of those that had to name an action.
         other_replies: Number of the other replies, such as thoughts (`Environment.action_turns`).
         failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
-            not fail, is not measured, or had a teacher, whose merit the end is.
+            not fail, is not measured, or had a teacher, who caused the end.
         sizes: Of each metric that is a share, what it is a share of.
         ranges: Of each metric and series whose range depends on the episode, its range.
         input_tokens: Tokens of all requests; None if not known.
@@ -214,174 +183,6 @@ def grouped(values: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
     for value in values:
         found[key(value)].append(value)
     return dict(found)
-
-
-def _is_guided(record: EpisodeRecord) -> bool:
-    """Return whether a teacher has played; where its number of steps is given, scores are of the free ones after it."""
-    steps = record.options.get("teacher_guided")
-    helped = record.turns[steps:] if type(steps) is int else record.turns
-    return steps is True or any(turn.executed is not None for turn in helped)
-
-
-def row(
-    episode: LoggedEpisode,
-    *,
-    confirmed: bool = True,
-    price: Price | None = None,
-    anchors: Anchors | None = None,
-    not_simulated: str = "",
-) -> Row:
-    """Return an episode's row.
-
-    Args:
-        episode: The episode.
-        confirmed: Whether a new simulation confirms its record; otherwise it is not measured, for anything may stand
-            in it.
-        price: What its model's tokens cost, if known.
-        anchors: What its headline metric lies between, if known (`Anchoring`); what was measured beforehand if None.
-        not_simulated: Why its record was not simulated again; it counts nevertheless.
-
-    Raises:
-        UsageError: If the episode's environment is not installed.
-        DataError: If the record lacks what its environment's metrics need.
-    """
-    record = episode.record
-    environment = registry.load(record.env)
-    error = record.end in (None, End.INFRASTRUCTURE)
-    unmeasured = error or not confirmed
-    used = any(turn.usage for turn in record.turns)
-    # A player without a model reports none, and so do some servers: no reply takes no tokens at all.
-    tokens = record.tokens if any(record.tokens) else (None, None)
-    examples = {EXAMPLES: len(record.examples)} if record.examples else {}
-    guided = _is_guided(record)
-    searched = episode.search.get("axis")
-    along_option = searched if isinstance(searched, str) and searched in OPTION_AXES else ""
-    index = None if along_option else searched_index(environment, episode.search)
-    axes = (OPTION_AXES[along_option],) if along_option else environment.axes
-    if index is not None:
-        axes = (index.axis(environment), *axes[1:])
-    try:
-        failed = None if unmeasured or guided else environment.failure_of(record)
-        judged = own_turns(environment.action_turns(record) if confirmed else record.turns)
-        published_setting = None if record.options.keys() & {PREFIX, CONTEXT_TOKENS} else environment.published_setting
-        published = (published_setting(record) or "") if published_setting else ""
-        item = dict(record.item)
-        options: dict[str, Any] = {
-            **option_defaults(record.env),
-            **{name: value for name, value in record.options.items() if name not in NOT_IN_GROUPS},
-            **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
-            **episode.settings,
-            **examples,
-            # A task that fixes the setting has no parameter that says so.
-            **(dict([SEARCHED[along_option]]) if along_option else {}),
-            **({DIFFICULTY_INDEX: index.digest} if index is not None else {}),
-            **({"setting": published} if published and "setting" in option_defaults(record.env) else {}),
-        }
-        implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
-        options |= {name: value for name, value in implied.items() if options.get(name) is None}
-        group = Group(
-            model=episode.model,
-            task=episode.task,
-            env=record.env,
-            version=record.env_version,
-            # An option that came after the record was written had its default then.
-            options=tuple(
-                (name, option_setting(value, option_defaults(record.env).get(name))) for name, value in options.items()
-            ),
-            key=str(item["key"]),
-            embedded=episode.embedded,
-        )
-        return Row(
-            group=group,
-            level=item["level"],
-            item=str(item["id"]),
-            instance=record.instance_hash,
-            cluster=_cluster(environment, record, item) if confirmed else Cluster(record.instance_hash),
-            index=item["index"],
-            attempt=episode.attempt or record.attempt,
-            end=str(record.end or ""),
-            error=error,
-            succeeded=not unmeasured and environment.succeeded(record),
-            metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
-            axes={} if unmeasured else {axis.name: axis.of(record) for axis in axes},
-            variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},
-            sizes={}
-            if unmeasured
-            else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
-            ranges=record_ranges(environment, record) if confirmed else {},
-            exclusion_reason=UNCONFIRMED if not confirmed else "" if record.end is not None else UNFINISHED,
-            series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
-            guided=guided,
-            outcomes=Counter(str(turn.outcome) for turn in judged),
-            other_replies=len(record.own_turns) - len(judged),
-            failure=failed.name if failed else "",
-            first_error=environment.first_error_of(record) if failed and confirmed else None,
-            probes=tuple(map(_probed, record.probes)) if not unmeasured else (),
-            probe_tokens=_probe_tokens(record),
-            input_tokens=tokens[0],
-            output_tokens=tokens[1],
-            cached_tokens=_spent(record, "cached_tokens"),
-            reasoning_tokens=_spent(record, "reasoning_tokens"),
-            seconds=record.seconds if used else None,
-            cost=price.episode_cost(record) if price else None,
-            answered=tuple(dict.fromkeys(turn.usage.model for turn in record.turns if turn.usage and turn.usage.model)),
-            replies=_digest([turn.reply for turn in record.own_turns]),
-            setting=published,
-            anchors=anchors if anchors is not None or unmeasured else known_anchors(environment, record),
-            not_simulated=not_simulated,
-            adaptive=bool(episode.search),
-            search_range=search_range(episode.search),
-            log=episode.log,
-            run=episode.run,
-            origin=episode.origin,
-        )
-    except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
-        raise DataError(_unmeasurable(record, problem)) from None
-
-
-def _probed(probe: ProbeRecord) -> Probed:
-    return Probed(probe.turn, probe.name, probe.reason is None, probe.correct, probe.share)
-
-
-def _probe_tokens(record: EpisodeRecord) -> tuple[int, int] | None:
-    usages = [probe.usage for probe in record.probes if probe.usage]
-    spent = sum(usage.input_tokens for usage in usages), sum(usage.output_tokens for usage in usages)
-    return spent if any(spent) else None
-
-
-def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
-    """Return the floor and the ceiling of a record's item that its environment knows without playing it.
-
-    They are those of whole episodes, so that nothing is known of an episode with a prefix.
-    """
-    reference_scores = None if PREFIX in record.options else environment.reference_scores
-    known = None if reference_scores is None else reference_scores(record)
-    return None if known is None else Anchors(*known)
-
-
-def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, item: Mapping[str, Json]) -> Cluster:
-    if environment.cluster is None:
-        return Cluster(record.instance_hash)
-    return Cluster(environment.cluster(record), str(item["key"]), item["level"])
-
-
-def _spent(record: EpisodeRecord, kind: str) -> int | None:
-    return sum(getattr(turn.usage, kind) for turn in record.turns if turn.usage) if any(record.tokens) else None
-
-
-def _digest(replies: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps(replies).encode("ascii")).hexdigest()[:16] if replies else ""
-
-
-def _number(value: float | None) -> float | None:
-    return None if value is None else float(value)
-
-
-def _unmeasurable(record: EpisodeRecord, problem: Exception) -> str:
-    return (
-        f"the record of {record.env}, item {str(record.item.get('id'))[:60]!r}, cannot be measured "
-        f"({type(problem).__name__} {str(problem)[:100]}): the record is damaged"
-    )
 
 
 def is_perfect(score: float | None, metric: Metric) -> bool:

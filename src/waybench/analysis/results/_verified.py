@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from waybench.analysis.logs import LoggedEpisode, Skipped, skipped
 from waybench.analysis.results._anchors import Anchoring
-from waybench.analysis.results._rows import Row, row
+from waybench.analysis.results._measured_row import row
+from waybench.analysis.results._rows import Row
 from waybench.analysis.results._simulated import Simulated, simulate, with_outcomes
 from waybench.core import Price
 

@@ -25,23 +25,26 @@ _FONT = 12
 _WIDEST = 340  # pixels of a name
 _LETTERS = 34
 _LONGEST = 50
+_LABEL = "Outcomes of replies by task; the page of each task has the numbers"
+_CAPTION = (
+    "Outcomes of replies over all attempts that count, without replies that need not name an action, such as thoughts. "
+    "The page of each task has the numbers."
+)
 
 
-def outcomes(totals: Sequence[Estimate], label: str, caption: str) -> Chart | None:
+def outcomes(totals: Sequence[Estimate]) -> Chart | None:
     """Draw a bar of outcomes for each of a model's estimates; None without replies.
 
     Args:
         totals: The estimates.
-        label: What the chart shows, for those who cannot see it.
-        caption: What is said below it.
     """
     names = _names([total.group for total in totals])
     data = [each for total in totals if total.action_replies for each in _pieces(total, names)]
     if not data:
         return None
     model, spec = totals[0].group.model, outcomes_spec(data)
-    narrow = drawn(outcomes_spec(data, narrow=True), label)
-    return Chart(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, label), narrow, caption, spec)
+    narrow = drawn(outcomes_spec(data, narrow=True), _LABEL)
+    return Chart(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, _LABEL), narrow, _CAPTION, spec)
 
 
 def _names(groups: Sequence[Group]) -> dict[Group, str]:

@@ -18,7 +18,7 @@ from waybench.core import End, Environment, Metric, Presentation
 from waybench.reporting._files import ScoreKey
 from waybench.reporting._format import heading
 from waybench.reporting.pages._verdicts import MOST, Verdicts, sentences
-from waybench.reporting.tables import Table, model_table
+from waybench.reporting.tables import Table, TaskView, model_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,12 @@ def comparison(
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     # A script element ends where "</script" is, whatever is around it; there is no such thing without "<".
+    most = MOST if verdicts.bounded(groups) else None
     return ComparePage(
         metric=heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
-        table=model_table(judged, names, env, presentation, MOST if verdicts.bounded(groups) else None),
+        table=model_table(judged, names, TaskView(env, presentation, pages), most),
     )
 
 

@@ -36,6 +36,7 @@ from waybench.reporting.pages._overview import in_order, overviews
 from waybench.reporting.tables import (
     HorizonTables,
     Table,
+    TaskView,
     agent_effect_table,
     attempt_spread_table,
     attempt_table,
@@ -283,6 +284,7 @@ def _section(
     models: Mapping[str, ModelFacts],
 ) -> Section:
     env, presentation = registry.load(key[0]), presentation_of(key[0])
+    view = TaskView(env, presentation, pages)
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
     marked = [Marked(group.model, pages[group], total_of[group]) for group in groups]
@@ -291,7 +293,7 @@ def _section(
     by_guide = grouped(estimates, lambda estimate: estimate.guided)
     # The family's tables have it all where there is one level.
     scored = [
-        score_table(f"task-scores-{number}", env, presentation, by_guide[guided], pages)
+        score_table(f"task-scores-{number}", view, by_guide[guided])
         for number, guided in enumerate(sorted(by_guide), start=1)
     ]
     # Where a search goes along an option, all items are of one level, and what it has chosen to play says little.
@@ -302,21 +304,21 @@ def _section(
     own_tables = (
         *(scored if not along_option and (not presentation.metrics or len(levels) > 1) else []),
         *metrics,
-        *side_by_side(env, presentation, every if env.pooled else estimates, pages),
-        averages(env, presentation, ordered, total_of, pages),
-        *pair_tables(env, presentation, ordered, compared.pairs, pages),
-        *slope_tables(env, presentation, ordered, compared.regressions, pages),
-        difficulty_table(env, presentation, compared.difficulties),
-        wording_table(env, presentation, compared.wordings, pages),
-        twin_table(presentation, compared.twins, pages),
-        isomorph_table(presentation, compared.isomorphs, pages),
-        agent_effect_table(presentation, compared.agent_effects, pages),
+        *side_by_side(view, every if env.pooled else estimates),
+        averages(view, ordered, total_of),
+        *pair_tables(view, ordered, compared.pairs),
+        *slope_tables(view, ordered, compared.regressions),
+        difficulty_table(view, compared.difficulties),
+        wording_table(view, compared.wordings),
+        twin_table(view, compared.twins),
+        isomorph_table(view, compared.isomorphs),
+        agent_effect_table(view, compared.agent_effects),
         models_belief_table(compared.beliefs, pages),
-        spread_table(env, presentation, estimates),
-        attempt_spread_table(env, presentation, compared.attempts, estimates),
-        repeat_table(env, presentation, compared.repeats),
-        attempt_table(presentation, every),
-        conduct_table(presentation, groups, total_of, pages),
+        spread_table(view, estimates),
+        attempt_spread_table(view, compared.attempts, estimates),
+        repeat_table(view, compared.repeats),
+        attempt_table(view, every),
+        conduct_table(view, groups, total_of),
     )
     return Section(
         env=env,
@@ -333,9 +335,7 @@ def _section(
             *step_charts(env, presentation, estimates),
         ],
         undrawn=[] if along_option else undrawn(env, presentation, estimates, charts),
-        horizons=horizon_tables(
-            env, presentation, compared.curves, [*ordered, *_searches(ordered, compared.curves)], pages
-        ),
+        horizons=horizon_tables(view, compared.curves, [*ordered, *_searches(ordered, compared.curves)]),
         tables=[table for table in own_tables if table],
         unconfirmed=[each for each in marked if each.total.unconfirmed],
         not_simulated=[each for each in marked if each.total.not_simulated],

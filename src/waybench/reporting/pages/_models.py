@@ -99,7 +99,6 @@ def model(
             charts += step_charts(env, presentation, some, name)
         if charts:
             parts.append(Part(env, apart, presentation, charts, texts))
-    of_model = [total for total in totals if total.group.model == name]
     return Model(
         name=name,
         embedded=own[0].group.embedded,
@@ -107,17 +106,8 @@ def model(
             leaders(estimates, totals, pages, model_pages, leading_of(curves), name, searched), alone=True
         ),
         agents=list(agents),
-        outcomes=_outcomes(of_model),
+        outcomes=outcomes([total for total in totals if total.group.model == name]),
         failed=failed,
         parts=parts,
         horizons=horizon_table_of_model(name, curves, pages),
-    )
-
-
-def _outcomes(totals: Sequence[Estimate]) -> Chart | None:
-    return outcomes(
-        totals,
-        "Outcomes of replies by task; the page of each task has the numbers",
-        "Outcomes of replies over all attempts that count, without replies that need not name an action, such as "
-        "thoughts. The page of each task has the numbers.",
     )

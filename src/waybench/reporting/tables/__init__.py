@@ -43,6 +43,7 @@ from waybench.reporting.tables._table import (
     rows_of,
 )
 from waybench.reporting.tables._tables import files
+from waybench.reporting.tables._task_view import TaskView
 from waybench.reporting.tables._variation import attempt_spread_table, attempt_table, repeat_table, spread_table
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "RowGroup",
     "Table",
     "TableRow",
+    "TaskView",
     "agent_effect_table",
     "attempt_spread_table",
     "attempt_table",

@@ -1,30 +1,27 @@
 """The table of agents: what an agent around a model gains on the same items, beside what it costs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from waybench.analysis.comparisons import AgentEffect
 from waybench.analysis.formatting import NOTHING, one_line
-from waybench.analysis.results import LONGEST, Group, differing
-from waybench.core import Presentation
+from waybench.analysis.results import LONGEST, differing
 from waybench.reporting._format import amount
 from waybench.reporting.tables._comparisons import difference_cells
 from waybench.reporting.tables._table import Cell, Note, Table, TableRow, columns_of, mean_cell, model_cell, rows_of
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE
 
 
-def agent_effect_table(
-    presentation: Presentation, found: Sequence[AgentEffect], pages: Mapping[Group, str]
-) -> Table | None:
+def agent_effect_table(view: TaskView, found: Sequence[AgentEffect]) -> Table | None:
     """Return the table of agents beside the bare model, models before embedded players; None if there are none.
 
     Args:
-        presentation: What is known of the environment's family.
+        view: The task.
         found: The effects.
-        pages: File names of the groups' pages.
     """
     if not found:
         return None
-    items, metric, bare = presentation.items, found[0].comparison.metric, [each.bare for each in found]
+    items, metric, bare = view.presentation.items, found[0].comparison.metric, [each.bare for each in found]
     in_dollars = any(each.costs for each in found)
     unit, per = ("USD", "USD") if in_dollars else ("tokens", "1M tokens")
     rows: list[TableRow] = []
@@ -41,7 +38,7 @@ def agent_effect_table(
             Cell(text=with_agent or NOTHING),
             Cell(text=each.gain_text(in_dollars=in_dollars) or NOTHING),
         ]
-        head = model_cell(each.group.model, differing(each.bare, bare), pages[each.group])
+        head = model_cell(each.group.model, differing(each.bare, bare), view.pages[each.group])
         rows.append(TableRow(head, cells))
     caption = (
         f"{metric.title} of the bare model and of the same model with an agent around it, at the {items} that both "

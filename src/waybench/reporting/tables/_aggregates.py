@@ -1,14 +1,13 @@
 """The tables of aggregates of a set of episodes, with the means that they are computed from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import as_metric, ranked
 from waybench.analysis.formatting import too_few_note
-from waybench.analysis.results import Group, differing, grouped
-from waybench.core import Aggregate, Environment, Metric, Presentation
+from waybench.analysis.results import differing, grouped
+from waybench.core import Aggregate, Metric
 from waybench.reporting._format import heading, part, percent, percent_interval
 from waybench.reporting.tables._table import (
     Cell,
@@ -23,27 +22,21 @@ from waybench.reporting.tables._table import (
     notes,
     parts,
 )
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE, Mean
 
 
-def side_by_side(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    estimates: Sequence[Estimate],
-    pages: Mapping[Group, str],
-) -> list[Table]:
+def side_by_side(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates with models side by side, one for each level.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         estimates: Its estimates by level, or if it is pooled those over all levels.
-        pages: File names of the groups' pages.
     """
     free = [estimate for estimate in estimates if not estimate.guided]
     by_level = grouped(free, lambda each: each.level)
     found: list[Table] = []
-    for aggregate in env.aggregates:
+    for aggregate in view.env.aggregates:
         for level, some in by_level.items():
             own = {estimate.group: estimate for estimate in some}
             # The best first, as in the other tables; totals are of no level, and keep their order.
@@ -51,14 +44,14 @@ def side_by_side(
             columns = [
                 Column(
                     heading=name_of(group.model),
-                    link=f"results/{pages[group]}",
+                    link=f"results/{view.pages[group]}",
                     notes=parts(differing(group, groups)),
                 )
                 for group in groups
             ]
-            level_name = presentation.mode(env.id, level) if len(by_level) > 1 else ""
+            level_name = view.presentation.mode(view.env.id, level) if len(by_level) > 1 else ""
             table = _table(
-                f"task-made-{len(found) + 1}", aggregate, presentation, level_name, columns, [own[g] for g in groups]
+                f"task-made-{len(found) + 1}", aggregate, view, level_name, columns, [own[g] for g in groups]
             )
             suffix = f" ({level_name})" if level_name else ""
             summary = f"{aggregate.title} and its parts, models side by side{suffix}"
@@ -66,21 +59,20 @@ def side_by_side(
     return found
 
 
-def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]) -> list[Table]:
+def of_model(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     """Return the tables of an environment's aggregates for one model, levels side by side.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         estimates: The model's estimates by level, and over all levels if the environment is pooled.
     """
     free = [estimate for estimate in estimates if not estimate.guided]
     several = len(free) > 1
-    titles = [presentation.mode(env.id, estimate.level) if several else "" for estimate in free]
-    columns = [Column(heading=title or f"All {presentation.items}") for title in titles]
+    titles = [view.presentation.mode(view.env.id, estimate.level) if several else "" for estimate in free]
+    columns = [Column(heading=title or f"All {view.presentation.items}") for title in titles]
     return [
-        _table(f"made-{number}", aggregate, presentation, "", columns, free)
-        for number, aggregate in enumerate(env.aggregates, start=1)
+        _table(f"made-{number}", aggregate, view, "", columns, free)
+        for number, aggregate in enumerate(view.env.aggregates, start=1)
         if free
     ]
 
@@ -88,7 +80,7 @@ def of_model(env: Environment[Any, Any, Any], presentation: Presentation, estima
 def _table(
     name: str,
     aggregate: Aggregate,
-    presentation: Presentation,
+    view: TaskView,
     level: str,
     columns: Sequence[Column],
     estimates: Sequence[Estimate],
@@ -98,12 +90,12 @@ def _table(
     Args:
         name: The table's id.
         aggregate: The aggregate.
-        presentation: What is known of its environment's family.
+        view: The task.
         level: The level that all columns have, in words; "" if there is one level, or columns are levels.
         columns: Its columns.
         estimates: The estimate of each column.
     """
-    metric = as_metric(aggregate)
+    metric, presentation = as_metric(aggregate), view.presentation
     caption = (
         f"{aggregate.doc} Below it, the means over {presentation.items} from which it is computed, shares in per "
         f"cent. Small: "

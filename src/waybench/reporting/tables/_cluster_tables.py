@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from waybench.analysis import Estimate, Row
 from waybench.analysis.estimates import Variables, by_cluster
 from waybench.analysis.formatting import NOTHING, one_line
 from waybench.analysis.results import Cluster, Group, grouped
-from waybench.core import Environment, Presentation
+from waybench.core import Presentation
 from waybench.reporting._format import amount, percent
 from waybench.reporting.tables._table import (
     Cell,
@@ -24,27 +23,20 @@ from waybench.reporting.tables._table import (
     rows_of,
     value_cell,
 )
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE
 
 
-def averages(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    ordered: Sequence[Group],
-    total_of: Mapping[Group, Estimate],
-    pages: Mapping[Group, str],
-) -> Table | None:
+def averages(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, Estimate]) -> Table | None:
     """Return the table of averages over clusters, all with the same weight; None if no cluster has several items.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         ordered: Its groups, the best one first.
         total_of: Their estimates over all levels.
-        pages: File names of the groups' pages.
     """
-    metrics = [metric for metric in env.metrics if metric.name in presentation.metrics]
-    if not (presentation.cluster and metrics) or all(
+    metrics = [metric for metric in view.env.metrics if metric.name in view.presentation.metrics]
+    if not (view.presentation.cluster and metrics) or all(
         total_of[group].items <= _most(total_of[group]) for group in ordered
     ):
         return None
@@ -52,7 +44,7 @@ def averages(
         (
             group.embedded,
             TableRow(
-                group_cell(group, ordered, pages),
+                group_cell(group, ordered, view.pages),
                 [
                     count_cell(_most(total_of[group])),
                     *(mean_cell(total_of[group].macro.get(metric.name), metric) for metric in metrics),
@@ -61,16 +53,16 @@ def averages(
         )
         for group in ordered
     ]
+    cluster, clusters = view.presentation.cluster, view.presentation.clusters
     caption = (
-        f"The mean over {presentation.clusters} of each {presentation.cluster}'s mean: every {presentation.cluster} "
-        f"has the same weight, whatever its number of {presentation.items}. Small: "
-        f"{100 * CONFIDENCE:.0f} % interval over {presentation.clusters}."
+        f"The mean over {clusters} of each {cluster}'s mean: every {cluster} has the same weight, whatever its number "
+        f"of {view.presentation.items}. Small: {100 * CONFIDENCE:.0f} % interval over {clusters}."
     )
     return Table(
         id="task-averages",
-        title=f"Averages over {presentation.clusters}",
+        title=f"Averages over {clusters}",
         caption=(Note(caption),),
-        columns=[*columns_of("Model", presentation.clusters.capitalize()), *map(metric_column, metrics)],
+        columns=[*columns_of("Model", clusters.capitalize()), *map(metric_column, metrics)],
         groups=by_player(rows),
         kind="scores",
     )
@@ -82,8 +74,7 @@ def _most(total: Estimate) -> int:
 
 
 def clusters(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     own: Sequence[Row],
     known: Mapping[Cluster, Variables],
     anchors: Mapping[Cluster, str],
@@ -92,18 +83,17 @@ def clusters(
     """Return the table of the clusters of one group; None if they are not in the page.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         own: The group's rows.
         known: What is known of the clusters.
         anchors: Where each cluster is in the page.
         drawings: Paths of pages with drawings of clusters, from the first page of the site.
     """
-    if not anchors or not presentation.by_cluster:
+    if not anchors or not view.presentation.by_cluster:
         return None
-    metrics = [metric for metric in env.metrics if metric.name in presentation.by_cluster]
-    found = by_cluster(own, presentation.by_cluster)
-    source = env.explanatory_variables
+    metrics = [metric for metric in view.env.metrics if metric.name in view.presentation.by_cluster]
+    found = by_cluster(own, view.presentation.by_cluster)
+    source = view.env.explanatory_variables
     name, title = next(iter(source.titles.items()), ("", "")) if source else ("", "")
     sized: list[tuple[float, str, TableRow]] = []
     for cluster, some in grouped((row for row in own if row.is_included), lambda row: row.cluster).items():
@@ -127,15 +117,15 @@ def clusters(
         sized.append((size or 0, cluster.name, TableRow(head, cells)))
     size_heading = [title] if title else []
     headings = [
-        presentation.cluster.capitalize(),
-        presentation.level.capitalize(),
+        view.presentation.cluster.capitalize(),
+        view.presentation.level.capitalize(),
         *size_heading,
-        presentation.items.capitalize(),
+        view.presentation.items.capitalize(),
     ]
     return Table(
         id="by-cluster",
-        title=f"By {presentation.cluster}",
-        caption=(Note(f"Means over its {presentation.items}."),),
+        title=f"By {view.presentation.cluster}",
+        caption=(Note(f"Means over its {view.presentation.items}."),),
         columns=[
             *columns_of(*headings),
             *map(metric_column, metrics),

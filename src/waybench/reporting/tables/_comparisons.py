@@ -22,7 +22,7 @@ from waybench.analysis.comparisons import (
 )
 from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line
 from waybench.analysis.results import Group, differing, labels, setting
-from waybench.core import Environment, Metric, Presentation, plural
+from waybench.core import Environment, Metric, plural
 from waybench.envs import registry
 from waybench.reporting._format import amount
 from waybench.reporting.tables._table import (
@@ -41,6 +41,7 @@ from waybench.reporting.tables._table import (
     notes,
     rows_of,
 )
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE
 
 FOLDED = 12  # rows, above which a table is folded
@@ -61,19 +62,14 @@ def difference_cells(one: Comparison) -> list[Cell]:
 
 
 def model_table(
-    found: Sequence[Comparison],
-    names: Mapping[Group, str],
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    most: int | None,
+    found: Sequence[Comparison], names: Mapping[Group, str], view: TaskView, most: int | None
 ) -> Table | None:
     """Return the table of comparisons of models two by two; None if there are none.
 
     Args:
         found: The comparisons.
         names: The models' names.
-        env: The environment.
-        presentation: What is known of its family.
+        view: The task.
         most: Above how many models not every two are compared; None where every two are.
     """
     rows: list[TableRow] = []
@@ -86,10 +82,10 @@ def model_table(
         rows.append(TableRow(Cell(text=names[first]), cells))
     if not rows:
         return None
-    items = presentation.items
+    items = view.presentation.items
     caption = (
-        f"{env.title}: mean score of a single attempt at the {items} that both were given. A − B with its paired 95 "
-        f"% interval; p is adjusted by Holm's procedure over all comparisons of models in this report (those with "
+        f"{view.env.title}: mean score of a single attempt at the {items} that both were given. A − B with its paired "
+        f"95 % interval; p is adjusted by Holm's procedure over all comparisons of models in this report (those with "
         f"reference players are adjusted by themselves), and a difference is significant below 0.05. "
         f"Tied: the 90 % interval is within 5 % of the range, with at least 60 independent {items}. Not shown: neither "
         f"a difference nor a tie. Too few: with so few independent {items} no difference can be significant. "
@@ -152,23 +148,16 @@ def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) ->
     )
 
 
-def wording_table(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    found: Sequence[WordingEffect],
-    pages: Mapping[Group, str],
-) -> Table | None:
+def wording_table(view: TaskView, found: Sequence[WordingEffect]) -> Table | None:
     """Return the table of the effects of wordings, models before embedded players; None if there are none.
 
     Args:
-        env: The environment.
-        presentation: What is known of its family.
+        view: The task.
         found: The effects.
-        pages: File names of the groups' pages.
     """
     if not found:
         return None
-    metric, item, items = env.metrics[0], presentation.item, presentation.items
+    metric, item, items = view.env.metrics[0], view.presentation.item, view.presentation.items
     all_groups = [each.group for each in found]
     groups: list[RowGroup] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
@@ -182,7 +171,7 @@ def wording_table(
                 *notes(["reference" if one.name == each.reference else ""]),
                 *notes([plural(one.errors, "infrastructure error") if one.errors else ""], "flag"),
             )
-            name = Cell(text=one_line(one.name, 60), notes=flags, kind="name", link=f"results/{pages[one.group]}")
+            name = Cell(text=one_line(one.name, 60), notes=flags, kind="name", link=f"results/{view.pages[one.group]}")
             difference = difference_cells(one.comparison) if one.comparison else [Cell(), Cell()]
             rows.append(TableRow(name, [mean_cell(one.mean, metric), *difference]))
         worst = Cell(text=f"the worst at each {item}", kind="name")
@@ -206,17 +195,16 @@ def wording_table(
     )
 
 
-def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: Mapping[Group, str]) -> Table | None:
+def twin_table(view: TaskView, found: Sequence[TwinEffect]) -> Table | None:
     """Return the table of one environment against its twin, models before embedded players; None if there are none.
 
     Args:
-        presentation: What is known of the environment's family.
+        view: The task.
         found: The comparisons.
-        pages: File names of the groups' pages.
     """
     if not found:
         return None
-    items, groups = presentation.items, [each.group for each in found]
+    items, groups = view.presentation.items, [each.group for each in found]
     first, twin = (registry.load(group.env).title for group in (found[0].group, found[0].twin))
     metric = found[0].comparison.metric
     rows: list[TableRow] = []
@@ -229,8 +217,8 @@ def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: M
             mean_cell(one.first_mean, metric),
             *difference_cells(one),
         ]
-        rows.append(TableRow(group_cell(each.group, groups, pages), cells))
-    headings = "Model", presentation.level.capitalize(), items.capitalize(), twin, first
+        rows.append(TableRow(group_cell(each.group, groups, view.pages), cells))
+    headings = "Model", view.presentation.level.capitalize(), items.capitalize(), twin, first
     caption = (
         f"{metric.title} of the same players with the same settings on the same {items}, with the {_INTERVAL}. The "
         f"difference is this task’s mean minus that of “{twin}”, with its paired interval. p is from a paired test, "
@@ -246,19 +234,16 @@ def twin_table(presentation: Presentation, found: Sequence[TwinEffect], pages: M
     )
 
 
-def isomorph_table(
-    presentation: Presentation, found: Sequence[IsomorphEffect], pages: Mapping[Group, str]
-) -> Table | None:
+def isomorph_table(view: TaskView, found: Sequence[IsomorphEffect]) -> Table | None:
     """Return the table of original against isomorphic items, models before embedded players; None if there are none.
 
     Args:
-        presentation: What is known of the environment's family.
+        view: The task.
         found: The comparisons.
-        pages: File names of the groups' pages.
     """
     if not found:
         return None
-    items, groups, metric = presentation.items, [each.group for each in found], found[0].comparison.metric
+    items, groups, metric = view.presentation.items, [each.group for each in found], found[0].comparison.metric
     rows: list[TableRow] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
         one = each.comparison
@@ -272,7 +257,7 @@ def isomorph_table(
             mean_cell(each.agreement, AGREEMENT),
             mean_cell(each.worst, metric),
         ]
-        rows.append(TableRow(group_cell(each.group, groups, pages), cells))
+        rows.append(TableRow(group_cell(each.group, groups, view.pages), cells))
     caption = (
         f"{metric.title} of a single attempt at the {items} and at isomorphic ones: the same problems in another "
         f"appearance (rotated, mirrored, renamed, relabelled or shifted), which are as difficult by construction. The "
@@ -301,33 +286,26 @@ def isomorph_table(
     )
 
 
-def pair_tables(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    ordered: Sequence[Group],
-    pairs: Iterable[Comparison],
-    pages: Mapping[Group, str],
-) -> list[Table]:
+def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Comparison]) -> list[Table]:
     """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12).
 
     Args:
-        env: The environment.
-        presentation: What is known of its family.
+        view: The task.
         ordered: Its groups, the best one first.
         pairs: The pairs.
-        pages: File names of the groups' pages.
     """
     cells: dict[tuple[str, Group, Group], Cell] = {}
-    metrics = {metric.name: metric for metric in env.metrics}
+    items = view.presentation.items
+    metrics = {metric.name: metric for metric in view.env.metrics}
     for one in pairs:
         first, second = one.groups
         metric = metrics[one.metric.name]
-        cells[metric.name, first, second] = _pair_cell(one, metric, presentation)
-        cells[metric.name, second, first] = _pair_cell(one.swapped, metric, presentation)
+        cells[metric.name, first, second] = _pair_cell(one, metric, view)
+        cells[metric.name, second, first] = _pair_cell(one.swapped, metric, view)
     together = [some for some in matched(ordered) if len(some) > 1]
     found: list[Table] = []
     for some in together:
-        for title, (below, above) in presentation.pairs.items():
+        for title, (below, above) in view.presentation.pairs.items():
             if not any((name, one, other) in cells for name in (below, above) for one in some for other in some):
                 continue
             rows: list[TableRow] = []
@@ -335,21 +313,21 @@ def pair_tables(
                 lower = [cells.get((below, group, other), BLANK) for other in some[:row]]
                 upper = [cells.get((above, group, other), BLANK) for other in some[row + 1 :]]
                 hard = [cell if cell is BLANK else replace(cell, kind="score hard") for cell in upper]
-                head = group_cell(group, some, pages)
+                head = group_cell(group, some, view.pages)
                 rows.append(TableRow(head, [*lower, _DIAGONAL, *hard]))
             settings = ", ".join(
-                one_line(text, 60) for text in _telling(env, some[0], [other[0] for other in together])
+                one_line(text, 60) for text in _telling(view.env, some[0], [other[0] for other in together])
             )
             caption = (
                 f"Below the diagonal “{metrics[below].title}”, above it “{metrics[above].title}”: the row's model | "
-                f"the column's. Small: the number of {presentation.items}, and the row's minus the column's with its "
-                f"{_INTERVAL} over {presentation.clusters or presentation.items}, bold where the interval excludes "
-                f"0. Blank: no {presentation.items} in common."
+                f"the column's. Small: the number of {items}, and the row's minus the column's with its {_INTERVAL} "
+                f"over {view.presentation.clusters or items}, bold where the interval excludes 0. Blank: no {items} in "
+                "common."
             )
             found.append(
                 Table(
                     id=f"task-pairs-{len(found) + 1}",
-                    title=f"{title} on the {presentation.items} that both answered",
+                    title=f"{title} on the {items} that both answered",
                     caption=(Note(caption),),
                     columns=[Column(heading=name) for name in ("Model", *labels(some).values())],
                     groups=rows_of(rows),
@@ -361,11 +339,11 @@ def pair_tables(
     return found
 
 
-def _pair_cell(one: Comparison, metric: Metric, presentation: Presentation) -> Cell:
+def _pair_cell(one: Comparison, metric: Metric, view: TaskView) -> Cell:
     low, high = one.difference.low, one.difference.high
     certain = low is not None and high is not None and (low > 0 or high < 0)
     lines = [
-        Note(plural(one.difference.n, presentation.item, presentation.items)),
+        Note(plural(one.difference.n, view.presentation.item, view.presentation.items)),
         Note(change_text(one.difference.value, metric), "change certain" if certain else "change"),
     ]
     if low is not None and high is not None:

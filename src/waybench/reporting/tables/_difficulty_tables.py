@@ -1,40 +1,36 @@
 """The table of what makes single items hard."""
 
 from collections.abc import Iterable
-from typing import Any
 
 from waybench.analysis.estimates import ItemDifficulty
 from waybench.analysis.formatting import NOTHING
-from waybench.core import Environment, Presentation
 from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, rows_of
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE
 
 
-def difficulty_table(
-    env: Environment[Any, Any, Any], presentation: Presentation, found: Iterable[ItemDifficulty]
-) -> Table | None:
+def difficulty_table(view: TaskView, found: Iterable[ItemDifficulty]) -> Table | None:
     """Return the table of the explanatory variables of an environment's items; None without a difficulty index.
 
     Args:
-        env: The environment.
-        presentation: What is known of its family.
+        view: The task.
         found: Its index, if it has one.
     """
     index = next((each for each in found if each.gain is not None), None)
     if index is None or index.gain is None:
         return None
-    gain, axis = index.gain, env.axes[0].title.lower()
+    gain, axis, item = index.gain, view.env.axes[0].title.lower(), view.presentation.item
     shown = "" if gain.low > 1 else ", so that no gain is shown"
     caption = (
-        f"Success falls {gain.ratio:.2f} times as steeply with the difficulty of a single {presentation.item} as with "
+        f"Success falls {gain.ratio:.2f} times as steeply with the difficulty of a single {item} as with "
         f"its {axis} alone ({100 * CONFIDENCE:.0f} % interval {gain.low:.2f} to {gain.high:.2f}{shown}): the log odds "
         f"of success fall by {gain.conditional:.2f} with each unit of the difficulty index, and by {gain.marginal:.2f} "
         f"with each doubling of the {axis}, in logistic regressions with an intercept for each player. The index is "
-        f"log2 of the {axis}, plus the variables with the weights below; for each {presentation.item} it is fitted on "
+        f"log2 of the {axis}, plus the variables with the weights below; for each {item} it is fitted on "
         f"others (cross-fitting), so that variables without influence give a ratio of 1 or less. {gain.attempts:,} "
-        f"results of {gain.players} players who solved some {presentation.items} and not all."
+        f"results of {gain.players} players who solved some {view.presentation.items} and not all."
     )
-    docs = {each.name: each for each in env.item_variables}
+    docs = {each.name: each for each in view.env.item_variables}
     rows = [
         TableRow(
             Cell(text=docs[name].title, title=docs[name].doc),
@@ -44,7 +40,7 @@ def difficulty_table(
     ]
     return Table(
         id="task-item-difficulty",
-        title=f"What makes one {presentation.item} harder than another",
+        title=f"What makes one {item} harder than another",
         caption=(Note(caption),),
         columns=[
             Column(heading="Variable"),

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from waybench.analysis.formatting import NOTHING
 from waybench.analysis.horizons import (
@@ -17,7 +16,7 @@ from waybench.analysis.horizons import (
     success_text,
 )
 from waybench.analysis.results import Group, differing, grouped, short_labels
-from waybench.core import OPTION_AXES, Axis, Environment, Presentation
+from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
 from waybench.reporting.charts import (
     MOST_POINTS,
@@ -43,6 +42,7 @@ from waybench.reporting.tables._table import (
     parts,
     rows_of,
 )
+from waybench.reporting.tables._task_view import TaskView
 
 MOST_PANELS = 12
 _INTERVAL = "90 % interval"
@@ -74,38 +74,24 @@ def horizon_cell(horizon: Horizon | None) -> Cell:
     return Cell(text=text.value, bold=True, order=horizon.order, notes=lines)
 
 
-def horizon_tables(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    curves: Iterable[SuccessCurve],
-    ranks: Sequence[Group],
-    pages: Mapping[Group, str],
-) -> list[HorizonTables]:
+def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequence[Group]) -> list[HorizonTables]:
     """Return the horizons of the models of one task, for each axis that has any.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         curves: How their success falls.
         ranks: The groups in the order of the other tables.
-        pages: File names of the groups' pages.
     """
     by_axis = grouped(curves, lambda each: each.axis)
-    axes = [axis for axis in (*env.axes, *OPTION_AXES.values()) if axis.name in by_axis]
+    axes = [axis for axis in (*view.env.axes, *OPTION_AXES.values()) if axis.name in by_axis]
     return [
-        _horizon_tables(f"task-horizon-{number}", env, presentation, axis, by_axis[axis.name], ranks, pages)
+        _horizon_tables(f"task-horizon-{number}", view, axis, by_axis[axis.name], ranks)
         for number, axis in enumerate(axes, start=1)
     ]
 
 
 def _horizon_tables(
-    name: str,
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    axis: Axis,
-    curves: Sequence[SuccessCurve],
-    ranks: Sequence[Group],
-    pages: Mapping[Group, str],
+    name: str, view: TaskView, axis: Axis, curves: Sequence[SuccessCurve], ranks: Sequence[Group]
 ) -> HorizonTables:
     # Models first, and those with the greatest horizon first; the same horizons are in the order of the other tables.
     listed = sorted(
@@ -117,23 +103,16 @@ def _horizon_tables(
         ),
     )
     groups = [each.group for each in listed]
-    heads = [group_cell(group, groups, pages) for group in groups]
+    heads = [group_cell(group, groups, view.pages) for group in groups]
     assumptions = list(listed[0].horizons[0].sensitivity)
-    tables = [_horizons(name, env, presentation, axis, listed, heads)]
+    tables = [_horizons(name, view, axis, listed, heads)]
     if assumptions:
-        tables.append(_others(f"{name}-others", presentation, assumptions, listed, heads))
-    return HorizonTables(axis, _figure(env, presentation, axis, listed), tables)
+        tables.append(_others(f"{name}-others", view, assumptions, listed, heads))
+    return HorizonTables(axis, _figure(view, axis, listed), tables)
 
 
-def _horizons(
-    name: str,
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    axis: Axis,
-    curves: Sequence[SuccessCurve],
-    heads: Sequence[Cell],
-) -> Table:
-    halves = [each.horizons[0] for each in curves]
+def _horizons(name: str, view: TaskView, axis: Axis, curves: Sequence[SuccessCurve], heads: Sequence[Cell]) -> Table:
+    presentation, halves = view.presentation, [each.horizons[0] for each in curves]
     apart = any(half.clusters < half.items for half in halves)
     assumed = bool(halves[0].sensitivity)
     headings = ["Model", *_SHARES, presentation.items.capitalize(), "Attempts"]
@@ -165,7 +144,7 @@ def _horizons(
     measured = " The random player and the best constant reply were measured beforehand." if known else ""
     caption = (
         f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of the {presentation.items}. "
-        f"{success_text(env)}{measured} "
+        f"{success_text(view.env)}{measured} "
         f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
     )
     if compared:
@@ -212,15 +191,11 @@ def _moved(half: Horizon) -> str:
 
 
 def _others(
-    name: str,
-    presentation: Presentation,
-    assumptions: Sequence[str],
-    curves: Sequence[SuccessCurve],
-    heads: Sequence[Cell],
+    name: str, view: TaskView, assumptions: Sequence[str], curves: Sequence[SuccessCurve], heads: Sequence[Cell]
 ) -> Table:
     caption = (
         "The link is the shape of the curve, the prior the distribution assumed for its slope, a lapse the share of "
-        f"{presentation.items} that fails however easy they are. The axis is logarithmic unless it says linear."
+        f"{view.presentation.items} that fails however easy they are. The axis is logarithmic unless it says linear."
     )
     rows = [
         (
@@ -293,12 +268,7 @@ def leading_of(curves: Iterable[SuccessCurve]) -> dict[Group, Horizon]:
     return leading(horizon for each in curves for horizon in each.horizons)
 
 
-def _figure(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    axis: Axis,
-    curves: Sequence[SuccessCurve],
-) -> Chart:
+def _figure(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -> Chart:
     shown = curves[:MOST_PANELS]
     names = short_labels(each.group for each in shown)
     colours = colour_numbers([each.group.model for each in shown])
@@ -306,21 +276,22 @@ def _figure(
         Player(names[each.group], each.group.embedded, colour, each)
         for each, colour in zip(shown, colours, strict=True)
     ]
-    across, counted = axis.title, (presentation.item, presentation.items)
+    items = view.presentation.items
+    across, counted = axis.title, (view.presentation.item, items)
     spec = success_spec(players, across, counted, WIDE)
     label = f"Success by {across.lower()} for each model; the horizons are in the table"
     binned = any(len(each.bins) > MOST_POINTS for each in shown)
     left = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(shown) else ""
     caption = (
-        f"Share of {presentation.items} at which a single attempt succeeds, by {across.lower()}: the fitted curve with "
+        f"Share of {items} at which a single attempt succeeds, by {across.lower()}: the fitted curve with "
         f"its pointwise {_INTERVAL} as a band, and the observed shares as dots, with areas proportional to their "
-        f"number of {presentation.items}{', neighbouring difficulties combined' if binned else ''}. Diamonds are the "
+        f"number of {items}{', neighbouring difficulties combined' if binned else ''}. Diamonds are the "
         f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end at the easiest and "
-        f"hardest {presentation.items} that were tried.{left}"
+        f"hardest {items} that were tried.{left}"
     )
-    whose = [env.id, *shown[0].group.apart]
+    whose = [view.env.id, *shown[0].group.apart]
     return Chart(
-        chart_name(env, whose, f"success by {axis.name}"),
+        chart_name(view.env, whose, f"success by {axis.name}"),
         drawn(spec, label),
         drawn(success_spec(players, across, counted, NARROW), label),
         caption,

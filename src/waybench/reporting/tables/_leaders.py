@@ -108,29 +108,34 @@ class Leaders:
     references: list[Leader]
 
     @property
+    def lines(self) -> list[Leader]:
+        """All rows."""
+        return [*self.models, *self.references]
+
+    @property
     def priced(self) -> bool:
         """Whether some row has a cost."""
-        return any(line.cost.order is not None for line in (*self.models, *self.references))
+        return any(line.cost.order is not None for line in self.lines)
 
     @property
     def noted(self) -> bool:
         """Whether some row was given other levels than others."""
-        return any(line.note for line in (*self.models, *self.references))
+        return any(line.note for line in self.lines)
 
     @property
     def rescaled(self) -> bool:
         """Whether some row has a score between floor and ceiling."""
-        return any(line.normalised for line in (*self.models, *self.references))
+        return any(line.normalised for line in self.lines)
 
     @property
     def missing(self) -> bool:
         """Whether infrastructure errors left something out of some row."""
-        return any(line.missing for line in (*self.models, *self.references))
+        return any(line.missing for line in self.lines)
 
     @property
     def has_horizons(self) -> bool:
         """Whether some row has a horizon."""
-        return any(line.horizon.order is not None for line in (*self.models, *self.references))
+        return any(line.horizon.order is not None for line in self.lines)
 
 
 def leaders(

@@ -1,12 +1,12 @@
 """The tables of a model's results at a task: by level, and its infrastructure errors."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Measure, as_metric
 from waybench.analysis.formatting import mean_text, one_line
-from waybench.core import Environment, Metric, Presentation
+from waybench.core import Metric
 from waybench.reporting._format import amount, heading, in_words, interval_text
 from waybench.reporting.tables._table import (
     Cell,
@@ -21,6 +21,7 @@ from waybench.reporting.tables._table import (
     notes,
     rows_of,
 )
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE, Mean
 
 
@@ -42,28 +43,20 @@ class LoggedError(NamedTuple):
     log: str
 
 
-def level_table(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    measured: Measure,
-    estimates: Sequence[Estimate],
-    total: Estimate,
-    drawn: str,
-) -> Table:
+def level_table(view: TaskView, measured: Measure, estimates: Sequence[Estimate], total: Estimate, drawn: str) -> Table:
     """Return the table of a group's metrics by level, and over all levels where the environment is pooled.
 
     Args:
-        env: The environment.
-        presentation: What is known of its family.
+        view: The task.
         measured: By what the group is judged.
         estimates: Its estimates by level.
         total: Its estimate over all levels.
         drawn: What was drawn independently, over which intervals are.
     """
-    metric, with_best = measured.metric, bool(measured.series) or env.best_of
-    made_of = [one for aggregate in env.aggregates for one in aggregate.metrics]  # which have a table of their own
-    listed = [one for one in env.metrics if total.guided or one not in made_of]
-    series = [as_metric(one) for one in env.series if one.name != measured.series]
+    metric, with_best = measured.metric, bool(measured.series) or view.env.best_of
+    made_of = [one for aggregate in view.env.aggregates for one in aggregate.metrics]  # which have a table of their own
+    listed = [one for one in view.env.metrics if total.guided or one not in made_of]
+    series = [as_metric(one) for one in view.env.series if one.name != measured.series]
 
     def cells(estimate: Estimate) -> list[Cell]:
         lines = [f"{estimate.missing} missing" if estimate.missing else ""]
@@ -82,16 +75,16 @@ def level_table(
         ]
 
     rows = [TableRow(Cell(text=str(one.level), link=f"#level-{one.level}"), cells(one)) for one in estimates]
-    if env.pooled and len(estimates) > 1:
+    if view.env.pooled and len(estimates) > 1:
         rows.append(TableRow(Cell(text="all"), cells(total)))
     best = metric.title if measured.series else f"Best {in_words(metric)}"
     unit = f", {metric.unit}" if metric.unit else ""
-    first = presentation.level.capitalize(), presentation.items.capitalize(), "Attempts"
+    first = view.presentation.level.capitalize(), view.presentation.items.capitalize(), "Attempts"
     last = "Tokens in", "Tokens out", "Seconds", "Infrastructure\nerrors"
     return Table(
         id="by-level",
-        title=f"By {presentation.level}",
-        caption=[Note(text) for text in _caption(env, presentation, measured, drawn) if text],
+        title=f"By {view.presentation.level}",
+        caption=[Note(text) for text in _caption(view, measured, drawn) if text],
         columns=[
             *columns_of(*first),
             *([Column(heading=f"{best}{unit}", better=metric.better)] if with_best else []),
@@ -104,21 +97,21 @@ def level_table(
     )
 
 
-def _caption(env: Environment[Any, Any, Any], presentation: Presentation, measured: Measure, drawn: str) -> list[str]:
+def _caption(view: TaskView, measured: Measure, drawn: str) -> list[str]:
     text = ""
     if measured.series:
         text = (
             f"{measured.metric.title}: the mean of its curve over the steps. At every step the teacher's action was "
             "carried out in place of the reply, so success is the teacher's."
         )
-    elif env.best_of:
-        text = f"Best: the mean over {presentation.items} of the best attempt."
+    elif view.env.best_of:
+        text = f"Best: the mean over {view.presentation.items} of the best attempt."
     single = "The other metrics are means of single attempts."
     return [
         text,
-        single if text else f"Means over {presentation.items}.",
+        single if text else f"Means over {view.presentation.items}.",
         f"Small: {100 * CONFIDENCE:.0f} % intervals over {drawn}.",
-        presentation.undefined,
+        view.presentation.undefined,
     ]
 
 
@@ -127,11 +120,11 @@ def _estimate(mean: Mean | None, metric: Metric, *, bold: bool = False) -> Cell:
     return Cell(text=text, bold=bold, notes=notes([interval_text(mean, metric)], "interval"))
 
 
-def error_table(presentation: Presentation, errors: Iterable[LoggedError]) -> Table | None:
+def error_table(view: TaskView, errors: Iterable[LoggedError]) -> Table | None:
     """Return the list of infrastructure errors; None if there are none.
 
     Args:
-        presentation: What is known of the environment's family.
+        view: The task.
         errors: The errors.
     """
     rows = [
@@ -145,7 +138,7 @@ def error_table(presentation: Presentation, errors: Iterable[LoggedError]) -> Ta
         )
         for one in errors
     ]
-    headings = presentation.item.capitalize(), "Attempt", "What happened", "Log"
+    headings = view.presentation.item.capitalize(), "Attempt", "What happened", "Log"
     return (
         Table(
             id="error-list",

@@ -116,15 +116,14 @@ def readme_table(found: Leaders) -> str:
     Args:
         found: The results.
     """
-    listed = (*found.models, *found.references)
     rows = [*_rows(found.models), *_rows(found.references)]
-    columns = list(dict.fromkeys(_column(line) for line in sorted(listed, key=_place)))
+    columns = list(dict.fromkeys(_column(line) for line in sorted(found.lines, key=_place)))
     scores = _pivot(rows, {column: column for column in columns}, _score)
     parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
-    counted = {_column(line): _horizon_column(line) for line in listed if line.counts}
+    counted = {_column(line): _horizon_column(line) for line in found.lines if line.counts}
     if counted:
         headings = {column: counted[column] for column in columns if column in counted}
-        success = {line.title: line.success for line in listed if line.success}
+        success = {line.title: line.success for line in found.lines if line.success}
         rules = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
         parts += [" ".join([_HORIZONS, *rules]), markdown(_pivot(rows, headings, _horizon))]
     return "\n\n".join(parts) + "\n"

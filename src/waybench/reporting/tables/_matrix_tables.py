@@ -16,7 +16,7 @@ from waybench.reporting.tables._table import (
     RowGroup,
     Table,
     TableRow,
-    model_cell,
+    name_of,
     notes,
 )
 from waybench.stats import CONFIDENCE
@@ -100,13 +100,11 @@ def _row(
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
 ) -> TableRow:
-    head = model_cell(row.model)
-    head = Cell(text=head.text, link=f"models/{model_pages[row.model]}")
     several = says_families and row.families < len(found.families)
     mean = _cell(row.mean, [f"{row.families} of {len(found.families)} families"] if several and row.mean else [])
     rank = Cell(text="" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
     return TableRow(
-        head,
+        _model_cell(row.model, model_pages),
         [
             _labelled(mean, "Mean"),
             *([_labelled(rank, "Rank")] if ranked else []),
@@ -166,30 +164,19 @@ def horizon_matrix(
         lambda group: (group.model, group.env, next((axis.name for axis in registry.load(group.env).axes), "")),
     )
     kinds = {row.model: row.kind for row in found.rows}
-    models = [*kinds, *sorted({model for model, *_ in listed} - kinds.keys())]
-    rows = [
-        (
-            kinds.get(model) or _kind(own[0]),
-            TableRow(
-                Cell(text=model_cell(model).text, link=f"models/{model_pages[model]}"),
-                [
-                    _labelled(
-                        _horizon(listed.get((model, *column), []), ran.get((model, *column), []), pages),
-                        _env_title(column[0]),
-                    )
-                    for column in columns
-                ],
-            ),
-        )
-        for model in models
-        if (
-            own := [each.group for column in columns for each in listed.get((model, *column), [])]
-            + [group for column in columns for group in ran.get((model, *column), [])]
-        )
-    ]
-    groups = [
-        RowGroup([row for _, row in some], *_KINDS[kind]) for kind, some in grouped(rows, lambda pair: pair[0]).items()
-    ]
+    by_kind: dict[str, list[TableRow]] = {}
+    for model in [*kinds, *sorted({model for model, *_ in listed} - kinds.keys())]:
+        known = [listed.get((model, *column), []) for column in columns]
+        played = [ran.get((model, *column), []) for column in columns]
+        own = [*(each.group for some in known for each in some), *(group for some in played for group in some)]
+        if own:
+            cells = [
+                _labelled(_horizon(some, groups, pages), _env_title(env))
+                for (env, _), some, groups in zip(columns, known, played, strict=True)
+            ]
+            kind = kinds.get(model) or ("reference" if own[0].embedded else "model")
+            by_kind.setdefault(kind, []).append(TableRow(_model_cell(model, model_pages), cells))
+    groups = [RowGroup(rows, *_KINDS[kind]) for kind, rows in by_kind.items()]
     said = grouped(leading.values(), lambda each: (each.group.env, each.axis))
     help_ = [
         Note(f"{registry.load(column[0]).title}: {context}")
@@ -230,8 +217,8 @@ def _env_title(env: str) -> str:
     return registry.load(env).title.partition(" (")[0]
 
 
-def _kind(group: Group) -> str:
-    return "reference" if group.embedded else "model"
+def _model_cell(model: str, model_pages: Mapping[str, str]) -> Cell:
+    return Cell(text=name_of(model), link=f"models/{model_pages[model]}")
 
 
 def _horizon(own: list[Horizon], ran: list[Group], pages: Mapping[Group, str]) -> Cell:

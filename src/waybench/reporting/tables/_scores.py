@@ -1,13 +1,12 @@
 """The tables of a task's page: scores by level, and the conduct of episodes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Measure, measure, ranked
 from waybench.analysis.formatting import mean_text
 from waybench.analysis.results import Group
-from waybench.core import Environment, Presentation, plural
+from waybench.core import plural
 from waybench.envs import registry
 from waybench.reporting._format import (
     amount,
@@ -34,6 +33,7 @@ from waybench.reporting.tables._table import (
     group_cell,
     notes,
 )
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE
 
 _CONDUCTS = {
@@ -45,31 +45,23 @@ _CONDUCTS = {
 }
 
 
-def score_table(
-    name: str,
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    estimates: Sequence[Estimate],
-    pages: Mapping[Group, str],
-) -> Table:
+def score_table(name: str, view: TaskView, estimates: Sequence[Estimate]) -> Table:
     """Return the table of scores by level, of episodes with a teacher or of those without.
 
     Args:
         name: The table's id.
-        env: The environment.
-        presentation: What is known of its family.
+        view: The task.
         estimates: Its estimates by level.
-        pages: File names of the groups' pages.
     """
     groups = ranked(estimates)
     levels = sorted({level for cells in groups.values() for level in cells})
-    measured = measure(env, estimates[0].guided)
+    measured = measure(view.env, estimates[0].guided)
     rows = [
         (
             group.embedded,
             TableRow(
-                group_cell(group, groups, pages),
-                [_score(cells.get(level), measured, presentation) for level in levels],
+                group_cell(group, groups, view.pages),
+                [_score(cells.get(level), measured, view) for level in levels],
             ),
         )
         for group, cells in groups.items()
@@ -77,46 +69,44 @@ def score_table(
     guided = ", with a teacher" if estimates[0].guided else ""
     return Table(
         id=name,
-        title=f"{described_heading(measured.metric)}, by {presentation.level}{guided}",
-        caption=_caption(env, presentation, measured, estimates),
+        title=f"{described_heading(measured.metric)}, by {view.presentation.level}{guided}",
+        caption=_caption(view, measured, estimates),
         columns=[Column(heading="Model"), *(Column(heading=str(level)) for level in levels)],
         groups=by_player(rows),
         kind="scores",
     )
 
 
-def _caption(
-    env: Environment[Any, Any, Any], presentation: Presentation, measured: Measure, estimates: Sequence[Estimate]
-) -> list[Note]:
+def _caption(view: TaskView, measured: Measure, estimates: Sequence[Estimate]) -> list[Note]:
     most = max(estimate.most_attempts for estimate in estimates)
     interval = f"its {100 * CONFIDENCE:.0f} % interval"
     if measured.series:
         text = f"In bold, the mean of its curve over the steps. Below it, {interval}."
-    elif env.best_of:
+    elif view.env.best_of:
         of = f" of at most {most}" if most > 1 else ""
         text = (
-            f"In bold, the mean over {presentation.items} of the best attempt{of}. Below it, the mean of single "
+            f"In bold, the mean over {view.presentation.items} of the best attempt{of}. Below it, the mean of single "
             f"attempts with {interval}."
         )
     else:
-        over = f" over {presentation.clusters}" if presentation.clusters else ""
+        over = f" over {view.presentation.clusters}" if view.presentation.clusters else ""
         attempts = " and attempts" if most > 1 else ""
-        text = f"In bold, the mean over {presentation.items}{attempts}. Below it, {interval}{over}."
+        text = f"In bold, the mean over {view.presentation.items}{attempts}. Below it, {interval}{over}."
     caption = [Note(f"{text} Blank: not run.")]
     if any(estimate.missing or estimate.incomplete for estimate in estimates):
         missing = (
-            f"Some {presentation.items} are missing or have fewer attempts due to infrastructure errors; the two "
+            f"Some {view.presentation.items} are missing or have fewer attempts due to infrastructure errors; the two "
             f"numbers bound the score over all possible results of these attempts."
         )
         caption += [Note("*", "flag"), Note(missing)]
     undefined = any(measured.mean(estimate) is None and estimate.attempts for estimate in estimates)
-    return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
+    return [*caption, Note(view.presentation.undefined)] if undefined and view.presentation.undefined else caption
 
 
-def _score(estimate: Estimate | None, measured: Measure, presentation: Presentation) -> Cell:
+def _score(estimate: Estimate | None, measured: Measure, view: TaskView) -> Cell:
     if estimate is None:
         return BLANK
-    metric, mean = measured.metric, measured.mean(estimate)
+    metric, mean, presentation = measured.metric, measured.mean(estimate), view.presentation
     note = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
     if estimate.missing:
         note += f", {estimate.missing} missing"
@@ -142,37 +132,33 @@ def _score(estimate: Estimate | None, measured: Measure, presentation: Presentat
 
 
 def conduct_table(
-    presentation: Presentation,
-    groups: Mapping[Group, Mapping[int, Estimate]],
-    total_of: Mapping[Group, Estimate],
-    pages: Mapping[Group, str],
+    view: TaskView, groups: Mapping[Group, Mapping[int, Estimate]], total_of: Mapping[Group, Estimate]
 ) -> Table:
     """Return the table of conduct: attempts, outcomes of replies, tokens and time.
 
     Args:
-        presentation: What is known of the environment's family.
+        view: The task.
         groups: Its groups, the best one first, with their estimates by level.
         total_of: The estimates over all levels.
-        pages: File names of the groups' pages.
     """
     rows = [
         (
             group.embedded,
-            TableRow(group_cell(group, groups, pages), _conduct(total_of[group], presentation)),
+            TableRow(group_cell(group, groups, view.pages), _conduct(total_of[group], view)),
         )
         for group in groups
     ]
     caption = ""
     if len({tuple(cells) for cells in groups.values()}) > 1:
-        caption += f"Not all rows have the same {presentation.levels}: compare with care. "
+        caption += f"Not all rows have the same {view.presentation.levels}: compare with care. "
     if any(estimate.guided for cells in groups.values() for estimate in cells.values()):
         caption += "With a teacher no attempt counts as solved by the player. "
     caption += "Infrastructure errors are excluded from scores and counted only here."
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
-    headings = "Model", presentation.items.capitalize(), "Attempts", "Solved,\n% of attempts"
+    headings = "Model", view.presentation.items.capitalize(), "Attempts", "Solved,\n% of attempts"
     return Table(
         id="task-conduct",
-        title=f"Outcomes and cost, over all {presentation.levels} that a model was given",
+        title=f"Outcomes and cost, over all {view.presentation.levels} that a model was given",
         caption=(Note(caption),),
         columns=[
             *columns_of(*headings),
@@ -185,8 +171,8 @@ def conduct_table(
     )
 
 
-def _conduct(total: Estimate, presentation: Presentation) -> list[Cell]:
-    solved, prompts = total.solved, prompt(total, presentation)
+def _conduct(total: Estimate, view: TaskView) -> list[Cell]:
+    solved, prompts = total.solved, prompt(total, view.presentation)
     lines = [
         f"{prompts.shared} % shared" if prompts.shared else "",
         f"{prompts.cached} % cached" if prompts.cached else "",

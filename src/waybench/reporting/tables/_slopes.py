@@ -1,12 +1,11 @@
 """Tables of regressions: scores on what may explain them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from waybench.analysis.estimates import Regression, Slope
 from waybench.analysis.formatting import NOTHING
 from waybench.analysis.results import Group, differing, grouped
-from waybench.core import Environment, Presentation, with_article
+from waybench.core import with_article
 from waybench.reporting.tables._comparisons import FOLDED
 from waybench.reporting.tables._table import (
     Cell,
@@ -18,35 +17,28 @@ from waybench.reporting.tables._table import (
     count_cell,
     model_cell,
 )
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE, FEWEST_POINTS
 
 
-def slope_tables(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    ordered: Sequence[Group],
-    regressions: Iterable[Regression],
-    pages: Mapping[Group, str],
-) -> list[Table]:
+def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable[Regression]) -> list[Table]:
     """Return the tables of regressions of an environment, one for each metric, as MANGO prints them (Table 10).
 
     Args:
-        env: The environment.
-        presentation: What is known of its family.
+        view: The task.
         ordered: Its groups, the best one first.
         regressions: The regressions.
-        pages: File names of the groups' pages.
     """
-    source = env.explanatory_variables
+    source = view.env.explanatory_variables
     if source is None:
         return []
-    cluster, clusters = presentation.cluster, presentation.clusters
-    titles = {metric.name: metric.title for metric in env.metrics}
+    cluster, clusters = view.presentation.cluster, view.presentation.clusters
+    titles = {metric.name: metric.title for metric in view.env.metrics}
     found: list[Table] = []
     for name, some in grouped(regressions, lambda each: each.metric).items():
         own = {each.group: each for each in some}
         rows = [
-            (group.embedded, _row(own[group], presentation, ordered, pages[group])) for group in ordered if group in own
+            (group.embedded, _row(own[group], view, ordered, view.pages[group])) for group in ordered if group in own
         ]
         if not rows:
             continue
@@ -72,25 +64,25 @@ def slope_tables(
     return found
 
 
-def _row(each: Regression, presentation: Presentation, ordered: Sequence[Group], page: str) -> TableRow:
+def _row(each: Regression, view: TaskView, ordered: Sequence[Group], page: str) -> TableRow:
     reasons = {slope.why for slope in each.slopes}
-    why = _reason(reasons.pop(), presentation) if len(reasons) == 1 else ""
+    why = _reason(reasons.pop(), view) if len(reasons) == 1 else ""
     cells = (
         [Cell(text=f"{NOTHING} {why}", kind="score why", columns=len(each.slopes))]
         if why
-        else [_slope_cell(slope, presentation) for slope in each.slopes]
+        else [_slope_cell(slope, view) for slope in each.slopes]
     )
     return TableRow(
         model_cell(each.group.model, differing(each.group, ordered), page), [count_cell(each.clusters), *cells]
     )
 
 
-def _slope_cell(slope: Slope, presentation: Presentation) -> Cell:
+def _slope_cell(slope: Slope, view: TaskView) -> Cell:
     """Return the change of a score with one standard deviation of a variable, in bold where it is certain."""
     if slope.beta is None or slope.p is None or slope.low is None or slope.high is None:
-        return Cell(text=NOTHING, title=_reason(slope.why, presentation), kind="score")
+        return Cell(text=NOTHING, title=_reason(slope.why, view), kind="score")
     p = "p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"
-    interval = f"{_slope(slope.low)} to {_slope(slope.high)}, {slope.clusters} {presentation.clusters}"
+    interval = f"{_slope(slope.low)} to {_slope(slope.high)}, {slope.clusters} {view.presentation.clusters}"
     certain = slope.low > 0 or slope.high < 0
     return Cell(text=_slope(slope.beta), bold=certain, notes=(Note(p),), title=interval, kind="score")
 
@@ -99,5 +91,5 @@ def _slope(value: float) -> str:
     return f"{value:+.3f}".replace("-", "−")
 
 
-def _reason(why: str, presentation: Presentation) -> str:
-    return f"{why} {presentation.clusters}" if why else ""
+def _reason(why: str, view: TaskView) -> str:
+    return f"{why} {view.presentation.clusters}" if why else ""

@@ -1,13 +1,12 @@
 """Tables of variation: between sets of items, between repeats on the same items, and between attempts at an item."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Repeats, SetSpread, Spread, measure, spread
 from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line
 from waybench.analysis.results import Group, differing, grouped
-from waybench.core import Environment, Metric, Presentation
+from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting.tables._table import (
     Cell,
@@ -20,14 +19,15 @@ from waybench.reporting.tables._table import (
     model_cell,
     rows_of,
 )
+from waybench.reporting.tables._task_view import TaskView
 from waybench.stats import CONFIDENCE
 
 
-def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Table | None:
+def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
     """Return the table of variance components of models whose items were attempted several times.
 
     Args:
-        presentation: What is known of the environment's family.
+        view: The task.
         totals: The estimates over all levels.
     """
     rows: list[TableRow] = []
@@ -44,47 +44,41 @@ def attempt_table(presentation: Presentation, totals: Sequence[Estimate]) -> Tab
         texts = [f"{levels.attempts:.3g}", f"{100 * levels.share:.0f}", *widths]
         differs = differing(total.group, [each.group for each in totals])
         rows.append(TableRow(model_cell(total.group.model, differs), [Cell(text=text) for text in texts]))
+    items = view.presentation.items
     headings = (
         "Model",
         "Attempts\nat each",
         "Due to\nattempts, %",
         "Width\nnow",
         "with twice\nthe attempts",
-        f"with twice\nthe {presentation.items}",
+        f"with twice\nthe {items}",
     )
     caption = (
-        f"The share of the variance of a mean over {presentation.items} that is due to chance in the attempts; the "
-        f"rest is due to the choice of {presentation.items}. Then the width of its {100 * CONFIDENCE:.0f} % "
+        f"The share of the variance of a mean over {items} that is due to chance in the attempts; the "
+        f"rest is due to the choice of {items}. Then the width of its {100 * CONFIDENCE:.0f} % "
         f"interval, now and with more data."
     )
     return _table("attempts", "Sources of uncertainty", caption, columns_of(*headings), rows)
 
 
-def spread_table(
-    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate]
-) -> Table | None:
+def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:
     """Return the table of several sets; steps of a teacher have a dash."""
     caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
-    title = f"Spread over several sets of {presentation.items}"
+    title = f"Spread over several sets of {view.presentation.items}"
     guided = {each.group.without_key(): each.guided for each in estimates}
-    return _spread_table("spread", title, "Sets", caption, env, presentation, spread(estimates), guided)
+    return _spread_table("spread", title, "Sets", caption, view, spread(estimates), guided)
 
 
-def attempt_spread_table(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    spreads: Sequence[Spread],
-    estimates: Sequence[Estimate],
-) -> Table | None:
+def attempt_spread_table(view: TaskView, spreads: Sequence[Spread], estimates: Sequence[Estimate]) -> Table | None:
     """Return the table of several attempts at the same items; steps of a teacher have a dash."""
-    items = presentation.items
+    items = view.presentation.items
     caption = (
         f"The average of the attempts' means, each over all {items}; small, the distances to the smallest and to the "
         "greatest of them."
     )
     title = f"Spread over several attempts at the same {items}"
     guided = {each.group: each.guided for each in estimates}
-    return _spread_table("attempt-spread", title, "Attempts", caption, env, presentation, spreads, guided)
+    return _spread_table("attempt-spread", title, "Attempts", caption, view, spreads, guided)
 
 
 def _spread_table(
@@ -92,14 +86,13 @@ def _spread_table(
     title: str,
     heading: str,
     caption: str,
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     spreads: Sequence[Spread],
     guided: Mapping[Group, bool],
 ) -> Table | None:
-    names = presentation.metrics or (env.metrics[0].name,)
-    free = [] if all(guided[each.group] for each in spreads) else [m for m in env.metrics if m.name in names]
-    guided_measures = [measure(env, guided=True)] if any(guided[each.group] for each in spreads) else []
+    names = view.presentation.metrics or (view.env.metrics[0].name,)
+    free = [] if all(guided[each.group] for each in spreads) else [m for m in view.env.metrics if m.name in names]
+    guided_measures = [measure(view.env, guided=True)] if any(guided[each.group] for each in spreads) else []
     rows: list[TableRow] = []
     for group, some in grouped(spreads, lambda each: each.group).items():
         for each in some:
@@ -113,7 +106,7 @@ def _spread_table(
             cells = [_margins(found, metric) for found, metric in margins]
             rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
     metrics = [*free, *(measured.metric for measured in guided_measures)]
-    columns = [*columns_of("Model", presentation.level.capitalize(), heading), *map(metric_column, metrics)]
+    columns = [*columns_of("Model", view.presentation.level.capitalize(), heading), *map(metric_column, metrics)]
     return _table(name, title, caption, columns, rows)
 
 
@@ -125,12 +118,14 @@ def _margins(found: SetSpread | None, metric: Metric) -> Cell:
     return Cell(text=mean_text(found.average, metric), bold=True, notes=(Note(ends, "interval"),))
 
 
-def repeat_table(
-    env: Environment[Any, Any, Any], presentation: Presentation, repeated: Sequence[Repeats]
-) -> Table | None:
+def repeat_table(view: TaskView, repeated: Sequence[Repeats]) -> Table | None:
     """Return the table of repeats, the best model first."""
-    metrics = [metric for metric in env.metrics if metric.name in (presentation.metrics or (env.metrics[0].name,))]
-    headline = env.metrics[0]
+    metrics = [
+        metric
+        for metric in view.env.metrics
+        if metric.name in (view.presentation.metrics or (view.env.metrics[0].name,))
+    ]
+    headline = view.env.metrics[0]
     sign = -1 if headline.better == "higher" else 1
     rows: list[tuple[float, TableRow]] = []
     for each in repeated:
@@ -152,11 +147,11 @@ def repeat_table(
         rows.append((sign * first.mean if first else 0.0, row))
     caption = (
         "The mean of the repeats' means; small, its standard error over the repeats. It measures chance in the "
-        f"replies, not the choice of {presentation.items}."
+        f"replies, not the choice of {view.presentation.items}."
     )
     columns = [*columns_of("Model", "Repeats"), *map(metric_column, metrics)]
     ordered = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return _table("repeats", f"Repeated runs on the same {presentation.items}", caption, columns, ordered)
+    return _table("repeats", f"Repeated runs on the same {view.presentation.items}", caption, columns, ordered)
 
 
 def _table(name: str, title: str, caption: str, columns: Sequence[Column], rows: Sequence[TableRow]) -> Table | None:

@@ -1,0 +1,99 @@
+"""Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from waybench.analysis.horizons._horizon import SHARES, Horizon, SuccessCurve
+from waybench.analysis.horizons._tried import Tried, tried_axes
+from waybench.analysis.results import Group, Row, grouped
+from waybench.core import OPTION_AXES
+from waybench.envs import registry
+from waybench.stats import horizon_ratio
+
+
+def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
+    """Return the horizons of every model, task and settings on every axis of its items, for `SHARES`.
+
+    A horizon is of single attempts, and each item is a trial: whether it was a success as the environment declares it
+    (`Environment.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
+    which a player is good have fewer of them, and all attempts as trials would find too small a horizon: a player to
+    whom mazes of one dimension are more or less hard would have it in 42 to 90 % of its 90 % intervals. So an item
+    counts as `single_attempt` says.
+
+    Items are clustered as they were drawn. Left out are episodes with a teacher, who solved them, and axes of which
+    fewer than two difficulties were tried.
+    """
+    all_tried = list(tried_axes(all_rows))
+    found = {number: list(all_tried[number].horizons()) for number in _by_grid(all_tried)}
+    return [horizon for number in range(len(all_tried)) for horizon in found[number]]
+
+
+def success_curves(all_rows: Iterable[Row]) -> list[SuccessCurve]:
+    """Return how success falls along every axis on which `horizons` finds some, with these."""
+    all_tried = list(tried_axes(all_rows))
+    found = {number: _success_curve(all_tried[number]) for number in _by_grid(all_tried)}
+    leaders = _leaders(all_tried, found)
+    return [
+        found[number]
+        if number not in leaders
+        else replace(
+            found[number],
+            leader=all_tried[leaders[number]].group,
+            ratio=horizon_ratio(all_tried[number].plain, all_tried[leaders[number]].plain, SHARES[0]),
+        )
+        for number in range(len(all_tried))
+    ]
+
+
+def _by_grid(all_tried: Sequence[Tried]) -> Iterator[int]:
+    """Yield the numbers of all, in an order in which those whose fits share a grid of curves follow each other.
+
+    A grid is costly to lay out and large. So players of one range of difficulties come together, and before these are
+    yielded, all of them are fitted under one alternative after the other.
+    """
+    alike = grouped(range(len(all_tried)), lambda number: all_tried[number].range)
+    for _, numbers in sorted(alike.items()):
+        for name in dict.fromkeys(name for number in numbers for name in all_tried[number].alternatives):
+            for number in numbers:
+                if name in all_tried[number].alternatives:
+                    all_tried[number].under(name)
+        yield from numbers
+
+
+def _leaders(all_tried: Sequence[Tried], found: Mapping[int, SuccessCurve]) -> dict[int, int]:
+    """Return the number of the leader of each that has one."""
+    leaders: dict[int, int] = {}
+    first_axes = [number for number, one in enumerate(all_tried) if one.leads]
+
+    def task(number: int) -> tuple[str, str, int, str]:
+        group = all_tried[number].group
+        return group.task, group.env, group.version, all_tried[number].axis.name
+
+    for numbers in grouped(first_axes, task).values():
+        models = [number for number in numbers if not all_tried[number].group.embedded] or numbers
+        leader = max(models, key=lambda number: found[number].horizons[0].order)
+        leaders |= {number: leader for number in numbers if number != leader}
+    return leaders
+
+
+def _success_curve(tried: Tried) -> SuccessCurve:
+    return SuccessCurve(
+        group=tried.group,
+        axis=tried.axis.name,
+        horizons=tuple(tried.horizons()),
+        bins=tuple(tried.bins()),
+        line=tuple(tried.line()),
+    )
+
+
+def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
+    """Return of each group the horizon that stands for it: that of the first share, on its environment's first axis.
+
+    For a search along an option it is that on the option's axis, the only one that its items have.
+    """
+    return {
+        each.group: each
+        for each in found
+        if each.share == SHARES[0]
+        and (each.axis in OPTION_AXES or each.axis == registry.load(each.group.env).axes[0].name)
+    }

@@ -1,0 +1,23 @@
+"""A task as the tables of a report show it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.analysis.results import Group
+from waybench.core import Environment, Presentation
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A task as the tables of a report show it.
+
+    Attributes:
+        env: Its environment.
+        presentation: The environment's presentation.
+        pages: File names of the pages of all groups' results.
+    """
+
+    env: Environment[Any, Any, Any]
+    presentation: Presentation
+    pages: Mapping[Group, str]
