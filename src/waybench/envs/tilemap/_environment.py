@@ -22,15 +22,16 @@ from waybench.envs.tilemap import _people as people
 from waybench.envs.tilemap._beliefs import BELIEFS
 from waybench.envs.tilemap._board import Location, MovePlan, Style, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
-from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
+from waybench.envs.tilemap._datasets import DATASETS, PUBLIC_KEY
 from waybench.envs.tilemap._drawing import draw, draw_picture
 from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._first_errors import FIRST_ERRORS
 from waybench.envs.tilemap._game import TileGame, step_budget
-from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
+from waybench.envs.tilemap._instance import TileMap, decode
 from waybench.envs.tilemap._isomorph import isomorph
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS
+from waybench.envs.tilemap._proof import prove
 from waybench.envs.tilemap._protocol import PROTOCOLS
 from waybench.envs.tilemap._variables import VARIABLES
 from waybench.envs.tilemap._wording import TileWording
@@ -87,22 +88,6 @@ IMAGES = Images(
     bases=("plain",),
     grid=True,
 )
-
-
-def prove(case: TileMap) -> dict[str, Json]:
-    """Return what is known of a map, walkable tiles being those that the list names.
-
-    Returns:
-        minimum: steps of the shortest tour of all objectives that can be reached, in their order;
-        legs: steps of the shortest path to each objective from the one before, None where there is no path;
-        unreachable: numbers of the objectives that cannot be reached, from 0.
-
-    Raises:
-        DataError: If the list of walkable tiles cannot be read.
-    """
-    legs = tour(case, tile_list(case.walkable))
-    missing = [number for number, leg in enumerate(legs) if leg is None]
-    return {"minimum": sum(leg or 0 for leg in legs), "legs": legs, "unreachable": missing}
 
 
 def _play_of(single: bool, predicts: bool) -> Any:
@@ -169,8 +154,8 @@ def _environment(
         sample_levels=(1, 2, 4),
         public_key=PUBLIC_KEY,
         play=_play_of(single, predicts),
-        make_source=lambda key, level, options: WorldSource(key, level, options, prove),
-        datasets=datasets(prove),
+        make_source=WorldSource,
+        datasets=DATASETS,
         horizon=None if single or predicts else HorizonSpec(levels=(1, 2, 3, 4, 5, 6), pool=60),
         decode=decode,
         prove=prove,
