@@ -14,9 +14,9 @@ from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Datas
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._first_errors import FirstError, FirstErrors
-from waybench.core._game import NOTHING, A, End, Json, S
+from waybench.core._game import A, End, Json, S
 from waybench.core._images import Images, with_image_options
-from waybench.core._instance import Instance, Item, Source
+from waybench.core._instance import Instance, Item, Source, nothing_known
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve, with_common_options
@@ -158,7 +158,7 @@ class Environment(Generic[I, S, A]):
     options: tuple[Option, ...] = ()
     source_options: tuple[Option, ...] = ()
     level_of: Callable[[I], int] = attrgetter("level")
-    prove: Callable[[I], Mapping[str, Json]] = lambda instance: NOTHING
+    prove: Callable[[I], Mapping[str, Json]] = nothing_known
     axes: tuple[Axis, ...] = ()
     success: str = ""
     competent: Callable[[EpisodeRecord], bool] | None = None
