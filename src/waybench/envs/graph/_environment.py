@@ -1,7 +1,5 @@
 """The environment of graphs as lists of edges."""
 
-from typing import Any
-
 from waybench._package_data import read_text
 from waybench.core import (
     Axis,
@@ -74,5 +72,5 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
     typed_help=TYPED_HELP,
     typed_actions=typed_actions,
     presentation=PRESENTATION,
-    players=dict[str, Any](PLAYERS),
+    players=PLAYERS,
 )

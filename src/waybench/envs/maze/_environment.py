@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from functools import cache
 from statistics import fmean
-from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import (
@@ -132,7 +131,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     typed_help=TYPED_HELP,
     typed_actions=typed_actions,
     presentation=PRESENTATION,
-    players=dict[str, Any](PLAYERS),
+    players=PLAYERS,
     images=IMAGES,
     takes_context=True,
 )

@@ -188,7 +188,7 @@ def _environment(
         parse_typed=parse_number,
         beliefs=(belief(story),),
         series=_scores.series(scores),
-        players=dict(players),
+        players=players,
         **fields,
     )
     return replace(environment, datasets=Cases(environment, f"search/{other.name}", cases).datasets)

@@ -175,7 +175,7 @@ def _environment(
         pooled=True,
         isomorph=isomorph,
         presentation=PRESENTATION,
-        players=dict[str, Any](PLAYERS),
+        players=PLAYERS,
         parse_typed=None if predicts else people.parse_typed,
         format_typed=None if predicts else people.format_typed,
         typed_help=people.REPLY_HELP if predicts else people.SINGLE_HELP if single else people.HELP,
