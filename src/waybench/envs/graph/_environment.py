@@ -18,8 +18,6 @@ from waybench.envs.graph._players import PLAYERS
 from waybench.envs.graph._source import OPTIONS, GraphSource, prove
 from waybench.envs.graph._wording import EdgeList
 
-_PLAY: Play[Question, GraphState, Answer] = Play(GraphGame(), EdgeList(), Limits(turns=1))
-
 PRESENTATION = Presentation(
     title="Graphs in long contexts",
     lead=(
@@ -45,7 +43,7 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
     smallest_level=1,
     sample_levels=(1, 2, 4),
     public_key="graph-v1",
-    play=lambda options: _PLAY,
+    play=lambda options: Play(GraphGame(), EdgeList(), Limits(turns=1)),
     make_source=GraphSource,
     horizon=HorizonSpec(
         # Four to a doubling: a player that reads no further than so far drops from 77 to 5 % within one.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from waybench.core import Environment, Json, Option, Play
@@ -47,7 +46,6 @@ def map_environment(
         sample_levels: Some levels, easiest first.
         **fields: Other fields of the `Environment`.
     """
-    cached_play = lru_cache(maxsize=64)(play)
 
     def draw(key: str, level: int, options: Mapping[str, Json], cutoff: CutoffFunction | None = None) -> WorldItems[Q]:
         return WorldItems(key, level, options, cutoff, ask=ask, purpose=purpose, prove=prove, is_one_item=is_one_item)
@@ -61,7 +59,7 @@ def map_environment(
         public_key=PUBLIC_KEY,
         make_source=draw,
         prove=prove,
-        play=lambda options: cached_play(**options),
+        play=lambda options: play(**options),
         pooled=True,
         cluster=map_name,
         implied=published_steps,
