@@ -15,15 +15,14 @@ from waybench.core import (
     Game,
     Instance,
     Invalid,
-    Item,
     Json,
+    KeyedSource,
     Limits,
     Memory,
     Metric,
     Option,
     Outcome,
     Play,
-    Source,
     Stream,
     Transition,
     UsageError,
@@ -110,17 +109,16 @@ class DialWording(Wording[Dial, DialState, int]):
         return "up" if action > 0 else "down"
 
 
-class DialSource(Source[Dial]):
+class DialSource(KeyedSource[Dial]):
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not 3 <= level <= 1000:
             raise UsageError(f"level {level}: a dial has from 3 to 1000 numbers")
-        self.key, self.level = key, level
+        super().__init__(key, level, prove)
 
-    def item(self, index: int) -> Item[Dial]:
+    def instance(self, index: int) -> Dial:
         numbers = list(range(1, self.level + 1))
         Stream("dial", self.key, self.level, index).shuffle(numbers)
-        dial = Dial(numbers[0], numbers[1], self.level)
-        return Item(dial, f"{self.level}-{index}", self.level, self.key, index, prove(dial))
+        return Dial(numbers[0], numbers[1], self.level)
 
 
 def decode(data: Json) -> Dial:

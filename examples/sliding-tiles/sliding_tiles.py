@@ -113,11 +113,12 @@ class TilesWording(wb.Wording[Board, Board, str]):
         return action
 
 
-class TilesSource(wb.Source[Board]):
+class TilesSource(wb.KeyedSource[Board]):
     """Positions that a shortest solution of as many moves as the level solves."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, wb.Json]) -> None:
-        self._key, self._level, self._size = key, level, int(options["size"])
+        super().__init__(key, level, prove)
+        self._size = int(options["size"])
         if level < 4 or not positions(self._size, level):
             raise wb.UsageError(
                 f"level {level}: give 4 to {max(distances(self._size).values())}, the moves of a solution"
@@ -125,12 +126,11 @@ class TilesSource(wb.Source[Board]):
 
     @property
     def space(self) -> int:
-        return len(positions(self._size, self._level))
+        return len(positions(self._size, self.level))
 
-    def item(self, index: int) -> wb.Item[Board]:
-        rng = wb.Stream("sliding/tiles", self._key, self._size, self._level, index)
-        board = rng.choice(positions(self._size, self._level))
-        return wb.Item(board, f"{self._level}-{index}", self._level, self._key, index, prove(board))
+    def instance(self, index: int) -> Board:
+        rng = wb.Stream("sliding/tiles", self.key, self._size, self.level, index)
+        return rng.choice(positions(self._size, self.level))
 
 
 def decode(data: wb.Json) -> Board:

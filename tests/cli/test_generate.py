@@ -162,7 +162,7 @@ def test_a_model_s_worlds_can_be_scored_and_read(
         line["replies"] = ['{"action": []}'] * 3
     scored = lines_of(command("score", "-", stdin="\n".join(map(json.dumps, lines))))
     assert [line["end"] for line in scored] == ["failed"] * 3
-    read = MapFile(path, "mine", environment.prove)
+    read = MapFile(path, "mine")
     assert [item.instance.to_json() for item in read.head(3)] == [line["instance"] for line in lines]
 
 

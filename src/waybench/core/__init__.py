@@ -33,7 +33,7 @@ from waybench.core._first_errors import FirstError, FirstErrors, Step, unread
 from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
-from waybench.core._instance import Instance, Item, Source, set_hash
+from waybench.core._instance import Instance, Item, KeyedSource, Source, set_hash
 from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
 from waybench.core._item_index import DIFFICULTY_INDEX, ItemIndex, searched_index
 from waybench.core._json import is_array, is_object
@@ -201,6 +201,7 @@ __all__ = [
     "JsonBounds",
     "JsonObject",
     "Judgement",
+    "KeyedSource",
     "Limits",
     "LiveError",
     "Memory",

@@ -187,9 +187,4 @@ def in_context(
     Raises:
         UsageError: If there is no such tokenizer.
     """
-    return _around(base, others, options[CONTEXT_TOKENS], str(options[CONTEXT_TOKENIZER]))
-
-
-@lru_cache(maxsize=16)  # it keeps its last texts, for replays of the same item
-def _around(base: Wording[Any, Any, Any], others: Others, tokens: int, name: str) -> ContextWording[Any, Any, Any]:
-    return ContextWording(base, others, tokens, name)
+    return ContextWording(base, others, options[CONTEXT_TOKENS], str(options[CONTEXT_TOKENIZER]))

@@ -1,7 +1,9 @@
 """An environment: everything that one family of problems consists of, as one value."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -14,15 +16,15 @@ from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Datas
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
 from waybench.core._first_errors import FirstError, FirstErrors
-from waybench.core._game import NOTHING, A, End, Json, S
+from waybench.core._game import A, End, Json, S
 from waybench.core._images import Images, with_image_options
-from waybench.core._instance import Instance, Item, Source
+from waybench.core._instance import Instance, Item, Source, nothing_known
 from waybench.core._keys import PrivateSource, is_public_key
 from waybench.core._metrics import Aggregate, Metric, Series
 from waybench.core._options import Option, resolve, with_common_options
 from waybench.core._play import Play, play_with_options, resolve_play_options
 from waybench.core._potential import Potential
-from waybench.core._prefix import PREFIX_OPTION
+from waybench.core._prefix import PREFIX, PREFIX_OPTION, without_prefix
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
@@ -30,6 +32,9 @@ from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._tool_wording import INTERFACE_OPTION
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
+
+_encode = json.JSONEncoder(sort_keys=True).encode  # which `dumps` would make anew each time
+_PLAYS = 16  # of an environment that are kept; one with a long context can have megabytes
 
 Player = Callable[[S, Stream], A]  # a scripted player sees the true state and chooses an action
 
@@ -69,8 +74,8 @@ class Environment(Generic[I, S, A]):
         best_of: Whether an item's score is that of its best attempt, and attempts after a perfect one are skipped;
             otherwise it is the mean of all attempts.
         pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
-        play: Resolved options -> game, wording and limits, which keep no state: episodes share them. `play_with` also
-            knows templates.
+        play: Resolved options -> game, wording and limits, which keep no state: episodes with the same options share
+            what it returns. `play_with` also knows templates.
         make_source: (key, level, resolved source options) -> source of items.
         datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
         horizon: The levels on which a model's horizon is searched for, as `Entry.horizon` says; None if there is
@@ -158,7 +163,7 @@ class Environment(Generic[I, S, A]):
     options: tuple[Option, ...] = ()
     source_options: tuple[Option, ...] = ()
     level_of: Callable[[I], int] = attrgetter("level")
-    prove: Callable[[I], Mapping[str, Json]] = lambda instance: NOTHING
+    prove: Callable[[I], Mapping[str, Json]] = nothing_known
     axes: tuple[Axis, ...] = ()
     success: str = ""
     competent: Callable[[EpisodeRecord], bool] | None = None
@@ -197,11 +202,13 @@ class Environment(Generic[I, S, A]):
     images: Images | None = None
     takes_context: bool = False
     _defaults: dict[str, Json] = field(init=False, repr=False, compare=False, default_factory=dict[str, Any])
-    _default_play: list[Play[I, S, A]] = field(init=False, repr=False, compare=False, default_factory=list[Any])
+    _play_of: Callable[[str], Play[I, S, A]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Add the options of play that every environment has, and those of pictures, to those that are declared."""
         object.__setattr__(self, "options", with_image_options(self.images, with_common_options(self.options)))
+        # Most episodes have the options of another one; games and wordings keep no state.
+        object.__setattr__(self, "_play_of", lru_cache(maxsize=_PLAYS)(self._make_play))
 
     @property
     def item_variables(self) -> tuple[Axis, ...]:
@@ -325,11 +332,12 @@ class Environment(Generic[I, S, A]):
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
         """
-        if options != self._defaults:
-            return play_with_options(self, options)
-        if not self._default_play:  # most episodes have it; games and wordings keep no state
-            self._default_play.append(play_with_options(self, options))
-        return self._default_play[0]
+        if PREFIX in options:
+            return self.play_with(without_prefix(options))
+        return self._play_of("" if options == self._defaults else _encode(options))
+
+    def _make_play(self, options: str) -> Play[I, S, A]:
+        return play_with_options(self, json.loads(options) if options else self._defaults)
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.

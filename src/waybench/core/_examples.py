@@ -10,6 +10,7 @@ from waybench.core._errors import UsageError
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._play import Play
 from waybench.core._random import Stream
+from waybench.core._text import plural
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
@@ -27,44 +28,57 @@ def with_examples(
     indices: Iterable[int],
     count: int,
     *,
+    protocol: str,
+    similar: Callable[[Item[I]], Source[I]],
     size: int | None = None,
-    similar: Callable[[Item[I]], Source[I]] | None = None,
-    items: str = "items",
+    noun: str = "item",
 ) -> Iterator[Item[I]]:
     """Yield items of a source, each with its in-context examples (the parameter `icl` of tasks).
 
-    As AQA-Bench publishes it, they are the items just before it: the window begins with the last items of a file, or,
-    where there is no last one, with some far beyond those that are played. Where a level has few different items, one
-    of them can be the same as the item. With `similar` each item has examples of its own, all different and none the
-    same as the item.
+    In "paper", as AQA-Bench publishes it, they are the items just before it: the window begins with the last items of a
+    file, or, where there is no last one, with some far beyond those that are played. Where a level has few different
+    items, one of them can be the same as the item. In "sound" each item has examples of its own, all different and none
+    the same as the item.
 
     Args:
         source: The source.
         indices: The numbers of the items.
         count: Number of examples of each item.
+        protocol: "paper" or "sound".
+        similar: Item -> a source of items like it, for "sound".
         size: Number of items, for a file.
-        similar: Item -> a source of items like it; None for the window.
-        items: What the items are called in messages, in the plural.
+        noun: What an item is called in messages.
 
     Raises:
-        UsageError: If there are not so many different items of an item's level.
+        UsageError: If there are not so many different items of an item's level, or in a file.
     """
 
     @lru_cache(maxsize=256)
     def instance(index: int) -> I:
         return source.item(index if index >= 0 else (size or _FAR) + index).instance
 
+    if protocol == "paper" and size is not None and count >= size:
+        raise UsageError(f"icl={count}: the file has only {plural(size, noun)}; lower icl")
     for index in indices:
         item = source.item(index)
         if not count:
             yield item
-        elif similar is None:
+        elif protocol == "paper":
             yield replace(item, examples=tuple(instance(before) for before in range(index - count, index)))
         else:
-            yield replace(item, examples=_own_examples(similar(item), index, item, count, items))
+            yield replace(item, examples=_own_examples(similar, index, item, count, noun))
 
 
-def _own_examples(source: Source[I], index: int, item: Item[I], count: int, items: str) -> tuple[I, ...]:
+def _own_examples(
+    similar: Callable[[Item[I]], Source[I]], index: int, item: Item[I], count: int, noun: str
+) -> tuple[I, ...]:
+    try:
+        source = similar(item)
+    except UsageError as error:
+        raise UsageError(
+            f"icl with protocol=sound draws examples similar to {noun} {item.id}, and that cannot be done ({error}): "
+            "use protocol=paper, or remove icl"
+        ) from None
     chosen: dict[str, I] = {}
     for number in range(_TRIES):
         example = source.item(index * _TRIES + number).instance
@@ -73,7 +87,7 @@ def _own_examples(source: Source[I], index: int, item: Item[I], count: int, item
         if len(chosen) == count:
             return tuple(chosen.values())
     raise UsageError(
-        f"icl={count}: level {item.level} does not have enough different {items}; lower icl or raise the level"
+        f"icl={count}: level {item.level} does not have enough different {noun}s; lower icl or raise the level"
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from waybench.core._derived_wording import DerivedWording
@@ -75,7 +74,7 @@ class Images:
             options: Resolved options of play.
         """
         name, size, ruled = str(options[WORDING]), int(options[IMAGE_SIZE]), bool(options.get(IMAGE_GRID, False))
-        return _around(self, base, name, size, ruled)
+        return ImageWording(self, base, name, size, grid=ruled)
 
 
 def has_images(options: Mapping[str, Json]) -> bool:
@@ -175,10 +174,3 @@ def _without(text: str, pieces: Iterable[str]) -> str:
             before, found, after = text.rpartition(piece)
             text = f"{before}{IN_PICTURE}{after}" if found else text
     return text
-
-
-@lru_cache(maxsize=64)  # examples that are solved once for all episodes are known by their wording
-def _around(
-    images: Images, base: Wording[Any, Any, Any], name: str, size: int, grid: bool
-) -> ImageWording[Any, Any, Any]:
-    return ImageWording(images, base, name, size, grid=grid)

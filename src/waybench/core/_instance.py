@@ -2,7 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -87,6 +87,33 @@ class Source(ABC, Generic[I]):
         if count < 0:
             raise UsageError(f"count is {count}: give a number of items of 0 or more")
         return [self.item(i) for i in range(count)]
+
+
+def nothing_known(instance: Instance) -> Mapping[str, Json]:
+    """Return that nothing is known of an instance's solution."""
+    return NOTHING
+
+
+class KeyedSource(Source[I]):
+    """Items that are drawn by key: a subclass draws instances, and their places in the set follow.
+
+    Args:
+        key: The set's key.
+        level: The level of its items.
+        prove: Instance -> what is known of its solution; by default nothing is.
+    """
+
+    def __init__(self, key: str, level: int, prove: Callable[[I], Mapping[str, Json]] = nothing_known) -> None:
+        self.key, self.level, self._prove = key, level, prove
+
+    @abstractmethod
+    def instance(self, index: int) -> I:
+        """Return the instance of this number, from 0."""
+
+    def item(self, index: int) -> Item[I]:
+        """Return the item of this number, from 0; its id is the level and the number."""
+        instance = self.instance(index)
+        return Item(instance, f"{self.level}-{index}", self.level, self.key, index, self._prove(instance))
 
 
 def set_hash(items: Iterable[Item[I]]) -> str:

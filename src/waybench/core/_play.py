@@ -10,7 +10,7 @@ from waybench.core._errors import UsageError
 from waybench.core._game import A, Game, I, Json, Limits, S
 from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
 from waybench.core._options import IMAGE_WORDINGS, WORDING, resolve
-from waybench.core._prefix import PREFIX, PREFIX_REPLIES, take_prefix, without_prefix
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, take_prefix
 from waybench.core._random import Stream
 from waybench.core._record import TurnRecord
 from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
@@ -85,8 +85,6 @@ def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapp
 
 def play_with_options(environment: "Environment[Any, Any, Any]", options: Mapping[str, Json]) -> Play[Any, Any, Any]:
     """Return how an episode is played with resolved options (`Environment.play_with`)."""
-    if PREFIX in options:
-        return environment.play_with(without_prefix(options))
     if CONTEXT_TOKENS in options:
         played = environment.play_with(without_context(options))
         others = Others(environment.id, partial(_other_of_its_level, environment))

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -66,7 +65,7 @@ class Template:
             UsageError: If a template names a field that the wording does not have, or the problem would be in no
                 message.
         """
-        return _around(self, wording)
+        return TemplateWording(self, wording)
 
 
 def _hash(content: Mapping[str, Json]) -> str:
@@ -274,8 +273,3 @@ class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
         of = {field.name: field.of for field in self.fields}
         filled = chosen.fill({name: own if name == "observation" else of[name](view) for name in chosen.names})
         return filled if filled.strip() else own
-
-
-@lru_cache(maxsize=64)  # examples that are solved once for all episodes are known by their wording
-def _around(template: Template, wording: Wording[Any, Any, Any]) -> TemplateWording[Any, Any, Any]:
-    return TemplateWording(template, wording)

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Generic, NamedTuple
 
 from waybench.core._calls import ActionTool, ToolCall
@@ -232,7 +231,6 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return write_calls("", [self.render_call(action, state)])
 
 
-@lru_cache(maxsize=256)  # examples that are solved once for all episodes are known by their wording
 def with_tools(wording: Wording[Any, Any, Any]) -> ToolWording[Any, Any, Any]:
     """Return the wording whose player acts by tools around a wording."""
     return ToolWording(wording)

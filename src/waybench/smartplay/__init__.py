@@ -22,7 +22,7 @@ from waybench.smartplay._history import history_entry, history_text, manual_text
 from waybench.smartplay._humans import HUMANS, human_metric, scaled_metric
 from waybench.smartplay._learning import best_of, chance_scores, learning_metrics, symmetric_reward
 from waybench.smartplay._match import published_match, sound_match
-from waybench.smartplay._metrics import action_turns, agent_metrics, final_score, steps_of
+from waybench.smartplay._metrics import action_turns, agent_metrics, final_score, step_turns, steps_of
 from waybench.smartplay._rules import Rules, Step
 from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 
@@ -64,6 +64,7 @@ __all__ = [
     "published_match",
     "scaled_metric",
     "sound_match",
+    "step_turns",
     "steps_of",
     "symmetric_reward",
 ]

@@ -1,7 +1,6 @@
 """One environment for each game of the agent protocol: a game declares how it differs, the rest is here."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -106,21 +105,19 @@ def _play(
 ) -> Callable[[Mapping[str, Json]], Play[Any, Any, Any]]:
     """Return the function from resolved options to how an episode is played."""
 
-    @lru_cache(maxsize=64)
-    def cached(protocol: str, wording: str, history: int, steps: int | None) -> Play[Any, Any, Any]:
-        published, style = protocol == "paper", PROMPT_STYLES[wording]
+    def play(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
+        published, style, steps = options["protocol"] == "paper", PROMPT_STYLES[options["wording"]], options["steps"]
         rules, thinks = make_rules(published=published), bool(style.think)
         bounds = reward(steps) if callable(reward) else reward
-        game: AgentGame[Any, Any] = AgentGame(rules, 0 if style.chats else history, thinks=thinks, reward=bounds)
+        game: AgentGame[Any, Any] = AgentGame(
+            rules, 0 if style.chats else options["history"], thinks=thinks, reward=bounds
+        )
         words: AgentWording[Any, Any] = AgentWording(rules, style, published=published)
 
         def turns(instance: Any) -> int:
             return (1 + thinks) * (most_steps(instance) if steps is None else steps)
 
         return Play(game, words, Limits(turns=1), turns=turns)
-
-    def play(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
-        return cached(options["protocol"], options["wording"], int(options["history"]), options["steps"])
 
     return play
 

@@ -1,6 +1,6 @@
 """The metrics that the games of the agent protocol share, and what they are computed from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import fsum
 
 from waybench.core import End, EpisodeRecord, Json, Metric, Range, TurnRecord, base_wording, outcome_metric
@@ -13,9 +13,14 @@ def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
     return list(record.turns[thinks :: 1 + thinks])
 
 
+def step_turns(turns: Iterable[TurnRecord]) -> Iterator[TurnRecord]:
+    """Yield the turns in which a step was made: no thoughts and no lost steps."""
+    return (turn for turn in turns if "score" in turn.events)
+
+
 def steps_of(record: EpisodeRecord) -> list[Mapping[str, Json]]:
-    """Return what happened in each step that was made, thoughts and lost steps left out."""
-    return [turn.events for turn in record.turns if "score" in turn.events]
+    """Return what happened in each step that was made."""
+    return [turn.events for turn in step_turns(record.turns)]
 
 
 def final_score(record: EpisodeRecord) -> float:

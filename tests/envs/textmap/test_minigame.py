@@ -16,7 +16,7 @@ from waybench.core import AnswerState, DataError, Invalid, Item, Stream, UsageEr
 from waybench.envs.textmap import NEVER, Minigame, PlaceMap, Step, load_map, minigames, opposite
 from waybench.envs.textmap.map._prefix import walkthrough
 from waybench.envs.textmap.minigame._instance import decode_minigame, resolve_minigame
-from waybench.envs.textmap.worlds._items import draw_world, size_stream
+from waybench.envs.textmap.worlds._items import draw_world
 from waybench.envs.textmap.worlds._play import Play
 
 ENV = waybench.load("textmap/minigame")
@@ -233,9 +233,7 @@ def test_worlds_list_what_their_game_understands(level: int) -> None:
     options = {option.name: option.default for option in ENV.source_options}
     for index, found in enumerate(ENV.source("worlds", level).head(30)):
         game = found.instance
-        place_map, world = draw_world(
-            "worlds", level, options, index // 10, 0, size_stream("worlds", level, index // 10, 0)
-        )
+        place_map, world = draw_world("worlds", level, options, index // 10, 0)
         assert place_map.steps[: game.step + 1] == game.map.steps
         play = Play(world)
         now = play.begin().after

@@ -10,7 +10,6 @@ import pytest
 from tests.envs.tilemap.maps import GTB, RECORD
 from waybench.core import DataError, UsageError, play_out, policy
 from waybench.envs.tilemap import MapFile, TileMap, outside, tile_list, tour
-from waybench.envs.tilemap._environment import prove
 
 
 def changed(**fields: Any) -> dict[str, Any]:
@@ -77,8 +76,8 @@ def file(tmp_path: Path, text: str) -> Path:
 
 
 def test_a_file_of_records_or_of_lines(tmp_path: Path) -> None:
-    whole = MapFile(file(tmp_path, json.dumps([RECORD])), "mine", prove)
-    lines = MapFile(file(tmp_path, json.dumps({"instance": RECORD}) + "\n\n"), "mine", prove)
+    whole = MapFile(file(tmp_path, json.dumps([RECORD])), "mine")
+    lines = MapFile(file(tmp_path, json.dumps({"instance": RECORD}) + "\n\n"), "mine")
     assert len(whole) == len(lines) == 1
     item = whole.item(0)
     assert item == lines.item(0)
@@ -99,18 +98,18 @@ def test_a_file_s_error_names_the_record_and_the_field(tmp_path: Path) -> None:
     }
     for text, message in bad.items():
         with pytest.raises(DataError) as caught:
-            MapFile(file(tmp_path, text), "mine", prove)
+            MapFile(file(tmp_path, text), "mine")
         assert message in str(caught.value)
         assert "\n" not in str(caught.value)
     with pytest.raises(UsageError, match="cannot read"):
-        MapFile(tmp_path / "none.json", "mine", prove)
+        MapFile(tmp_path / "none.json", "mine")
 
 
 @pytest.mark.slow
 def test_a_row_of_a_hundred_megabytes(tmp_path: Path) -> None:
     path = file(tmp_path, json.dumps([changed(environment="@" + "a" * 100_000_000)]))
     with pytest.raises(DataError, match="record 0 \\('test'\\): environment: it has 100000001 characters"):
-        MapFile(path, "mine", prove)
+        MapFile(path, "mine")
 
 
 GRID = ["@..#.", ".#...", ".#.#."]
@@ -165,7 +164,7 @@ def test_the_examples_of_the_description_are_maps(tmp_path: Path) -> None:
     block = GTB.about.split("```json\n")[1].split("```")[0]
     path = tmp_path / "maps.jsonl"
     path.write_text(block)
-    [small, whole] = MapFile(path, "key", GTB.prove).head(2)
+    [small, whole] = MapFile(path, "key").head(2)
     assert (small.id, small.instance.path_length, small.instance.walkable) == ("0", 14, "['.']")
     assert (whole.id, whole.instance.path_length, whole.proof["minimum"]) == ("mine", 3, 3)
     for item in (small, whole):
@@ -176,7 +175,7 @@ def test_a_mistake_in_a_line_is_named_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "maps.jsonl"
     path.write_text(f"{json.dumps(RECORD)}\n\n{json.dumps({**RECORD, 'objectives': 3})}\n")
     with pytest.raises(DataError, match=r"maps\.jsonl: line 3 \('test'\): objectives: "):
-        MapFile(path, "key", GTB.prove)
+        MapFile(path, "key")
     path.write_text(f"{json.dumps(RECORD)}\n{{\n")
     with pytest.raises(DataError, match=r"maps\.jsonl: line 2: not JSON"):
-        MapFile(path, "key", GTB.prove)
+        MapFile(path, "key")

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from waybench.core import Item, Json, UsageError, resolve, set_hash
-from waybench.envs.tilemap._environment import prove
 from waybench.envs.tilemap._instance import TileMap, decode
 from waybench.envs.tilemap.worlds._biomes import BIOMES
 from waybench.envs.tilemap.worlds._source import WORLD_OPTIONS, WorldSource
@@ -28,7 +27,7 @@ PINNED = {
 
 
 def source(level: int, key: str = "test", **options: Json) -> WorldSource:
-    return WorldSource(key, level, resolve(WORLD_OPTIONS, options), prove)
+    return WorldSource(key, level, resolve(WORLD_OPTIONS, options))
 
 
 @functools.cache

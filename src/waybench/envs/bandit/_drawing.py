@@ -7,6 +7,7 @@ from waybench._svg import drawing, path, text, texts
 from waybench.core import TurnRecord, lost_turns, plural
 from waybench.envs.bandit._game import values
 from waybench.envs.bandit._instance import Bandit
+from waybench.smartplay import step_turns
 
 ROOM = 50  # pulls for which there is room, as in the published settings; for longer episodes it doubles
 MOST_ROOM = 800
@@ -66,10 +67,9 @@ def draw(bandit: Bandit, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
 
 def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
     """Yield the pulls that were made."""
-    for turn in turns:
-        if "score" in turn.events:
-            arm: int = turn.carried_out[0]
-            yield Pull(arm, turn.reward > 0, bool(turn.events["optimal"]), turn.reward)
+    for turn in step_turns(turns):
+        arm: int = turn.carried_out[0]
+        yield Pull(arm, turn.reward > 0, bool(turn.events["optimal"]), turn.reward)
 
 
 def _summary_lines(pulls: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from waybench.core import Item, Json, Option, Source, Stream, UsageError
+from waybench.core import Json, KeyedSource, Option, Stream, UsageError
 from waybench.envs.bandit._game import values
 from waybench.envs.bandit._instance import LARGEST_DRAW, SETTINGS, Arm, Bandit
 
@@ -36,7 +36,7 @@ OPTIONS = (
 )
 
 
-class BanditSource(Source[Bandit]):
+class BanditSource(KeyedSource[Bandit]):
     """Slot machines drawn by key.
 
     Args:
@@ -51,19 +51,18 @@ class BanditSource(Source[Bandit]):
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not FEWEST <= level <= MOST:
             raise UsageError(f"level {level}: give a number of slot machines from {FEWEST} to {MOST}")
-        self._key, self._level = key, level
+        super().__init__(key, level, prove)
         self._setting, self._drift = str(options["setting"]), float(options["drift"])
         self._unequal = options["payoffs"] == "unequal"
         if self._setting != "free" and len(SETTINGS[self._setting]) != level:
             fits = len(SETTINGS[self._setting])
             raise UsageError(f"setting={self._setting} has {fits} slot machines, not {level}: give level {fits}")
 
-    def item(self, index: int) -> Item[Bandit]:
-        """Return the item of this number."""
+    def instance(self, index: int) -> Bandit:
+        """Return the machines of this number."""
         settings = f"{self._setting} {self._drift!r} {self._unequal}"
-        rng = Stream("bandit", VERSION, self._key, self._level, settings, index)
-        bandit = Bandit(self._arms(rng), self._drift, rng.below(LARGEST_DRAW))
-        return Item(bandit, f"{self._level}-{index}", self._level, self._key, index, prove(bandit))
+        rng = Stream("bandit", VERSION, self.key, self.level, settings, index)
+        return Bandit(self._arms(rng), self._drift, rng.below(LARGEST_DRAW))
 
     def _arms(self, rng: Stream) -> tuple[Arm, ...]:
         if self._setting != "free":
@@ -75,7 +74,7 @@ class BanditSource(Source[Bandit]):
             rng.shuffle(hundredths)
             arms = [
                 (chance / 100, float(rng.choice(_PAYOFFS)) if self._unequal else 1.0)
-                for chance in hundredths[: self._level]
+                for chance in hundredths[: self.level]
             ]
             bandit = Bandit(tuple(arms))
             if sorted(values(bandit, [chance for chance, _ in arms])[1])[1] >= _LEAD:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from waybench.core import TurnRecord, is_array, plural
+from waybench.core import TurnRecord, plural
 from waybench.envs.crafter._engine import World, advance, begin, beings_of, body_of, daylight
 from waybench.envs.crafter._ids import (
     ACHIEVEMENTS,
@@ -44,6 +44,7 @@ from waybench.envs.crafter._ids import (
     Y,
 )
 from waybench.envs.crafter._instance import Wilds
+from waybench.smartplay import step_turns
 
 _COLOURS = {
     WATER: "#56b4e9",
@@ -136,13 +137,11 @@ def _walks(wilds: Wilds, turns: Sequence[TurnRecord], counts: Sequence[int]) -> 
     way, unlocked = [_place(start)], list[tuple[str, int, tuple[int, int]]]()
     finished = 0
     for count in counts:
-        for turn in turns[finished:count]:
-            action = turn.carried_out
-            if "score" in turn.events and is_array(action):
-                world = advance(world, int(action[0]))
-                way.append(_place(world))
-                new: list[str] = list(turn.events.get("unlocked", ()))
-                unlocked += ((name, len(way) - 1, way[-1]) for name in new if name in ACHIEVEMENTS)
+        for turn in step_turns(turns[finished:count]):
+            world = advance(world, int(turn.carried_out[0]))
+            way.append(_place(world))
+            new: list[str] = list(turn.events.get("unlocked", ()))
+            unlocked += ((name, len(way) - 1, way[-1]) for name in new if name in ACHIEVEMENTS)
         finished = count
         yield _Walk(start, world, way, unlocked)
 

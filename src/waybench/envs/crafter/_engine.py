@@ -1,10 +1,10 @@
 """The world as a value: made of a seed, and carried on by an action."""
 
 import math
-from functools import cache, lru_cache
-from importlib import import_module
+from functools import lru_cache
 from typing import Any, NamedTuple
 
+from waybench._late import LateModule
 from waybench.envs.crafter._ids import (
     AREA,
     BEING,
@@ -46,24 +46,11 @@ class World(NamedTuple):
     reward: float = 0.0
 
 
-@cache
-def _numpy() -> Any:
-    return import_module("numpy")
-
-
-@cache
-def _terrain() -> Any:
-    return import_module("waybench.envs.crafter._terrain")
-
-
-@cache
-def _life() -> Any:
-    return import_module("waybench.envs.crafter._life")
-
-
-@cache
-def _sight() -> Any:
-    return import_module("waybench.envs.crafter._sight")
+# What takes long to import is imported when a world is made.
+numpy: Any = LateModule("numpy")
+terrain: Any = LateModule("waybench.envs.crafter._terrain")
+life: Any = LateModule("waybench.envs.crafter._life")
+sight: Any = LateModule("waybench.envs.crafter._sight")
 
 
 def body_of(world: World) -> list[int]:
@@ -79,9 +66,9 @@ def beings_of(world: World) -> list[list[int]]:
 
 def nearest_of(world: World) -> list[list[int]]:
     """Return what is in view; see `_sight.nearest`."""
-    numpy, body = _numpy(), body_of(world)
+    body = body_of(world)
     land, beings = numpy.frombuffer(world.land, numpy.uint8), numpy.frombuffer(world.beings, numpy.int32)
-    return _sight().nearest(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
+    return sight.nearest(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
 
 
 def daylight(world: World) -> float:
@@ -110,7 +97,6 @@ def create(seed: int) -> World:
     Args:
         seed: The seed of the random generator, from 0 to 2**31 - 2.
     """
-    numpy, life = _numpy(), _life()
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
     body[LAST_HEALTH], body[SOUTH_OF] = MOST, 1
@@ -118,7 +104,7 @@ def create(seed: int) -> World:
     noise = life.below(key, body, _SEEDS)
     land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
     draws = life.uniforms(key.copy(), body.copy(), _DRAWS)
-    life.skip(key, body, 2 * _terrain().generate(noise, draws, land, inhabitants))
+    life.skip(key, body, 2 * terrain.generate(noise, draws, land, inhabitants))
     inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
     beings = life.settle(inhabitants, body)
     return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
@@ -137,7 +123,6 @@ def advance(world: World, action: int) -> World:
         world: The world before it.
         action: What the player does.
     """
-    numpy = _numpy()
     from_buffer, numbers = numpy.frombuffer, numpy.int32
     land, key = from_buffer(world.land, numpy.uint8).copy(), from_buffer(world.key, numpy.uint32).copy()
     body, before = from_buffer(world.body, numbers).copy(), from_buffer(world.beings, numbers)
@@ -145,7 +130,7 @@ def advance(world: World, action: int) -> World:
     # Room for what can come in one step: an arrow of each being, a plant, and three beings in each chunk.
     beings = numpy.empty((2 * count + 1 + 3 * CHUNKS * CHUNKS, BEING), numbers)
     beings.ravel()[: len(before)] = before
-    count, healed, unlocked, new = _life().step(land, beings, body, key, count, action, RENDERED)
+    count, healed, unlocked, new = life.step(land, beings, body, key, count, action, RENDERED)
     reward = healed / 10 + 1.0 if new else healed / 10
     return World(
         land.tobytes(), beings[:count].tobytes(), body.tobytes(), key.tobytes(), world.score + unlocked, reward

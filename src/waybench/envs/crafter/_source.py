@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 
-from waybench.core import Item, Json, Source, Stream, UsageError
+from waybench.core import Json, KeyedSource, Stream, UsageError
 from waybench.envs.crafter._instance import SEEDS, Wilds
 
 VERSION = 1  # of the generator; part of every item's key
 LEVEL = 1
 
 
-class Worlds(Source[Wilds]):
+class Worlds(KeyedSource[Wilds]):
     """Worlds drawn by key, of the published size.
 
     Args:
@@ -24,9 +24,8 @@ class Worlds(Source[Wilds]):
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if level != LEVEL:
             raise UsageError(f"level {level}: Crafter has one level, {LEVEL}")
-        self._key = key
+        super().__init__(key, level)
 
-    def item(self, index: int) -> Item[Wilds]:
+    def instance(self, index: int) -> Wilds:
         """Return the world of this number."""
-        wilds = Wilds(Stream("crafter", VERSION, self._key, LEVEL, index).below(SEEDS))
-        return Item(wilds, f"{LEVEL}-{index}", LEVEL, self._key, index)
+        return Wilds(Stream("crafter", VERSION, self.key, LEVEL, index).below(SEEDS))

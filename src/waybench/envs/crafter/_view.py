@@ -1,10 +1,10 @@
 """A world as a scripted player sees it: the true map, the beings and their locations, and ways to targets."""
 
 from collections.abc import Iterable, Iterator
-from functools import cache, cached_property
-from importlib import import_module
+from functools import cached_property
 from typing import Any
 
+from waybench._late import LateModule
 from waybench.envs.crafter._engine import World, beings_of, body_of, daylight
 from waybench.envs.crafter._ids import (
     ARROW,
@@ -45,17 +45,10 @@ STEPS = {WEST: (-1, 0), EAST: (1, 0), NORTH: (0, -1), SOUTH: (0, 1)}
 BACK = {WEST: EAST, EAST: WEST, NORTH: SOUTH, SOUTH: NORTH}
 _WALK, _DIG, _BRIDGE, _PASS = 1, 3, 5, 6  # what it costs to enter free ground, rock, water, and a being's place
 
+routes: Any = LateModule("waybench.envs.crafter._routes")
+numpy: Any = LateModule("numpy")
+
 Cell = tuple[int, int]
-
-
-@cache
-def _routes() -> Any:
-    return import_module("waybench.envs.crafter._routes")
-
-
-@cache
-def _numpy() -> Any:
-    return import_module("numpy")
 
 
 class View:
@@ -113,7 +106,7 @@ class View:
     @cached_property
     def costs(self) -> Any:
         """The cost of entering each cell."""
-        numpy, by_kind = _numpy(), [0] * 13
+        by_kind = [0] * 13
         for kind in WALKABLE:
             by_kind[kind] = _WALK
         for kind in self.soft:
@@ -127,20 +120,17 @@ class View:
 
     def cells(self, *kinds: int) -> list[int]:
         """Return the places of all cells that are of some kinds, without those where a being stands."""
-        numpy = _numpy()
         land = numpy.frombuffer(self.land, numpy.uint8)
         cells_of_kind = numpy.flatnonzero(numpy.isin(land, kinds)).tolist()
         return [place for place in cells_of_kind if divmod(place, SIZE) not in self.beings]
 
     def mask(self, *kinds: int) -> Any:
         """Return for each cell, by column and row, whether it is of some kinds."""
-        numpy = _numpy()
         return numpy.isin(numpy.frombuffer(self.land, numpy.uint8).reshape(SIZE, SIZE), kinds)
 
     def field(self, targets: Iterable[int]) -> Any:
         """Return for each cell what it costs to get to the nearest target."""
-        numpy = _numpy()
-        return _routes().distances(self.costs, numpy.fromiter(targets, numpy.int32))
+        return routes.distances(self.costs, numpy.fromiter(targets, numpy.int32))
 
     def around(self, cell: Cell) -> Iterator[tuple[int, Cell]]:
         """Yield the four directions, and the cells there that are on the map."""

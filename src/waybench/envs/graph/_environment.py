@@ -1,7 +1,5 @@
 """The environment of graphs as lists of edges."""
 
-from typing import Any
-
 from waybench._package_data import read_text
 from waybench.core import (
     Axis,
@@ -19,8 +17,6 @@ from waybench.envs.graph._people import TYPED_HELP, board, format_typed, parse_t
 from waybench.envs.graph._players import PLAYERS
 from waybench.envs.graph._source import OPTIONS, GraphSource, prove
 from waybench.envs.graph._wording import EdgeList
-
-_PLAY: Play[Question, GraphState, Answer] = Play(GraphGame(), EdgeList(), Limits(turns=1))
 
 PRESENTATION = Presentation(
     title="Graphs in long contexts",
@@ -47,7 +43,7 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
     smallest_level=1,
     sample_levels=(1, 2, 4),
     public_key="graph-v1",
-    play=lambda options: _PLAY,
+    play=lambda options: Play(GraphGame(), EdgeList(), Limits(turns=1)),
     make_source=GraphSource,
     horizon=HorizonSpec(
         # Four to a doubling: a player that reads no further than so far drops from 77 to 5 % within one.
@@ -74,5 +70,5 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
     typed_help=TYPED_HELP,
     typed_actions=typed_actions,
     presentation=PRESENTATION,
-    players=dict[str, Any](PLAYERS),
+    players=PLAYERS,
 )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from waybench.core import ESTIMATE, DataError, Item, Json, Option, Source, Stream, UsageError, tokenizer, tokenizer_name
+from waybench.core import ESTIMATE, DataError, Json, KeyedSource, Option, Stream, UsageError, tokenizer, tokenizer_name
 from waybench.envs.graph._component import component
 from waybench.envs.graph._instance import (
     FIRST_NAME,
@@ -39,7 +39,7 @@ OPTIONS = (
 )
 
 
-class GraphSource(Source[Question]):
+class GraphSource(KeyedSource[Question]):
     """Questions of one key; the same nodes are asked about, with the same paths between them, at every level.
 
     Args:
@@ -54,27 +54,26 @@ class GraphSource(Source[Question]):
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not 1 <= level <= MOST_LEVEL:
             raise UsageError(f"level {level}: give a number of thousands of tokens from 1 to {MOST_LEVEL:,}")
-        self._key, self._level = key, level
+        super().__init__(key, level, prove)
         self._question, self._distance = str(options["question"]), int(options["distance"])
         self._name = tokenizer_name(str(options["tokenizer"]))
         self._tokenizer = None if self._name == ESTIMATE else tokenizer(str(options["tokenizer"]))
 
-    def item(self, index: int) -> Item[Question]:
+    def instance(self, index: int) -> Question:
         """Return the question of this number.
 
         Raises:
             UsageError: If the level has no room for a graph of this distance.
         """
-        stream = Stream("graph", VERSION, self._key, index)
+        stream = Stream("graph", VERSION, self.key, index)
         seed = f"{stream.word():016x}{stream.word():016x}"
         reachable = self._question == "path" or bool(stream.below(2))
-        question = Question(self._question, seed, self._distance, 2, reachable, self._level, self._name, 1)
-        question = self._filled(question)
-        return Item(question, f"{self._level}-{index}", self._level, self._key, index, prove(question))
+        question = Question(self._question, seed, self._distance, 2, reachable, self.level, self._name, 1)
+        return self._filled(question)
 
     def _filled(self, question: Question) -> Question:
         """Return the question with as many components as the level has room for; at most one more would fit."""
-        limit = self._level * _THOUSAND
+        limit = self.level * _THOUSAND
         most = MOST_NODES // component(self._distance).nodes
         count = max(2, min(most, limit * 4 // (_LINE * len(component(self._distance).edges))))
         best: Question | None = None
@@ -91,7 +90,7 @@ class GraphSource(Source[Question]):
                 break
             count = following
         if best is None:
-            raise UsageError(f"level {self._level}: too few tokens for a graph with distance={self._distance}")
+            raise UsageError(f"level {self.level}: too few tokens for a graph with distance={self._distance}")
         return best
 
     def _tokens(self, question: Question) -> int:

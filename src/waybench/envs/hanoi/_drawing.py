@@ -1,7 +1,6 @@
 """An episode of the puzzle as a drawing (SVG): the rods at the start, after each move, and as they should be."""
 
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
 from waybench._svg import drawing, texts
@@ -9,7 +8,7 @@ from waybench.core import Picture, TurnRecord, plural
 from waybench.envs.hanoi._game import Puzzle
 from waybench.envs.hanoi._instance import RODS, Towers
 from waybench.envs.hanoi._solve import MOVES, Stacks, moved, stacks
-from waybench.smartplay import AgentState
+from waybench.smartplay import AgentState, step_turns
 
 MOST_FRAMES = 72  # of a longer episode the last ones are left out
 _COLUMNS = 6
@@ -58,9 +57,9 @@ def draw(towers: Towers, turns: Sequence[TurnRecord] = (), *, board_id: str = ""
 
 def draw_frames(towers: Towers, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
     """Yield a drawing of the rods after each number of turns in `counts`, which rise, and the goal; see `draw`."""
-    all_frames, move_counts = list(frames(towers, turns)), list(accumulate(map(_tries, turns), initial=0))
+    all_frames = list(frames(towers, turns))
     for count in counts:
-        number = move_counts[count]
+        number = sum(1 for _ in step_turns(turns[:count]))
         yield _side_by_side(towers, all_frames[number : number + 1], _label(towers, all_frames[: number + 1]))
 
 
@@ -89,9 +88,7 @@ def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[Frame]:
     """Yield the rods at the start, and after each move that was tried."""
     rods, number = stacks(towers.positions[0]), 0
     yield Frame("start", rods)
-    for turn in turns:
-        if not _tries(turn):
-            continue
+    for turn in step_turns(turns):
         number += 1
         action: int = turn.carried_out[0]
         after = moved(rods, action)
@@ -101,10 +98,6 @@ def frames(towers: Towers, turns: Sequence[TurnRecord]) -> Iterator[Frame]:
         disk = rods[MOVES[action][0]][-1]
         rods = after
         yield Frame(str(number), rods, disk)
-
-
-def _tries(turn: TurnRecord) -> bool:
-    return "score" in turn.events  # a thought does not
 
 
 def _frame(frame: Frame, disks: int) -> str:

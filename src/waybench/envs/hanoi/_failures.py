@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from waybench.core import EpisodeRecord, FailureKind, main_cause
 from waybench.envs.hanoi._metrics import is_forbidden, moves_of
+from waybench.smartplay import step_turns
 
 ILLEGAL = FailureKind("illegal", "illegal moves", "Of the moves without effect, most were not allowed.")
 DETOUR = FailureKind(
@@ -21,8 +22,7 @@ def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
 
 
 def _mistakes(record: EpisodeRecord) -> Iterator[FailureKind]:
-    moves = [turn for turn in record.turns if "score" in turn.events]
-    for turn, move in zip(moves, moves_of(record), strict=True):
+    for turn, move in zip(step_turns(record.turns), moves_of(record), strict=True):
         if turn.prefix:
             continue
         if is_forbidden(turn):

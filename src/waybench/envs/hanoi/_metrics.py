@@ -6,7 +6,7 @@ from waybench.core import EpisodeRecord, Metric, Outcome, Range, Series, TurnRec
 from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD
 from waybench.envs.hanoi._instance import Towers, decode
 from waybench.envs.hanoi._solve import best_moves, distance, moved, position_of, random_score, stacks
-from waybench.smartplay import agent_metrics, human_metric, scaled_metric, steps_of
+from waybench.smartplay import agent_metrics, human_metric, scaled_metric, step_turns, steps_of
 
 STEPS = 30  # for three and four disks, as published (Table 1)
 
@@ -59,12 +59,11 @@ def moves_of(record: EpisodeRecord) -> list[Move]:
     """Return the steps that were made, lost ones left out."""
     start, goal = decode(record.instance).positions
     rods, moves = stacks(start), list[Move]()
-    for turn in record.turns:
-        if "score" in turn.events:
-            action = turn.carried_out[0]
-            optimal = action in best_moves(rods, goal)
-            rods = moved(rods, action) or rods
-            moves.append(Move(optimal, distance(position_of(rods), goal)))
+    for turn in step_turns(record.turns):
+        action = turn.carried_out[0]
+        optimal = action in best_moves(rods, goal)
+        rods = moved(rods, action) or rods
+        moves.append(Move(optimal, distance(position_of(rods), goal)))
     return moves
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from waybench.core import Item, Json, Option, Source, Stream, UsageError
+from waybench.core import Json, KeyedSource, Option, Stream, UsageError
 from waybench.envs.hanoi._instance import MOST_DISKS, RODS, Towers
 from waybench.envs.hanoi._solve import distance
 
@@ -20,7 +20,7 @@ OPTIONS = (
 )
 
 
-class HanoiSource(Source[Towers]):
+class HanoiSource(KeyedSource[Towers]):
     """Puzzles drawn by key.
 
     Args:
@@ -35,28 +35,24 @@ class HanoiSource(Source[Towers]):
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not FEWEST <= level <= MOST_DISKS:
             raise UsageError(f"level {level}: give a number of disks from {FEWEST} to {MOST_DISKS}")
-        self._key, self._level = key, level
+        super().__init__(key, level, prove)
         self._free = options["positions"] == "free"
-        self._published = Towers(RODS[0] * level, RODS[2] * level)
 
     @property
     def space(self) -> int | None:
         """One puzzle, if it is the published one."""
         return None if self._free else 1
 
-    def item(self, index: int) -> Item[Towers]:
-        """Return the item of this number."""
-        towers = self._published
-        if self._free:
-            rng = Stream("hanoi", VERSION, self._key, self._level, index)
-            towers = self._towers(rng)
-            while distance(*towers.positions) < 1 << self._level - 1:
-                towers = self._towers(rng)
-        return Item(towers, f"{self._level}-{index}", self._level, self._key, index, prove(towers))
-
-    def _towers(self, rng: Stream) -> Towers:
-        start, goal = ("".join(rng.choice(RODS) for _ in range(self._level)) for _ in range(2))
-        return Towers(start, goal)
+    def instance(self, index: int) -> Towers:
+        """Return the puzzle of this number."""
+        if not self._free:
+            return Towers(RODS[0] * self.level, RODS[2] * self.level)
+        rng = Stream("hanoi", VERSION, self.key, self.level, index)
+        while True:
+            start, goal = ("".join(rng.choice(RODS) for _ in range(self.level)) for _ in range(2))
+            towers = Towers(start, goal)
+            if distance(*towers.positions) >= 1 << self.level - 1:
+                return towers
 
 
 def prove(towers: Towers) -> dict[str, Json]:

@@ -1,9 +1,7 @@
 """AliciaBench's mazes as an environment: options, metrics and the catalogue's value."""
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 from statistics import fmean
-from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import (
@@ -61,12 +59,8 @@ PLAY_OPTIONS = (
 def _play(options: Mapping[str, Json]) -> Play[Maze, MazeState, MovePlan]:
     hint = options["protocol"] == "sound" if options["exit_hint"] is None else bool(options["exit_hint"])
     requests = int(options["requests"])
-    return Play(MazeGame(requests), _wording(str(options["wording"]), hint), Limits(turns=requests))
-
-
-@cache  # its fields take as long to set up as a small maze to make
-def _wording(name: str, exit_hint: bool) -> MazeWording:
-    return MazeWording(REPRESENTATIONS[name], exit_hint)
+    wording = MazeWording(REPRESENTATIONS[options["wording"]], hint)
+    return Play(MazeGame(requests), wording, Limits(turns=requests))
 
 
 PRESENTATION = Presentation(
@@ -132,7 +126,7 @@ ALICIA: Environment[Maze, MazeState, MovePlan] = Environment(
     typed_help=TYPED_HELP,
     typed_actions=typed_actions,
     presentation=PRESENTATION,
-    players=dict[str, Any](PLAYERS),
+    players=PLAYERS,
     images=IMAGES,
     takes_context=True,
 )

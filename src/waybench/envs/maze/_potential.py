@@ -1,20 +1,19 @@
 """How far a cell is on the way to the exit."""
 
+from typing import Any
+
 from waybench.core import Potential
-from waybench.envs.maze._game import MazeState
 from waybench.envs.maze._instance import Maze
 
 
-def gained(maze: Maze, at: int) -> float:
-    """Return the share of the shortest path from the entrance to the exit that is gained in a cell."""
+def _gained(state: Any) -> float:
+    maze: Maze = state.maze
+    at: int = state.at
     far = maze.lattice.distances(maze.exit)
     return 1 - far[at] / far[maze.entrance]
 
 
-def _gained(state: MazeState) -> float:
-    return gained(state.maze, state.at)
-
-
-POTENTIALS = (
+POTENTIALS: tuple[Potential[Any], ...] = (
     Potential("distance", "Share of the shortest path from the entrance to the exit that is gained.", _gained),
 )
+"""Of states with a maze and a cell, `maze` and `at`: of mazes that are seen as a whole, and in part."""

@@ -1,15 +1,15 @@
 """Movements as a person types them, in place of a JSON list."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from waybench.envs.maze._game import MazeState, Movement, MovePlan
 from waybench.spaces import DIRECTIONS
 
 TYPED_HELP = "Type movements as d3 l2 d1 or down 3, left 2, down 1 (d, u, l, r), or the reply itself."
 
-_DIRECTION = {name[0]: name for name in DIRECTIONS} | {name: name for name in DIRECTIONS}
-_NAMES = "|".join(sorted(_DIRECTION, key=len, reverse=True))
+TYPED_DIRECTIONS: Mapping[str, str] = {name[0]: name for name in DIRECTIONS} | {name: name for name in DIRECTIONS}
+_NAMES = "|".join(sorted(TYPED_DIRECTIONS, key=len, reverse=True))
 _MOVEMENT = re.compile(rf"({_NAMES})[ :]*([1-9][0-9]{{0,5}})?[\s,;.]*", re.IGNORECASE)
 _MOST_CHARACTERS = 100_000
 
@@ -22,7 +22,7 @@ def parse_typed(text: str, state: MazeState) -> MovePlan | None:
         match = _MOVEMENT.match(text, at)
         if match is None:
             return None
-        plan.append(Movement(_DIRECTION[match[1].lower()], int(match[2] or 1)))
+        plan.append(Movement(TYPED_DIRECTIONS[match[1].lower()], int(match[2] or 1)))
         at = match.end()
     return tuple(plan) or None
 

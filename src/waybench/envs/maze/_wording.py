@@ -76,23 +76,24 @@ def _ascii(maze: Maze, at: int) -> str:
     return "\n".join(maze.lines(at)).translate(_ASCII)
 
 
-def _place(maze: Maze, cell: int) -> str:
+def place(maze: Maze, cell: int) -> str:
+    """Return a cell as prompts write it, [x,y]."""
     x, y = maze.lattice.position(cell)
     return f"[{x},{y}]"
 
 
 def _coordinates(maze: Maze, at: int) -> str:
-    paths = " ".join(_place(maze, cell) for cell, open_ in enumerate(maze.lattice.cells) if open_)
-    return f"Size: {maze.size} x {maze.size}\nPaths: {paths}\nX: {_place(maze, at)}"
+    paths = " ".join(place(maze, cell) for cell, open_ in enumerate(maze.lattice.cells) if open_)
+    return f"Size: {maze.size} x {maze.size}\nPaths: {paths}\nX: {place(maze, at)}"
 
 
 def _prose(maze: Maze, at: int) -> str:
-    lines = [f"The maze is {maze.size} cells wide and {maze.size} cells high. I stand at {_place(maze, at)}."]
+    lines = [f"The maze is {maze.size} cells wide and {maze.size} cells high. I stand at {place(maze, at)}."]
     for cell, open_ in enumerate(maze.lattice.cells):
         if open_:
-            ways = [f"{direction} to {_place(maze, neighbour)}" for direction, neighbour in maze.lattice.exits(cell)]
+            ways = [f"{direction} to {place(maze, neighbour)}" for direction, neighbour in maze.lattice.exits(cell)]
             listed = " and ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways) or "nowhere"
-            lines.append(f"From {_place(maze, cell)} a path leads {listed}.")
+            lines.append(f"From {place(maze, cell)} a path leads {listed}.")
     return "\n".join(lines)
 
 
@@ -164,8 +165,8 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             ),
             Field[Maze]("legend", "How to read it.", lambda maze: representation.legend),
             Field[Maze]("hint", "A sentence that says where the exit is, if exit_hint is on.", self._hint),
-            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: _place(maze, maze.entrance)),
-            Field[Maze]("exit", "The exit, as [x,y].", lambda maze: _place(maze, maze.exit)),
+            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: place(maze, maze.entrance)),
+            Field[Maze]("exit", "The exit, as [x,y].", lambda maze: place(maze, maze.exit)),
             Field[Maze]("dimension", "Number of rows and of columns.", lambda maze: str(maze.size)),
         )
         self.fields = (
@@ -175,7 +176,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
                 lambda view: representation.write(view.state.maze, view.state.at),
             ),
             Field[View[MazeState]](
-                "position", "Where the player is, as [x,y].", lambda view: _place(view.state.maze, view.state.at)
+                "position", "Where the player is, as [x,y].", lambda view: place(view.state.maze, view.state.at)
             ),
             Field[View[MazeState]](
                 "feedback", "What the last reply led to.", lambda view: _feedback(view.state, view.last)
@@ -184,7 +185,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         )
 
     def _hint(self, maze: Maze) -> str:
-        return f" The exit is located at position {_place(maze, maze.exit)}." if self._exit_hint else ""
+        return f" The exit is located at position {place(maze, maze.exit)}." if self._exit_hint else ""
 
     def rules(self, instance: Maze) -> str:
         """Return the prompt of the first request, map included."""
@@ -251,7 +252,7 @@ def _feedback(state: MazeState, last: Transition[MazeState] | Invalid | None) ->
     """Return what the last reply led to; "" before the first one."""
     if last is None:
         return ""
-    here = _place(state.maze, state.at)
+    here = place(state.maze, state.at)
     if isinstance(last, Invalid):
         return f"I could not follow your directions, so I have not moved. {last.reason}"
     if state.at == state.maze.exit:

@@ -16,6 +16,7 @@ from waybench.core import (
     Download,
     Item,
     Json,
+    KeyedSource,
     Option,
     Source,
     Stream,
@@ -78,7 +79,7 @@ SOURCE_OPTIONS = (
 )
 
 
-class _Games(Source[Case]):
+class _Games(KeyedSource[Case]):
     """Games drawn by key; what is said of the entities is left to others."""
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -86,7 +87,8 @@ class _Games(Source[Case]):
             raise UsageError(f"level {level}: give a stage, 1, 2 or 3")
         if options["decoys"] is not None and level != 3:
             raise UsageError(f"decoys={options['decoys']}: stage {level} has no decoys; remove it, or choose stage 3")
-        self._key, self._stage, self._size = key, level, int(options["size"])
+        super().__init__(key, level)
+        self._size = int(options["size"])
         self._decoys = int(options["decoys"] or DECOYS)
 
     @abstractmethod
@@ -101,13 +103,10 @@ class _Games(Source[Case]):
     def _purpose(self) -> str:
         """Return what tells these games from other ones of the same key."""
 
-    def item(self, index: int) -> Item[Case]:
+    def instance(self, index: int) -> Case:
         """Return the game of this number."""
-        rng = Stream(
-            "messenger/roles", VERSION, self._purpose(), self._key, self._stage, self._size, self._decoys, index
-        )
-        case = (self._first, self._second, self._third)[self._stage - 1](rng)
-        return Item(case, f"{self._stage}-{index}", self._stage, self._key, index)
+        rng = Stream("messenger/roles", VERSION, self._purpose(), self.key, self.level, self._size, self._decoys, index)
+        return (self._first, self._second, self._third)[self.level - 1](rng)
 
     def _first(self, rng: Stream) -> Case:
         names, middle, cells = self._roles(rng), self._size // 2, list(_AROUND)
@@ -174,7 +173,7 @@ class _Games(Source[Case]):
         self, actors: Sequence[Actor], agent: tuple[int, int], carries: bool, sentences: list[str], rng: Stream
     ) -> Case:
         rng.shuffle(sentences)
-        return Case(self._stage, self._size, tuple(actors), *agent, carries, tuple(sentences))
+        return Case(self.level, self._size, tuple(actors), *agent, carries, tuple(sentences))
 
 
 class DrawnGames(_Games):
@@ -240,7 +239,7 @@ class PublishedGames(_Games):
 
     def item(self, index: int) -> Item[Case]:
         """Return the game of this number; its set is another one than that of our own sentences by the same key."""
-        return replace(super().item(index), key=f"{self._key}-published-{self._split}")
+        return replace(super().item(index), key=f"{self.key}-published-{self._split}")
 
     def _purpose(self) -> str:
         return f"published {self._split}"

@@ -7,6 +7,7 @@ from waybench._svg import drawing, path, text
 from waybench.core import TurnRecord, lost_turns, plural
 from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Rounds, RpsRules, played
 from waybench.envs.rps._instance import Match
+from waybench.smartplay import step_turns
 
 ROOM = 50  # rounds for which there is room, as in the published settings; for longer episodes it is twice that
 _WIDTH, _LEFT = 400, 62
@@ -77,12 +78,11 @@ def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Roun
     """Return the rounds that were played, and how the match stands after them."""
     world = RpsRules(published=False).begin(match)
     rounds: list[Played] = []
-    for turn in turns:
-        if "score" in turn.events:
-            mine: int = turn.carried_out[0]
-            theirs: int = turn.events["theirs"]
-            rounds.append(Played(mine, theirs, world.best))
-            world = played(world, mine, theirs)
+    for turn in step_turns(turns):
+        mine: int = turn.carried_out[0]
+        theirs: int = turn.events["theirs"]
+        rounds.append(Played(mine, theirs, world.best))
+        world = played(world, mine, theirs)
     return rounds, world
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from waybench.core import Item, Json, Option, Source, Stream, UsageError, unknown
+from waybench.core import Json, KeyedSource, Option, Stream, UsageError, unknown
 from waybench.envs.rps._game import values
 from waybench.envs.rps._instance import LARGEST_DRAW, SETTINGS, Match, Pair
 from waybench.envs.rps._strategies import FIXED, STRATEGIES
@@ -36,7 +36,7 @@ OPTIONS = (
 )
 
 
-class RpsSource(Source[Match]):
+class RpsSource(KeyedSource[Match]):
     """Matches drawn by key.
 
     Args:
@@ -51,7 +51,7 @@ class RpsSource(Source[Match]):
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
             raise UsageError(f"level {level}: give a level of opponents from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
-        self._key, self._level = key, level
+        super().__init__(key, level, prove)
         self._setting, self._rate = str(options["setting"]), float(options["rate"])
         opponent = str(options["opponent"])
         if opponent != "any" and opponent not in STRATEGIES:
@@ -62,19 +62,18 @@ class RpsSource(Source[Match]):
         fitting = [name for name, strategy in STRATEGIES.items() if strategy.level == level]
         self._opponents = fitting if opponent == "any" else [opponent]
 
-    def item(self, index: int) -> Item[Match]:
-        """Return the item of this number."""
+    def instance(self, index: int) -> Match:
+        """Return the match of this number."""
         settings = f"{self._setting} {self._rate!r} {' '.join(self._opponents)}"
-        rng = Stream("rps", VERSION, self._key, self._level, settings, index)
+        rng = Stream("rps", VERSION, self.key, self.level, settings, index)
         (rock, paper, scissors), opponent = self._pairs(rng), rng.choice(self._opponents)
-        match = Match(
+        return Match(
             (rock[0], paper[0], scissors[0]),
             (rock[1], paper[1], scissors[1]),
             opponent,
             0.0 if opponent == FIXED else self._rate,
             rng.below(LARGEST_DRAW),
         )
-        return Item(match, f"{self._level}-{index}", self._level, self._key, index, prove(match))
 
     def _pairs(self, rng: Stream) -> tuple[Pair, ...]:
         if self._setting != "free":

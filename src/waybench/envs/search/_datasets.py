@@ -18,10 +18,8 @@ from waybench.core import (
     Json,
     Option,
     Source,
-    UsageError,
     file_key,
     is_object,
-    plural,
     read_items,
     resolve,
     with_examples,
@@ -164,8 +162,6 @@ class Cases:
             common = self.published.common(self.published.levels[options["mode"]])
             source = CaseFile(path, key, decode, level_of, prove, common)
         size = source.space or 0
-        if options["icl"] >= size and options["protocol"] == "paper":
-            raise UsageError(f"icl={options['icl']}: the file has only {plural(size, 'case')}; lower icl")
         return ItemList(self._played(source, options, options["limit"] or min(_CASES[options["mode"]], size), size))
 
     def _played(
@@ -174,17 +170,12 @@ class Cases:
         """Yield the first items of a source, or of a file of some size, with their examples."""
 
         def similar(item: Item[Any]) -> Source[Any]:
-            try:
-                style = resolve(self.environment.source_options, self.published.similar(item, options))
-                return self.environment.make_source(f"{item.key}/examples", item.level, style)
-            except UsageError as error:
-                raise UsageError(
-                    f"icl with protocol=sound draws examples similar to case {item.id}, and that cannot be done "
-                    f"({error}): use protocol=paper, or remove icl"
-                ) from None
+            style = resolve(self.environment.source_options, self.published.similar(item, options))
+            return self.environment.make_source(f"{item.key}/examples", item.level, style)
 
-        own = None if options["protocol"] == "paper" else similar
-        return with_examples(source, range(count), options["icl"], size=size, similar=own, items="cases")
+        return with_examples(
+            source, range(count), options["icl"], protocol=options["protocol"], similar=similar, size=size, noun="case"
+        )
 
 
 def _holds_lines(path: Path) -> bool:

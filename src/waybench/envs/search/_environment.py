@@ -18,7 +18,6 @@ from waybench.core import (
     Play,
     Player,
     UsageError,
-    Wording,
     level_axis,
 )
 from waybench.envs.search import _answers, _failures, _game_number, _game_walk, _potential, _reasoning, _texts
@@ -119,15 +118,10 @@ def _play_of(
         scores: What answers are compared with.
         teacher: The optimal policy.
     """
-    wordings: dict[tuple[str, str], Wording[Any, Any, int]] = {
-        (edition, protocol): wording(story, edition, rules)
-        for edition in story.prompts
-        for protocol, rules in PROTOCOLS.items()
-    }
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, int]:
-        words: Any = wordings[options["wording"], options["protocol"]]
         rules = PROTOCOLS[options["protocol"]]
+        words: Any = wording(story, options["wording"], rules)
         guided, chances, steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
         whole = guided is True
         if guided and not whole and steps is not None and guided >= steps:
@@ -189,7 +183,7 @@ def _environment(
         parse_typed=parse_number,
         beliefs=(belief(story),),
         series=_scores.series(scores),
-        players=dict(players),
+        players=players,
         # With fewer steps, another order or a lucky guess comes closer to the goal.
         oracle_is_ceiling=lambda record: record.end is End.SOLVED,
         **fields,

@@ -5,7 +5,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from waybench.core import DataError, Instance, Item, Json, Option, Source, Stream, UsageError, is_array, is_object
+from waybench.core import (
+    DataError,
+    Instance,
+    Item,
+    Json,
+    KeyedSource,
+    Option,
+    Source,
+    Stream,
+    UsageError,
+    is_array,
+    is_object,
+)
 from waybench.envs.search import _game_number, _game_walk
 from waybench.spaces import SHAPES, connected_graph
 
@@ -34,7 +46,7 @@ WALK_OPTIONS = (
 )
 
 
-class NumberSource(Source[_game_number.Number]):
+class NumberSource(KeyedSource[_game_number.Number]):
     """Uniformly drawn targets.
 
     Args:
@@ -54,21 +66,21 @@ class NumberSource(Source[_game_number.Number]):
             raise UsageError(
                 f"span={self._span} is of level {self._span.bit_length() - 1}, not {level}: use that level"
             )
-        self._key, self._level, self._low = key, level, int(options["lowest"])
+        super().__init__(key, level, _game_number.prove)
+        self._low = int(options["lowest"])
 
     @property
     def space(self) -> int:
         """The number of targets."""
         return self._span + 1
 
-    def item(self, index: int) -> Item[_game_number.Number]:
-        """Return the item of this number."""
-        rng = Stream("search/number", VERSION, self._key, self._level, self._low, self._span, index)
-        case = _game_number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
-        return Item(case, f"{self._level}-{index}", self._level, self._key, index, _game_number.prove(case))
+    def instance(self, index: int) -> _game_number.Number:
+        """Return the case of this number."""
+        rng = Stream("search/number", VERSION, self.key, self.level, self._low, self._span, index)
+        return _game_number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
 
 
-class WalkSource(Source[_game_walk.Terrain]):
+class WalkSource(KeyedSource[_game_walk.Terrain]):
     """Randomly drawn graphs.
 
     Args:
@@ -90,14 +102,13 @@ class WalkSource(Source[_game_walk.Terrain]):
     ) -> None:
         if not FEWEST_NODES <= level <= _game_walk.LARGEST:
             raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_game_walk.LARGEST}")
-        self._key, self._level, self._prove = key, level, prove
+        super().__init__(key, level, prove)
         self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
 
-    def item(self, index: int) -> Item[_game_walk.Terrain]:
-        """Return the item of this number."""
-        rng = Stream("search/walk", VERSION, self._key, self._level, self._shape, self._cycles, index)
-        case = _game_walk.Terrain(connected_graph(self._shape, self._level, self._cycles, rng))
-        return Item(case, f"{self._level}-{index}", self._level, self._key, index, self._prove(case))
+    def instance(self, index: int) -> _game_walk.Terrain:
+        """Return the case of this number."""
+        rng = Stream("search/walk", VERSION, self.key, self.level, self._shape, self._cycles, index)
+        return _game_walk.Terrain(connected_graph(self._shape, self.level, self._cycles, rng))
 
 
 class CaseFile(Source[I], Generic[I]):

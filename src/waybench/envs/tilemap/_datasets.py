@@ -16,10 +16,9 @@ from waybench.core import (
     Source,
     UsageError,
     file_key,
-    plural,
     with_examples,
 )
-from waybench.envs.tilemap._file import MapFile, Prove
+from waybench.envs.tilemap._file import MapFile
 from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
 
@@ -56,36 +55,21 @@ _DATA_DIR = Option(
 )
 
 
-def datasets(prove: Prove) -> tuple[Dataset, ...]:
-    """Return the three data sets.
+def _generated(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+    key = PUBLIC_KEY if options["key"] is None else options["key"]
+    level = _LEVEL if options["level"] is None else options["level"]
+    source = WorldSource(key, level, _style(options))
+    return ItemList(_with_examples(source, range(options["limit"] or _MAPS), options))
 
-    Args:
-        prove: Map -> what is known of it.
-    """
 
-    def generated(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-        key = PUBLIC_KEY if options["key"] is None else options["key"]
-        level = _LEVEL if options["level"] is None else options["level"]
-        source = WorldSource(key, level, _style(options), prove)
-        return ItemList(_with_examples(source, range(options["limit"] or _MAPS), options, prove))
+def _published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+    key = f"gtb-without-{options['skip']}" if options["skip"] else "gtb"
+    return _limited(MapFile(files("gtb", _FILE), key, published=True), options)
 
-    def published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-        key = f"gtb-without-{options['skip']}" if options["skip"] else "gtb"
-        return _limited(MapFile(files("gtb", _FILE), key, prove, published=True), options, prove)
 
-    def from_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-        path = Path(options["source"])
-        return _limited(MapFile(path, file_key(path, "maps"), prove), options, prove)
-
-    def dataset(name: str, doc: str, open_: Any, *options: Option) -> Dataset:
-        download = Download.from_table(read_toml(__file__, "published.toml")) if name == "published" else None
-        return Dataset(name=name, doc=doc, items="maps", open=open_, options=(*options, *_OF_ALL), download=download)
-
-    return (
-        dataset("generated", "maps by key", generated, *_OF_GENERATED),
-        dataset("published", "the benchmark's own, see `waybench data fetch gtb`", published, _DATA_DIR, _SKIP),
-        dataset("file", "a file's path", from_file, _SKIP),
-    )
+def _from_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
+    path = Path(options["source"])
+    return _limited(MapFile(path, file_key(path, "maps")), options)
 
 
 def _style(options: Mapping[str, Any]) -> dict[str, Json]:
@@ -93,28 +77,21 @@ def _style(options: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _with_examples(
-    source: Source[TileMap], numbers: Iterable[int], options: Mapping[str, Any], prove: Prove, size: int | None = None
+    source: Source[TileMap], numbers: Iterable[int], options: Mapping[str, Any], size: int | None = None
 ) -> Iterator[Item[TileMap]]:
     """Yield maps of a source, each with other maps that are shown solved: in "sound" generated ones of its size."""
 
     def similar(item: Item[TileMap]) -> Source[TileMap]:
-        try:
-            return WorldSource(f"{item.key}/examples", item.level, _style(options), prove)
-        except UsageError as error:
-            raise UsageError(
-                f"icl with protocol=sound draws examples of the size of map {item.id}, and that cannot be done "
-                f"({error}): use protocol=paper, or leave icl out"
-            ) from None
+        return WorldSource(f"{item.key}/examples", item.level, _style(options))
 
-    own = None if options["protocol"] == "paper" else similar
-    return with_examples(source, numbers, options["icl"], size=size, similar=own, items="maps")
+    return with_examples(
+        source, numbers, options["icl"], protocol=options["protocol"], similar=similar, size=size, noun="map"
+    )
 
 
-def _limited(source: MapFile, options: Mapping[str, Any], prove: Prove) -> ItemList[TileMap]:
+def _limited(source: MapFile, options: Mapping[str, Any]) -> ItemList[TileMap]:
     numbers = range(options["skip"], len(source))
-    if options["icl"] >= len(source) and options["protocol"] == "paper":
-        raise UsageError(f"icl={options['icl']}: the file has only {plural(len(source), 'map')}; lower icl")
-    items = list(_with_examples(source, numbers[: options["limit"]], options, prove, len(source)))
+    items = list(_with_examples(source, numbers[: options["limit"]], options, len(source)))
     if not items:
         raise UsageError(f"skip={options['skip']}: the number of maps is {len(source)}; lower skip")
     # "sound" leaves out objectives that cannot be reached; a map without any other has nothing to play.
@@ -126,3 +103,17 @@ def _limited(source: MapFile, options: Mapping[str, Any], prove: Prove) -> ItemL
     if not playable:
         raise UsageError("no objective of these maps can be reached: choose other maps")
     return ItemList(playable)
+
+
+DATASETS = (
+    Dataset(name="generated", doc="maps by key", items="maps", open=_generated, options=(*_OF_GENERATED, *_OF_ALL)),
+    Dataset(
+        name="published",
+        doc="the benchmark's own, see `waybench data fetch gtb`",
+        items="maps",
+        open=_published,
+        options=(_DATA_DIR, _SKIP, *_OF_ALL),
+        download=Download.from_table(read_toml(__file__, "published.toml")),
+    ),
+    Dataset(name="file", doc="a file's path", items="maps", open=_from_file, options=(_SKIP, *_OF_ALL)),
+)

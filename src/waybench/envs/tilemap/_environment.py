@@ -1,8 +1,7 @@
 """The environments of tile maps: whole plans, single moves, and plans with a prediction of the map."""
 
 from collections.abc import Mapping
-from functools import lru_cache
-from typing import Any
+from functools import partial
 
 from waybench._package_data import read_text
 from waybench.core import (
@@ -20,17 +19,18 @@ from waybench.core import (
 )
 from waybench.envs.tilemap import _people as people
 from waybench.envs.tilemap._beliefs import BELIEFS
-from waybench.envs.tilemap._board import Location, MovePlan, Style, board, style_of
+from waybench.envs.tilemap._board import Location, MovePlan, board, style_of
 from waybench.envs.tilemap._ceiling import oracle_is_ceiling
-from waybench.envs.tilemap._datasets import PUBLIC_KEY, datasets
+from waybench.envs.tilemap._datasets import DATASETS, PUBLIC_KEY
 from waybench.envs.tilemap._drawing import draw, draw_picture
 from waybench.envs.tilemap._failures import FAILURES, failure
 from waybench.envs.tilemap._first_errors import FIRST_ERRORS
 from waybench.envs.tilemap._game import TileGame, step_budget
-from waybench.envs.tilemap._instance import TileMap, decode, tile_list, tour
+from waybench.envs.tilemap._instance import TileMap, decode
 from waybench.envs.tilemap._isomorph import isomorph
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
 from waybench.envs.tilemap._players import PLAYERS
+from waybench.envs.tilemap._proof import prove
 from waybench.envs.tilemap._protocol import PROTOCOLS
 from waybench.envs.tilemap._variables import VARIABLES
 from waybench.envs.tilemap._wording import TileWording
@@ -89,41 +89,20 @@ IMAGES = Images(
 )
 
 
-def prove(case: TileMap) -> dict[str, Json]:
-    """Return what is known of a map, walkable tiles being those that the list names.
+def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[TileMap, Location, MovePlan]:
+    style = style_of(options, single=single, predicts=predicts)
+    if predicts and (style.crew.walkers or style.crew.enemies):
+        raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
+    failures, tries = int(options["max_failures"]), int(options["tries"])
 
-    Returns:
-        minimum: steps of the shortest tour of all objectives that can be reached, in their order;
-        legs: steps of the shortest path to each objective from the one before, None where there is no path;
-        unreachable: numbers of the objectives that cannot be reached, from 0.
-
-    Raises:
-        DataError: If the list of walkable tiles cannot be read.
-    """
-    legs = tour(case, tile_list(case.walkable))
-    missing = [number for number, leg in enumerate(legs) if leg is None]
-    return {"minimum": sum(leg or 0 for leg in legs), "legs": legs, "unreachable": missing}
-
-
-def _play_of(single: bool, predicts: bool) -> Any:
-    def play(options: Mapping[str, Json]) -> Play[TileMap, Location, MovePlan]:
-        style = style_of(options, single=single, predicts=predicts)
-        if predicts and (style.crew.walkers or style.crew.enemies):
-            raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
-        return _play_with(style, options["wording"], int(options["max_failures"]), int(options["tries"]))
-
-    return play
-
-
-@lru_cache(maxsize=64)
-def _play_with(style: Style, wording: str, failures: int, tries: int) -> Play[TileMap, Location, MovePlan]:
     def turns(case: TileMap) -> int:
         # Enough for every reply that the rules allow for; they end every episode by themselves.
         map_board = board(case, style)
-        plans = [step_budget(map_board, goal, tries) if style.single else tries for goal in range(len(map_board.goals))]
+        plans = [step_budget(map_board, goal, tries) if single else tries for goal in range(len(map_board.goals))]
         return max(1, failures * sum(plans))
 
-    return Play(TileGame(style, failures, tries), TileWording(wording, style), Limits(turns=1), turns=turns)
+    wording = TileWording(options["wording"], style)
+    return Play(TileGame(style, failures, tries), wording, Limits(turns=1), turns=turns)
 
 
 PRESENTATION = Presentation(
@@ -168,9 +147,9 @@ def _environment(
         smallest_level=1,
         sample_levels=(1, 2, 4),
         public_key=PUBLIC_KEY,
-        play=_play_of(single, predicts),
-        make_source=lambda key, level, options: WorldSource(key, level, options, prove),
-        datasets=datasets(prove),
+        play=partial(_play, single=single, predicts=predicts),
+        make_source=WorldSource,
+        datasets=DATASETS,
         horizon=None if single or predicts else HorizonSpec(levels=(1, 2, 3, 4, 5, 6), pool=60),
         decode=decode,
         prove=prove,
@@ -190,7 +169,7 @@ def _environment(
         pooled=True,
         isomorph=isomorph,
         presentation=PRESENTATION,
-        players=dict[str, Any](PLAYERS),
+        players=PLAYERS,
         parse_typed=None if predicts else people.parse_typed,
         format_typed=None if predicts else people.format_typed,
         typed_help=people.REPLY_HELP if predicts else people.SINGLE_HELP if single else people.HELP,

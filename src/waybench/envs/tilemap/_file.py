@@ -2,15 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from waybench.core import DataError, Item, Json, Source, UsageError, is_array, is_object, plural
 from waybench.envs.tilemap._instance import TileMap, decode, outside
+from waybench.envs.tilemap._proof import prove
 
 LARGEST_FILE = 1 << 30  # bytes
-
-Prove = Callable[[TileMap], Mapping[str, Json]]
 
 
 class MapFile(Source[TileMap]):
@@ -19,7 +17,6 @@ class MapFile(Source[TileMap]):
     Args:
         path: The file.
         key: The set's name.
-        prove: Map -> what is known of it.
         published: Whether it is the published file, of which four objectives are outside of their maps; in any other
             that is an error.
 
@@ -28,7 +25,7 @@ class MapFile(Source[TileMap]):
         DataError: If it is no such list; the message names the record and the field.
     """
 
-    def __init__(self, path: Path, key: str, prove: Prove, *, published: bool = False) -> None:
+    def __init__(self, path: Path, key: str, *, published: bool = False) -> None:
         self._maps: list[TileMap] = []
         self._names: list[str] = []
         for number, (place, record) in enumerate(_records(path)):
@@ -52,7 +49,7 @@ class MapFile(Source[TileMap]):
         twice = next((name for name, times in Counter(self._names).items() if times > 1), None)
         if twice is not None:
             raise DataError(f"{path}: experiment_id: {twice[:60]!r} occurs twice")
-        self._key, self._prove = key, prove
+        self._key = key
 
     def __len__(self) -> int:
         """Return the number of maps."""
@@ -72,7 +69,7 @@ class MapFile(Source[TileMap]):
         if not 0 <= index < len(self._maps):
             raise UsageError(f"map {index} of {self._key}: it has only {len(self._maps)}; lower the limit")
         case = self._maps[index]
-        return Item(case, self._names[index], case.level, self._key, index, self._prove(case))
+        return Item(case, self._names[index], case.level, self._key, index, prove(case))
 
 
 def _records(path: Path) -> list[tuple[str, Json]]:

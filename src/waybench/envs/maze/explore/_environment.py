@@ -1,7 +1,6 @@
 """The partly seen maze as an environment: options and the catalogue's value."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import (
@@ -14,7 +13,6 @@ from waybench.core import (
     Memory,
     Option,
     Play,
-    Potential,
     Presentation,
     UsageError,
     level_axis,
@@ -22,7 +20,7 @@ from waybench.core import (
 )
 from waybench.envs.maze._instance import Maze
 from waybench.envs.maze._isomorph import isomorph
-from waybench.envs.maze._potential import gained
+from waybench.envs.maze._potential import POTENTIALS
 from waybench.envs.maze._source import OPTIONS
 from waybench.envs.maze._variables import JUNCTIONS, VARIABLES
 from waybench.envs.maze.explore._beliefs import BELIEFS
@@ -71,10 +69,6 @@ def _play(options: Mapping[str, Json]) -> Play[Maze, Sight, str]:
     memory = Memory(kind, int(options["memory_turns"]) if kind == "window" else 0)
     wording = ExploreWording(FORMS[options["wording"]], window, memory)
     return Play(ExploreGame(window), wording, Limits(turns=1_000_000), turns=lambda maze: most_turns(maze, factor))
-
-
-def _gained(state: Sight) -> float:
-    return gained(state.maze, state.at)
 
 
 PRESENTATION = Presentation(
@@ -148,9 +142,7 @@ EXPLORE: Environment[Maze, Sight, str] = Environment(
     axes=(level_axis("dimension", "Cells along each side."), JUNCTIONS),
     explanatory_variables=ExplanatoryVariables(items=(*VARIABLES.items, ORACLE_STEPS)),
     isomorph=isomorph,
-    potentials=(
-        Potential("distance", "Share of the shortest path from the entrance to the exit that is gained.", _gained),
-    ),
+    potentials=POTENTIALS,
     reasoning=reasoning,
     success="the exit is reached within one and a half times the steps of the oracle with a window of 5 cells",
     competent=is_competent,
@@ -160,6 +152,6 @@ EXPLORE: Environment[Maze, Sight, str] = Environment(
     typed_help=TYPED_HELP,
     typed_actions=typed_actions,
     presentation=PRESENTATION,
-    players=dict[str, Any](PLAYERS),
+    players=PLAYERS,
     images=IMAGES,
 )

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from waybench.core import Board, Tile, TurnRecord, TypedAction
 from waybench.envs.maze._people import EXIT, HERE, PATH, WALL
+from waybench.envs.maze._typed import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._sight import Sight
 from waybench.spaces import DIRECTIONS
 
 TYPED_HELP = "Type up, down, left or right (u, d, l, r), or the reply itself."
 
 _UNSEEN = Tile("░", "#9aa3b2")
-_DIRECTION = {name[0]: name for name in DIRECTIONS} | {name: name for name in DIRECTIONS}
 _TYPED_ACTIONS = [TypedAction(direction, key=direction) for direction in DIRECTIONS]
 
 
@@ -32,7 +32,7 @@ def board(state: Sight, turns: Sequence[TurnRecord]) -> Board:
 
 def parse_typed(text: str, state: Sight) -> str | None:
     """Return the direction that "d" or "down" stands for; None for any other text."""
-    return _DIRECTION.get(text.strip().lower()[:10])
+    return TYPED_DIRECTIONS.get(text.strip().lower()[:10])
 
 
 def format_typed(action: str) -> Sequence[str]:

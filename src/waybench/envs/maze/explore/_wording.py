@@ -16,6 +16,7 @@ from waybench.core import (
     shown,
 )
 from waybench.envs.maze._instance import Maze
+from waybench.envs.maze._wording import place
 from waybench.envs.maze.explore._sight import Sight, exit_side
 from waybench.spaces import DIRECTIONS
 
@@ -127,14 +128,14 @@ class ExploreWording(Wording[Maze, Sight, str]):
         self.rule_fields = (
             Field[Maze]("legend", "How to read the view.", lambda maze: form.legend),
             Field[Maze]("dimension", "Number of rows and of columns.", lambda maze: str(maze.size)),
-            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: _place(maze, maze.entrance)),
+            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: place(maze, maze.entrance)),
             Field[Maze]("side", "The side that the exit is on.", exit_side),
             Field[Maze]("window", "Cells along each side of what is seen.", lambda maze: str(window)),
         )
         self.fields = (
             Field[View[Sight]]("view", "What is seen.", lambda view: form.write(view.state)),
             Field[View[Sight]](
-                "position", "Where the player is, as [x,y].", lambda view: _place(view.state.maze, view.state.at)
+                "position", "Where the player is, as [x,y].", lambda view: place(view.state.maze, view.state.at)
             ),
             Field[View[Sight]](
                 "feedback", "What the last reply led to.", lambda view: _feedback(view.state, view.last)
@@ -153,7 +154,7 @@ class ExploreWording(Wording[Maze, Sight, str]):
         feedback = _feedback(state, last)
         if state.at == state.maze.exit:
             return feedback
-        here = f"I am at {_place(state.maze, state.at)}. The view:\n{self._form.write(state)}"
+        here = f"I am at {place(state.maze, state.at)}. The view:\n{self._form.write(state)}"
         return f"{feedback} {here}" if feedback else here
 
     def parse(self, reply: str, state: Sight) -> str | Invalid:
@@ -187,11 +188,6 @@ class ExploreWording(Wording[Maze, Sight, str]):
         return ToolCall(_MOVE.name, {"direction": action})
 
 
-def _place(maze: Maze, cell: int) -> str:
-    x, y = maze.lattice.position(cell)
-    return f"[{x},{y}]"
-
-
 def _feedback(state: Sight, last: Transition[Sight] | Invalid | None) -> str:
     """Return what the last reply led to; "" before the first one."""
     if last is None:
@@ -199,7 +195,7 @@ def _feedback(state: Sight, last: Transition[Sight] | Invalid | None) -> str:
     if isinstance(last, Invalid):
         return f"I could not follow your answer, so I have not moved. {last.reason}"
     if state.at == state.maze.exit:
-        return f"I have reached the exit at {_place(state.maze, state.at)}."
+        return f"I have reached the exit at {place(state.maze, state.at)}."
     obstacle = last.events.get("obstacle")
     if obstacle is not None:
         what = "there is a wall" if obstacle == "wall" else "the maze ends there"

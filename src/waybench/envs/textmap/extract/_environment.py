@@ -1,10 +1,10 @@
 """The environment of extractions: the triplets of a walkthrough, and a search in their graph."""
 
 from collections.abc import Mapping
-from functools import lru_cache
+from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import EpisodeRecord, FailureKind, Json, Limits, Option, Play, Stream
+from waybench.core import Limits, Option, Play, Stream
 from waybench.envs.textmap.extract._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, ExtractionRules, ExtractionState
 from waybench.envs.textmap.extract._instance import (
@@ -18,16 +18,15 @@ from waybench.envs.textmap.extract._instance import (
 )
 from waybench.envs.textmap.extract._metrics import (
     METRICS,
-    player_triplets,
     prove,
-    recorded_extraction,
-    scoring_rules,
     turn_count,
 )
 from waybench.envs.textmap.extract._wording import ExtractionWording
+from waybench.envs.textmap.map import PlaceMap
 from waybench.envs.textmap.questions import (
     LONGEST,
     PAPER,
+    RULES,
     Trajectory,
     listed_names,
     lists_option,
@@ -36,7 +35,7 @@ from waybench.envs.textmap.questions import (
     protocol_option,
     questions_option,
 )
-from waybench.envs.textmap.worlds import WorldItems, draw_world, last_shown_step, size_stream
+from waybench.envs.textmap.worlds import World
 
 OPTIONS = (
     protocol_option(
@@ -90,31 +89,14 @@ def _play(
     protocol: str, wording: str, mode: str, before: str | None, lists: str | None
 ) -> Play[Extraction, ExtractionState, Trajectory]:
     words = ExtractionWording(mode, listed_names(protocol, lists))
-    game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), scoring_rules(protocol))
+    game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), RULES[protocol])
     return Play(game, words, Limits(turns=1), lambda task: turn_count(task, mode))
 
 
-def _draw(key: str, level: int, options: Mapping[str, Json]) -> WorldItems[Extraction]:
-    parameters = tuple(options.items())
-    return WorldItems(
-        key, level, 1, lambda world, extra: _world_extractions(key, level, parameters, world, extra), prove
-    )
-
-
-@lru_cache(maxsize=32)
-def _world_extractions(
-    key: str, level: int, options: tuple[tuple[str, Json], ...], index: int, extra: int
+def _ask(
+    place_map: PlaceMap, cutoff: int, count: int, stream: Stream, options: Mapping[str, Any], world: World | None
 ) -> list[Extraction]:
-    """Return the extraction of a world of a set."""
-    parameters = dict(options)
-    place_map, _ = draw_world(key, level, parameters, index, extra, size_stream(key, level, index, extra))
-    cutoff = last_shown_step(place_map, parameters["prefix_steps"])
-    stream = Stream("textmap/extractions", key, level, index, extra)
-    return extractions(place_map, cutoff, int(parameters["questions"]), stream, longest=int(parameters["longest"]))
-
-
-def _failure(record: EpisodeRecord) -> FailureKind:
-    return extract_failure(record, recorded_extraction(record), player_triplets(record))
+    return extractions(place_map, cutoff, count, stream, longest=int(options["longest"]))
 
 
 EXTRACT = map_environment(
@@ -126,17 +108,15 @@ EXTRACT = map_environment(
     source_options=SOURCE_OPTIONS,
     isomorph=renamed_extraction,
     sample_levels=(1, 2),
-    make_source=_draw,
-    ask=lambda place_map, cutoff, stream, parameters: extractions(
-        place_map, cutoff, parameters["limit"], stream, longest=parameters["longest"]
-    ),
+    ask=_ask,
+    purpose=("textmap/extractions",),
     limit=(4, "Number of route questions for the graph of each walkthrough, and of destination questions."),
-    items_per_limit=0,
+    is_one_item=True,
     decode=decode_extraction,
     resolve_references=resolve_extraction,
     prove=prove,
     metrics=METRICS,
     failures=EXTRACT_FAILURES,
-    failure=_failure,
+    failure=extract_failure,
     players=PLAYERS,
 )

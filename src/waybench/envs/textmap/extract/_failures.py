@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, general_failure, main_cause
 from waybench.envs.textmap.extract._instance import Extraction
+from waybench.envs.textmap.extract._metrics import player_triplets, recorded_extraction
 from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, same_triplet
 from waybench.envs.textmap.questions import NO_PLACE, Hop, move_index, normal
 
@@ -19,19 +20,12 @@ CEILING = FailureKind(
 EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
 
 
-def extract_failure(record: EpisodeRecord, task: Extraction, triplets: PlayerTriplets) -> FailureKind:
-    """Return the most frequent error of the triplets.
-
-    Args:
-        record: The record.
-        task: The extraction.
-        triplets: The triplets of the player.
-    """
+def extract_failure(record: EpisodeRecord) -> FailureKind:
+    """Return the most frequent error of the triplets."""
     general = general_failure(record)
     if general in NO_ANSWER:
         return general
-    mode = record.options["mode"]
-    causes = _wrong(task, triplets, mode)
+    causes = _wrong(recorded_extraction(record), player_triplets(record), record.options["mode"])
     return main_cause(causes, EXTRACT_FAILURES) or CEILING
 
 

@@ -15,12 +15,7 @@ from waybench.envs.textmap.extract._triplet_graph import (
     result,
 )
 from waybench.envs.textmap.map import MetricFunction, share
-from waybench.envs.textmap.questions import PAPER, SOUND, Rules, read_hops
-
-
-def scoring_rules(protocol: str) -> Rules:
-    """Return the scoring rules of a protocol."""
-    return PAPER if protocol == PAPER.name else SOUND
+from waybench.envs.textmap.questions import RULES, SOUND, read_hops
 
 
 def turn_count(task: Extraction, mode: str) -> int:
@@ -69,13 +64,13 @@ def _result(record: EpisodeRecord) -> ExtractionResult:
         recorded_extraction(record),
         player_triplets(record),
         record.options["mode"],
-        scoring_rules(record.options["protocol"]),
+        RULES[record.options["protocol"]],
     )
 
 
 def _best(record: EpisodeRecord) -> float:
     task, mode = recorded_extraction(record), record.options["mode"]
-    return result(task, expected_triplets(task, mode), mode, scoring_rules(record.options["protocol"])).success
+    return result(task, expected_triplets(task, mode), mode, RULES[record.options["protocol"]]).success
 
 
 def _success(record: EpisodeRecord) -> float:

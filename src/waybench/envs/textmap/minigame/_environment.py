@@ -1,10 +1,11 @@
 """The environment of minigames: what is the next action of a walkthrough?"""
 
 from collections.abc import Mapping
-from functools import lru_cache
+from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import AnswerState, Json, Limits, Option, Play, Stream
+from waybench.core import AnswerState, Limits, Option, Play, Stream
+from waybench.envs.textmap.map import PlaceMap
 from waybench.envs.textmap.minigame._failures import MINIGAME_FAILURES, minigame_failure
 from waybench.envs.textmap.minigame._game import PLAYERS, MinigameRules
 from waybench.envs.textmap.minigame._instance import (
@@ -24,7 +25,7 @@ from waybench.envs.textmap.questions import (
     protocol_option,
     questions_option,
 )
-from waybench.envs.textmap.worlds import WorldItems, draw_world, last_shown_step, size_stream
+from waybench.envs.textmap.worlds import World
 
 OPTIONS = (
     protocol_option(
@@ -60,21 +61,10 @@ def _play(protocol: str, wording: str, local_map: bool) -> Play[Minigame, Answer
     return Play(MinigameRules(), words, Limits(turns=1))
 
 
-def _draw(key: str, level: int, options: Mapping[str, Json]) -> WorldItems[Minigame]:
-    parameters = tuple(options.items())
-    return WorldItems(
-        key, level, int(options["questions"]), lambda world, extra: _games(key, level, parameters, world, extra), prove
-    )
-
-
-@lru_cache(maxsize=32)
-def _games(key: str, level: int, options: tuple[tuple[str, Json], ...], index: int, extra: int) -> list[Minigame]:
-    """Return the minigames in one world of a set."""
-    parameters = dict(options)
-    place_map, world = draw_world(key, level, parameters, index, extra, size_stream(key, level, index, extra))
-    cutoff = last_shown_step(place_map, parameters["prefix_steps"])
-    stream = Stream("textmap/minigames", key, level, index, extra)
-    count, moves, choices = int(parameters["questions"]), parameters["moves"], int(parameters["choices"])
+def _ask(
+    place_map: PlaceMap, cutoff: int, count: int, stream: Stream, options: Mapping[str, Any], world: World | None
+) -> list[Minigame]:
+    moves, choices = options["moves"], int(options["choices"])
     return minigames(place_map, cutoff, count, stream, moves=moves, choices=choices, world=world)
 
 
@@ -85,10 +75,8 @@ MINIGAME = map_environment(
     options=OPTIONS,
     play=_play,
     source_options=SOURCE_OPTIONS,
-    make_source=_draw,
-    ask=lambda place_map, cutoff, stream, parameters: minigames(
-        place_map, cutoff, parameters["limit"], stream, moves=parameters["moves"], choices=parameters["choices"]
-    ),
+    ask=_ask,
+    purpose=("textmap/minigames",),
     limit=(10, "Moves to predict per walkthrough; all if there are fewer."),
     decode=decode_minigame,
     resolve_references=resolve_minigame,

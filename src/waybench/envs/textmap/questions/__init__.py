@@ -22,6 +22,7 @@ from waybench.envs.textmap.questions._map_environment import (
 from waybench.envs.textmap.questions._players import shortest_way
 from waybench.envs.textmap.questions._score import (
     PAPER,
+    RULES,
     SOUND,
     Question,
     Rules,
@@ -48,6 +49,7 @@ __all__ = [
     "RELEASED",
     "RELEASED_LABELS",
     "ROUTE",
+    "RULES",
     "SOUND",
     "Hop",
     "MapQuestion",

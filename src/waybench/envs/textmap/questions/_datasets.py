@@ -10,6 +10,7 @@ from waybench.core import (
     DataFiles,
     Dataset,
     Download,
+    Environment,
     Item,
     ItemList,
     Json,
@@ -31,6 +32,7 @@ from waybench.envs.textmap.map import (
     published_cut,
     published_map,
 )
+from waybench.envs.textmap.worlds import Ask, CutoffFunction
 
 PUBLIC_KEY = "textmap-v1"
 _DATA_SET = "mango"
@@ -45,9 +47,6 @@ _MAP_OPTIONS = (
     "moves",
     "choices",
 )  # source options that apply to all maps, not only to generated worlds
-
-CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
-Ask = Callable[[PlaceMap, int, Stream, Mapping[str, Any]], Sequence[Any]]  # (map, that step, stream, parameters)
 
 _PREFIX_STEPS = Option(
     name="prefix_steps",
@@ -105,42 +104,34 @@ _WORLD_OPTIONS = (
         doc=f"Number of generated worlds; by default {_WORLDS}.",
     ),
 )
-MakeSource = Callable[[str, int, Mapping[str, Json]], Source[Any]]
-MakeSourceWithCutoff = Callable[[str, int, Mapping[str, Json], CutoffFunction], Source[Any]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class MapItems:
     """The data sets of one environment.
 
     Attributes:
-        env_id: Id of the environment.
-        ask: (map, last step that is shown, stream, parameters) -> instances.
+        environment: The environment.
+        draw: (key, level, source options, cutoff function or None) -> source of generated items.
+        ask: Makes the instances about a map.
         limit: Default and documentation of the parameter `limit`, the number of questions about each map.
-        items_per_limit: Items of a world for each unit of `limit`; 0 if a world is one item.
-        source_options: As in `Environment`.
-        make_source: As in `Environment`.
-        make_source_with_cutoff: (key, level, source options, cutoff function) -> source, if tokens limit the prefix.
-        decode: As in `Environment`.
-        prove: As in `Environment`.
+        is_one_item: Whether a map is one item with all questions.
+        takes_tokens: Whether a number of tokens can limit the prefix.
     """
 
-    env_id: str
-    ask: Ask
+    environment: Environment[Any, Any, Any]
+    draw: Callable[[str, int, Mapping[str, Json], CutoffFunction | None], Source[Any]]
+    ask: Ask[Any]
     limit: tuple[int, str]
-    items_per_limit: int = 1
-    source_options: tuple[Option, ...]
-    make_source: MakeSource
-    make_source_with_cutoff: MakeSourceWithCutoff | None = None
-    decode: Callable[[Json], Any]
-    prove: Callable[[Any], Mapping[str, Json]]
+    is_one_item: bool
+    takes_tokens: bool
 
     @property
     def datasets(self) -> tuple[Dataset, ...]:
         """The three data sets."""
         limit = Option(name="limit", default=self.limit[0], low=1, high=10_000_000, doc=self.limit[1])
-        common_options = (limit, _PREFIX_STEPS, *(_TOKENS if self.make_source_with_cutoff else ()), _ATTEMPTS)
-        shared = tuple(option.name for option in self.source_options if option.name in _MAP_OPTIONS)
+        common_options = (limit, _PREFIX_STEPS, *(_TOKENS if self.takes_tokens else ()), _ATTEMPTS)
+        shared = tuple(option.name for option in self.environment.source_options if option.name in _MAP_OPTIONS)
 
         def dataset(name: str, items: str, doc: str, open_: Any, *options: Option) -> Dataset:
             return Dataset(
@@ -170,33 +161,32 @@ class MapItems:
     def _generated(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         key = PUBLIC_KEY if parameters["key"] is None else parameters["key"]
         level = _LEVEL if parameters["level"] is None else parameters["level"]
-        style = {option.name: parameters.get(option.name) for option in self.source_options} | {
-            "questions": parameters["limit"]
-        }
-        if self.make_source_with_cutoff is not None and parameters["prefix_tokens"]:
-            source = self.make_source_with_cutoff(key, level, style, _cutoff_function(parameters))
-        else:
-            source = self.make_source(key, level, resolve(self.source_options, style))
+        options = self.environment.source_options
+        style = {option.name: parameters.get(option.name) for option in options} | {"questions": parameters["limit"]}
+        cutoff = _cutoff_function(parameters) if self.takes_tokens and parameters["prefix_tokens"] else None
+        source = self.draw(key, level, resolve(options, style), cutoff)
         worlds = _WORLDS if parameters["worlds"] is None else parameters["worlds"]
-        return _item_list(source.head(worlds * (self.items_per_limit * parameters["limit"] or 1)))
+        return _item_list(source.head(worlds * (1 if self.is_one_item else parameters["limit"])))
 
     def _from_file(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         path = Path(parameters["source"])
         if path.suffix == ".jsonl":
-            return read_items(path, self.env_id, self.decode, lambda instance: instance.level, self.prove)
+            environment = self.environment
+            return read_items(path, environment.id, environment.decode, environment.level_of, environment.prove)
         return self._from_maps(parameters, files)
 
     def _from_maps(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         return _item_list(list(self._map_items(parameters, files)))
 
     def _map_items(self, parameters: Mapping[str, Any], files: DataFiles) -> Iterator[Item[Any]]:
-        cutoff, kind = _cutoff_function(parameters), self.env_id.partition("/")[2]
+        cutoff, kind = _cutoff_function(parameters), self.environment.id.partition("/")[2]
         key = _DATA_SET if parameters["source"] == "published" else Path(parameters["source"]).resolve().name
         index = 0
         for place_map in selected_maps(parameters, files):
             stream = Stream("textmap/asked", kind, key, place_map.name)
-            for instance in self.ask(place_map, cutoff(place_map), stream, parameters):
-                yield Item(instance, f"{place_map.name}-{index}", instance.level, key, index, self.prove(instance))
+            for instance in self.ask(place_map, cutoff(place_map), parameters["limit"], stream, parameters, None):
+                proof = self.environment.prove(instance)
+                yield Item(instance, f"{place_map.name}-{index}", instance.level, key, index, proof)
                 index += 1
 
 

@@ -1,14 +1,15 @@
 """The environments of route and destination questions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import AnswerState, Environment, HorizonSpec, Json, Limits, Option, Play, Stream
-from waybench.envs.textmap.map import PlaceMap, resolve_game
+from waybench.core import AnswerState, Environment, HorizonSpec, Json, Limits, Option, Play
+from waybench.envs.textmap.map import resolve_game
 from waybench.envs.textmap.questions._answer import Trajectory
+from waybench.envs.textmap.questions._ask import LABELS_OPTION, QUESTION_OPTIONS, asker
 from waybench.envs.textmap.questions._axes import AXES
-from waybench.envs.textmap.questions._choose import Kind, choose
+from waybench.envs.textmap.questions._choose import Kind
 from waybench.envs.textmap.questions._failures import (
     DESTINATION_FAILURES,
     ROUTE_FAILURES,
@@ -28,8 +29,7 @@ from waybench.envs.textmap.questions._map_environment import (
 from waybench.envs.textmap.questions._metrics import METRICS, prove
 from waybench.envs.textmap.questions._players import PLAYERS
 from waybench.envs.textmap.questions._prompts import TEMPLATES
-from waybench.envs.textmap.questions._score import PAPER, SOUND
-from waybench.envs.textmap.questions._source import LABELS_OPTION, QUESTION_OPTIONS, WorldQuestions, question_filter
+from waybench.envs.textmap.questions._score import PAPER, RULES
 from waybench.envs.textmap.questions._typed import HELP, parse_typed
 from waybench.envs.textmap.questions._variables import explanatory_variables
 from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWording
@@ -64,29 +64,21 @@ def _play(
 ) -> Play[MapQuestion, AnswerState[MapQuestion], Trajectory]:
     published = protocol == PAPER.name
     words = QuestionWording(TEMPLATES[wording], observations, listed_names(protocol, lists), published=published)
-    return Play(QuestionGame(PAPER if published else SOUND), words, Limits(turns=1))
+    return Play(QuestionGame(RULES[protocol]), words, Limits(turns=1))
 
 
 def _environment(
     kind: Kind, opening: str, decode: Callable[[Json], MapQuestion], **fields: Any
 ) -> Environment[MapQuestion, AnswerState[MapQuestion], Trajectory]:
-    def draw(key: str, level: int, options: Mapping[str, Json]) -> WorldQuestions:
-        return WorldQuestions(key, level, options, kind, prove)
-
-    def ask(place_map: PlaceMap, cutoff: int, stream: Stream, parameters: Mapping[str, Any]) -> list[MapQuestion]:
-        return choose(place_map, kind, cutoff, parameters["limit"], stream, **question_filter(parameters))
-
     return map_environment(
         kind,
         about=read_text(__file__, "about.md").format(first=opening),
         options=OPTIONS,
         play=_play,
         source_options=(*QUESTION_OPTIONS, LABELS_OPTION) if kind == "route" else QUESTION_OPTIONS,
-        make_source=draw,
-        make_source_with_cutoff=lambda key, level, options, cutoff: WorldQuestions(
-            key, level, options, kind, prove, cutoff
-        ),
-        ask=ask,
+        ask=asker(kind),
+        purpose=("textmap/questions", kind),
+        takes_tokens=True,
         limit=(10, "Questions per game or world, alternately easy and hard; all if there are fewer."),
         resolve_references=resolve_game,
         prove=prove,

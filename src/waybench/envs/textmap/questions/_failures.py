@@ -6,7 +6,7 @@ from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, Json, general_f
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._game import read_hops
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
-from waybench.envs.textmap.questions._score import PAPER, SOUND, move_index
+from waybench.envs.textmap.questions._score import RULES, move_index
 
 UNANSWERABLE = FailureKind(
     "unanswerable",
@@ -43,7 +43,7 @@ def _classifier(
 
 def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
     index = move_index(question.map)
-    rules = PAPER if record.options["protocol"] == PAPER.name else SOUND
+    rules = RULES[record.options["protocol"]]
     actions = [hop.action for hop in hops]
     ends = [index.follow(question.source, actions[:count], rules) for count in range(1, len(actions) + 1)]
     if not ends[-1]:

@@ -6,7 +6,7 @@ from waybench.core import EpisodeRecord, FailureKind, FirstErrors, Json, Step, u
 from waybench.envs.textmap.questions._answer import Hop
 from waybench.envs.textmap.questions._game import read_hops
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
-from waybench.envs.textmap.questions._score import PAPER, SOUND, move_index
+from waybench.envs.textmap.questions._score import RULES, SOUND, move_index
 
 NO_MOVE = FailureKind("no_move", "moves that are not on the map", "The move cannot be made there.")
 DETOUR = FailureKind("direction", "moves off the shortest routes", "The move leads away from the destination.")
@@ -19,7 +19,7 @@ def _route(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) ->
     from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
 
     index, table = move_index(question.map), routes(question.map)
-    rules = PAPER if record.options["protocol"] == PAPER.name else SOUND
+    rules = RULES[record.options["protocol"]]
     shortest = question.shortest or 0
     for count in range(1, len(hops) + 1):
         places = index.follow(question.source, [hop.action for hop in hops[:count]], rules)

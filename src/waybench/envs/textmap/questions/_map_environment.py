@@ -1,14 +1,14 @@
 """The environment of questions about maps, and the options that several kinds of questions have."""
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from waybench.core import Environment, Json, Option, Play
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
-from waybench.envs.textmap.questions._datasets import PUBLIC_KEY, Ask, MakeSource, MakeSourceWithCutoff, MapItems
+from waybench.envs.textmap.questions._datasets import PUBLIC_KEY, MapItems
 from waybench.envs.textmap.questions._score import PAPER, SOUND
-from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS
+from waybench.envs.textmap.worlds import LOWEST_CLASS, WORLD_OPTIONS, Ask, CutoffFunction, WorldItems
 
 Q = TypeVar("Q", bound=MapInstance)
 S = TypeVar("S")
@@ -20,16 +20,14 @@ LISTS = ("all", "seen")
 def map_environment(
     kind: str,
     *,
-    decode: Callable[[Json], Q],
     play: Callable[..., Play[Q, S, A]],
     source_options: tuple[Option, ...],
-    make_source: MakeSource,
     prove: Callable[[Q], Mapping[str, Json]],
-    ask: Ask,
+    ask: Ask[Q],
+    purpose: tuple[str, ...],
     limit: tuple[int, str],
-    items_per_limit: int = 1,
-    make_source_with_cutoff: MakeSourceWithCutoff | None = None,
-    version: int = 1,
+    is_one_item: bool = False,
+    takes_tokens: bool = False,
     sample_levels: tuple[int, ...] = (1, 2, 3),
     **fields: Any,
 ) -> Environment[Q, S, A]:
@@ -37,49 +35,37 @@ def map_environment(
 
     Args:
         kind: The part of the id after the slash.
-        decode: JSON -> instance.
         play: Options, as keywords -> how an episode is played.
         source_options: Options of the choice of questions, in addition to those of worlds.
-        make_source: (key, level, source options) -> items about worlds.
         prove: Instance -> facts about its solution.
-        ask: (map, last step that is shown, stream, parameters of a task) -> instances.
+        ask: Makes the instances about a map.
+        purpose: Beginning of the keys of the random streams for generated worlds.
         limit: Default and documentation of the task parameter `limit`, the number of questions about each map.
-        items_per_limit: Items of a world for each unit of `limit`; 0 if a world is one item.
-        make_source_with_cutoff: (key, level, source options, cutoff function) -> items, if tokens can limit the prefix.
-        version: The environment's version.
+        is_one_item: Whether a world is one item with all questions, and not one for each question.
+        takes_tokens: Whether a number of tokens can limit the prefix.
         sample_levels: Some levels, easiest first.
         **fields: Other fields of the `Environment`.
     """
-    cached_play = lru_cache(maxsize=64)(play)
-    all_source_options = (*WORLD_OPTIONS, *source_options)
-    items = MapItems(
-        env_id=f"textmap/{kind}",
-        ask=ask,
-        limit=limit,
-        items_per_limit=items_per_limit,
-        source_options=all_source_options,
-        make_source=make_source,
-        make_source_with_cutoff=make_source_with_cutoff,
-        decode=decode,
-        prove=prove,
-    )
-    return Environment(
+
+    def draw(key: str, level: int, options: Mapping[str, Json], cutoff: CutoffFunction | None = None) -> WorldItems[Q]:
+        return WorldItems(key, level, options, cutoff, ask=ask, purpose=purpose, prove=prove, is_one_item=is_one_item)
+
+    environment: Environment[Q, S, A] = Environment(
         id=f"textmap/{kind}",
-        version=version,
-        source_options=all_source_options,
+        version=1,
+        source_options=(*WORLD_OPTIONS, *source_options),
         smallest_level=LOWEST_CLASS,
         sample_levels=sample_levels,
         public_key=PUBLIC_KEY,
-        make_source=make_source,
-        datasets=items.datasets,
+        make_source=draw,
         prove=prove,
-        play=lambda options: cached_play(**options),
-        decode=decode,
+        play=lambda options: play(**options),
         pooled=True,
         cluster=map_name,
         implied=published_steps,
         **fields,
     )
+    return replace(environment, datasets=MapItems(environment, draw, ask, limit, is_one_item, takes_tokens).datasets)
 
 
 def protocol_option(doc: str) -> Option:

@@ -70,6 +70,7 @@ class Rules:
 
 PAPER = Rules("paper", similar=True)
 SOUND = Rules("sound", similar=False)
+RULES = {rules.name: rules for rules in (PAPER, SOUND)}
 
 
 def normal(name: str) -> str:

@@ -1,10 +1,11 @@
 """Generated sets of instances about text worlds, several about each world."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
 
 from waybench.core import Item, Json, Source, Stream, UsageError
-from waybench.envs.textmap.map import MapInstance, PlaceMap
+from waybench.envs.textmap.map import MapInstance, PlaceMap, with_ids
 from waybench.envs.textmap.worlds._data import World
 from waybench.envs.textmap.worlds._source import HIGHEST_LEVEL, WORLD_OPTIONS, world_item
 
@@ -14,6 +15,34 @@ _WORLDS = 1_000  # most additional worlds to try if a world has too few instance
 _EMPTY = 30  # consecutive worlds without instances before giving up
 
 M = TypeVar("M", bound=MapInstance)
+Made = TypeVar("Made", bound=MapInstance, covariant=True)
+CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
+
+
+class Ask(Protocol[Made]):
+    """Makes the instances about one map."""
+
+    def __call__(
+        self,
+        place_map: PlaceMap,
+        cutoff: int,
+        count: int,
+        stream: Stream,
+        options: Mapping[str, Any],
+        world: World | None,
+        /,
+    ) -> Sequence[Made]:
+        """Return instances.
+
+        Args:
+            place_map: The map.
+            cutoff: The last step that is shown.
+            count: Number of questions.
+            stream: Random stream.
+            options: Source options by name, perhaps with others.
+            world: The generated world of the map, if any.
+        """
+        ...
 
 
 class WorldItems(Source[M]):
@@ -22,9 +51,12 @@ class WorldItems(Source[M]):
     Args:
         key: The set's key.
         level: Size class: worlds of level k have at least 2 ** (k + 1) and fewer than 2 ** (k + 2) places.
-        items_per_world: Number of items about each world.
-        make: (number of a world, number of the additional world in place of it or 0) -> instances.
+        options: A value for each of `WORLD_OPTIONS`, "prefix_steps", "questions", and the options that `ask` needs.
+        cutoff: Map -> last step that is shown; None for "prefix_steps".
+        ask: Makes the instances about a world.
+        purpose: Beginning of the keys of their random streams.
         prove: Instance -> facts about it.
+        is_one_item: Whether a world is one item with all questions, and not one for each question.
 
     Raises:
         UsageError: If the level does not exist.
@@ -34,14 +66,20 @@ class WorldItems(Source[M]):
         self,
         key: str,
         level: int,
-        items_per_world: int,
-        make: Callable[[int, int], Sequence[M]],
+        options: Mapping[str, Json],
+        cutoff: CutoffFunction | None,
+        *,
+        ask: Ask[M],
+        purpose: tuple[str, ...],
         prove: Callable[[M], Mapping[str, Json]],
+        is_one_item: bool = False,
     ) -> None:
         if not LOWEST_CLASS <= level <= HIGHEST_CLASS:
             raise UsageError(f"level {level}: give a size class from {LOWEST_CLASS} to {HIGHEST_CLASS}")
-        self._key, self._level, self._items_per_world = key, level, items_per_world
-        self._make, self._prove = make, prove
+        self._key, self._level, self._prove = key, level, prove
+        self._items_per_world = 1 if is_one_item else int(options["questions"])
+        shown = cutoff or _by_steps(options["prefix_steps"])
+        self._world: tuple[Any, ...] = (ask, purpose, shown, key, level, tuple(options.items()))
 
     def item(self, index: int) -> Item[M]:
         """Return the item with this number.
@@ -50,7 +88,7 @@ class WorldItems(Source[M]):
             UsageError: If no world of this kind has such an instance.
         """
         world, number = divmod(index, self._items_per_world)
-        instances = self._make(world, 0)
+        instances = self._made(world, 0)
         extra = empty = 0
         # A small world can have fewer questions than required; additional worlds supply the rest.
         while number >= len(instances):
@@ -59,37 +97,57 @@ class WorldItems(Source[M]):
             empty = 0 if instances else empty + 1
             if extra > _WORLDS or empty > _EMPTY:
                 raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
-            instances = self._make(world, extra)
+            instances = self._made(world, extra)
         instance = instances[number]
         name = f"{self._level}-{index}"
         return Item(instance, name, instance.level, self._key, index, self._prove(instance))
 
+    def _made(self, world: int, extra: int) -> Sequence[M]:
+        return _instances(*self._world, world, extra)
 
-def draw_world(
-    key: str, level: int, options: Mapping[str, Json], index: int, extra: int, rng: Stream
-) -> tuple[PlaceMap, World]:
+
+@lru_cache(maxsize=96)  # in training, an item is played by a group of episodes, each with a source of its own
+def _instances(
+    ask: Ask[Any],
+    purpose: tuple[str, ...],
+    cutoff: CutoffFunction,
+    key: str,
+    level: int,
+    options: tuple[tuple[str, Json], ...],
+    index: int,
+    extra: int,
+) -> Sequence[Any]:
+    """Return the instances about a world of a set, or about an additional world in place of it (`extra` above 0)."""
+    settings = dict(options)
+    place_map, world = draw_world(key, level, settings, index, extra)
+    stream = Stream(*purpose, key, level, index, extra)
+    return ask(place_map, cutoff(place_map), int(settings["questions"]), stream, settings, world)
+
+
+def draw_world(key: str, level: int, options: Mapping[str, Json], index: int, extra: int) -> tuple[PlaceMap, World]:
     """Generate a world of a set and its map.
 
     Args:
         key: The set's key.
         level: Size class.
-        options: A value for each of `WORLD_OPTIONS`; others are ignored.
+        options: A value for each of `WORLD_OPTIONS`, and perhaps "names".
         index: Number of the world within the set.
         extra: Number of the additional world in place of it; 0 for the world itself.
-        rng: Random stream of its size; see `size_stream`.
     """
+    rng = Stream("textmap/size", key, level, index, extra)
     least = 2 << level
     places = least + rng.below(min(2 * least, HIGHEST_LEVEL + 1) - least)
     world_options = {option.name: options[option.name] for option in WORLD_OPTIONS}
     name = index if not extra else index + (extra << 32)  # a number that no world of the set has
-    return world_item(key, places, world_options, name)
+    place_map, world = world_item(key, places, world_options, name)
+    if options.get("names", "plain") == "plain":
+        return place_map, world
+    numbers = list(range(1, 4 * len(world.places)))
+    rng.shuffle(numbers)
+    ids = {place: f"obj{number}" for place, number in zip(place_map.places, numbers, strict=False)}
+    return with_ids(place_map, ids), world
 
 
-def size_stream(key: str, level: int, index: int, extra: int) -> Stream:
-    """Return the random stream of the size of a world."""
-    return Stream("textmap/size", key, level, index, extra)
-
-
-def last_shown_step(place_map: PlaceMap, steps: int | None) -> int:
-    """Return the last step of a walkthrough that is shown: the given step, or the last one of the walkthrough."""
-    return place_map.last_step if steps is None else min(int(steps), place_map.last_step)
+@lru_cache(maxsize=64)
+def _by_steps(steps: int | None) -> CutoffFunction:
+    return lambda place_map: place_map.last_step if steps is None else min(int(steps), place_map.last_step)

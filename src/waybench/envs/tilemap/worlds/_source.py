@@ -1,11 +1,12 @@
 """Sets of the project's own worlds: which there are at a level, and how large each of them is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from math import isqrt
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.tilemap._instance import TileMap
+from waybench.envs.tilemap._proof import prove
 from waybench.envs.tilemap.worlds._biomes import BIOMES
 from waybench.envs.tilemap.worlds._world import make_world
 
@@ -54,22 +55,15 @@ class WorldSource(Source[TileMap]):
         key: The set's key.
         level: Size class, as of `TileMap.level`: level k holds maps of 70 * 2 ** (k - 1) cells up to twice as many.
         options: `objectives`, `tiles` and `biome`.
-        prove: What is known of a map's solution; its "minimum" becomes the map's path length.
 
     Raises:
         UsageError: For a level that does not exist, or whose smallest maps have no room for so many kinds of tiles.
     """
 
-    def __init__(
-        self,
-        key: str,
-        level: int,
-        options: Mapping[str, Json],
-        prove: Callable[[TileMap], Mapping[str, Json]],
-    ) -> None:
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
         if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
             raise UsageError(f"level {level}: give a size class from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
-        self._key, self._level, self._prove = key, level, prove
+        self._key, self._level = key, level
         self._objectives, self._tiles = int(options["objectives"] or 0), int(options["tiles"] or 0)
         self._biome = str(options["biome"])
         most = 15 + 15 * level
@@ -87,7 +81,7 @@ class WorldSource(Source[TileMap]):
         tiles = self._tiles or _draw_tiles(self._level, rng)
         name = f"{self._level}-{index}"
         world = make_world(size, biome, tiles, self._objectives or _draw_objectives(self._level, rng), name, rng)
-        proof = self._prove(world)
+        proof = prove(world)
         world = replace(world, path_length=proof["minimum"])
         return Item(world, name, self._level, self._key, index, proof)
 
