@@ -162,5 +162,8 @@ def test_a_cell_without_a_score_says_why() -> None:
     assert why(known, Anchors(0.0, {}, None)) == "best possible score not known"
     assert why(known) == "too few items"
     assert why(*[Anchors(50.0, {}, 50.0)] * 9) == "floor and ceiling cannot be distinguished"
+    unread = [replace(each, metrics=dict.fromkeys(each.metrics)) for each in attempts("a", MAZE, [1.0] * 9)]
+    (cell,) = by_model(unread)["a"].cells.values()
+    assert (cell.score, cell.why_none) == (None, "no reply that counts")
     (cell,) = by_model(attempts("a", MAZE, [1.0] * 3))["a"].cells.values()
     assert (cell.score is not None, cell.why_none) == (True, "")

@@ -3,7 +3,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
@@ -82,11 +82,23 @@ def test_help_names_every_command(command: Command) -> None:
     assert all(f"\n  {name} " in asked.stdout for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", ["compare", "generate", "list", "play", "power", "score", "view"])
-def test_every_command_has_help(command: Command, name: str) -> None:
-    result = command(name, "--help")
-    assert result.exit_code == 0
-    assert result.stdout.startswith(f"Usage: waybench {name}")
+def commands_of(group: click.Group, context: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Yield the commands of a group and of its groups, each with its words."""
+    for name in group.list_commands(context):
+        found = group.get_command(context, name)
+        assert found is not None
+        inner = click.Context(found, info_name=name, parent=context)
+        yield inner.command_path, found
+        if isinstance(found, click.Group):
+            yield from commands_of(found, inner)
+
+
+def test_every_command_and_every_option_says_what_it_does() -> None:
+    assert isinstance(main, click.Group)
+    for path, found in commands_of(main, click.Context(main, info_name="waybench")):
+        assert found.help, path
+        for option in found.params:
+            assert not isinstance(option, click.Option) or option.hidden or option.help, f"{path} {option.opts}"
 
 
 def test_version(command: Command) -> None:

@@ -18,6 +18,8 @@ def test_two_models_are_compared_next() -> None:
     ]
     assert next_command(Path("my logs"), two).splitlines()[0] == "waybench compare a/b 'c d' --in 'my logs'"
     assert next_command(OUT, two[:1]) == "waybench report waybench-out"
+    # The site of logs at a URL needs a folder of this machine.
+    assert next_command("s3://bucket/runs", two[:1]) == "waybench report s3://bucket/runs --out site"
 
 
 def test_levels_are_printed_on_demand(command: Command, tmp_path: Path) -> None:

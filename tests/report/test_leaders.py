@@ -164,17 +164,19 @@ def test_tokens_and_cost_for_each_solved_item(tmp_path: Path) -> None:
     dollars = (2 * (1000 * 2 + 100) + 6 * (500 * 2 + 100)) / 1_000_000 / 2
     assert found.cost.order == pytest.approx(dollars)
     assert found.cost.text == f"${dollars:.4f}"
+    assert [note.text for note in found.cost.notes] == ["$0.011 in all"]
     assert number(found.tokens) == ("2,540", pytest.approx(2540))
     free = table(episodes)
     assert not free.priced
     assert number(line(free, "vendor/m").cost) == ("–", None)
     none = line(table([used(one, 500) for one in lost(7)], price=Price(2, 10, 2)), "vendor/m")
     assert (number(none.cost), number(none.tokens)) == (("–", None), ("–", None))
+    assert [note.text for note in none.cost.notes] == ["$0.0066 in all"]  # of six replies, which solved nothing
     # In the page: a column of cost, where some price is known, and none where none is.
     for name, prices in (("with", {"vendor/m": Price(2, 10, 2)}), ("without", {"vendor/other": Price(2, 10, 2)})):
         write_report(episodes, tmp_path / name, prices=prices)
     priced, bare = (read(tmp_path / name / "all" / "index.html").table("Models.") for name in ("with", "without"))
-    assert (priced[0][-1], priced[1][-1]) == ("Cost per solved", found.cost.text)
+    assert (priced[0][-1], priced[1][-1]) == ("Cost per solved", f"{found.cost.text} $0.011 in all")
     assert (bare[0][-1], bare[1][-1]) == ("Tokens per solved", "2,540")
     (told,) = json.loads((tmp_path / "with" / "summary.json").read_text())["overall"]
     assert told["cost_per_solved"] == pytest.approx(dollars)

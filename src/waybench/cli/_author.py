@@ -21,16 +21,16 @@ _RETRIES, _AT_ONCE = 5, 4
 # Without defaults, so that a setting that is given without a model is an error.
 _PARAMETERS = (
     click.option("--model", "-m", help="Model that writes the items (tile maps only), as provider/name."),
-    click.option("--model-base-url", metavar="URL", help="Base URL of the model's server."),
+    click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.  [default: the provider's]"),
     click.option(
         "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
     ),
-    click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature."),
-    click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply."),
+    click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature.  [default: the provider's]"),
+    click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply.  [default: the provider's]"),
     click.option(
         "--max-retries", type=click.IntRange(min=0), help=f"Maximum retries of a request.  [default: {_RETRIES}]"
     ),
-    click.option("--timeout", type=_POSITIVE, help="Timeout of one request attempt, in seconds."),
+    click.option("--timeout", type=_POSITIVE, help="Timeout of one request attempt, in seconds.  [default: none]"),
     click.option("--max-connections", type=_POSITIVE, help=f"Maximum concurrent requests.  [default: {_AT_ONCE}]"),
 )
 

@@ -10,7 +10,8 @@ EXECUTOR = click.option(
     "--executor",
     "executor_name",
     metavar="NAME",
-    help=f"Where the jobs run: {', '.join(EXECUTORS)}. `print` shows the jobs of a scheduler, and starts none.",
+    help=f"Where the jobs run: {', '.join(EXECUTORS)}. `print` shows the jobs of a scheduler, and "
+    "starts none.  [default: this process]",
 )
 WORKERS = click.option(
     "--executor",
@@ -18,7 +19,9 @@ WORKERS = click.option(
     metavar="NAME",
     help="Where records are simulated again: processes, processes:N or ray.  [default: copies of this process]",
 )
-ADDRESS = click.option("--address", default="", help="Address of a Ray cluster, or `auto`.")
+ADDRESS = click.option(
+    "--address", default="", help="Address of a Ray cluster, or `auto`.  [default: one of this machine alone]"
+)
 
 
 def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor | None:

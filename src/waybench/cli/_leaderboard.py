@@ -18,7 +18,9 @@ _PLACE = click.Path(path_type=Path)
 @click.option("--out", "-o", type=_PLACE, help="Folder for the site.  [default: FOLDER/site]")
 @KEYS
 @KEY_FILES
-@click.option("--data-dir", type=click.Path(), help="Folder of published data sets.")
+@click.option(
+    "--data-dir", type=click.Path(), help="Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]"
+)
 @click.option("--init", is_flag=True, help="Write the files of a new leaderboard to FOLDER instead.")
 def leaderboard(
     folder: Path,

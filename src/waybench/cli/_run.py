@@ -79,7 +79,7 @@ _POSITIVE = click.IntRange(min=1)
     type=_POSITIVE,
     help="Items of each level, set or map: the task's parameter `limit`, which `waybench list TASK` describes.",
 )
-@click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.")
+@click.option("--attempts", type=_POSITIVE, help="Maximum attempts per item.  [default: the task's own]")
 @click.option(
     "--precision",
     type=FiniteRange(0.02, 1),
@@ -117,13 +117,17 @@ _POSITIVE = click.IntRange(min=1)
     show_default=True,
     help="With --executor: jobs that share the items of each task with each model. Ladders and searches stay one job.",
 )
-@click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.")
+@click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.  [default: the provider's]")
 @click.option(
     "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
 )
-@click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature.")
-@click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply; longer replies are `truncated`.")
-@click.option("--reasoning-effort", help="Reasoning effort of a reasoning model.")
+@click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature.  [default: the provider's]")
+@click.option(
+    "--max-tokens",
+    type=_POSITIVE,
+    help="Maximum tokens of one reply; longer replies are `truncated`.  [default: the provider's]",
+)
+@click.option("--reasoning-effort", help="Reasoning effort of a reasoning model.  [default: the provider's]")
 @click.option(
     "-G",
     "generation",
@@ -132,14 +136,22 @@ _POSITIVE = click.IntRange(min=1)
     help="Any other setting of generation, by Inspect's name: top_p=0.95, reasoning_tokens=8000, "
     '"system_message=Think first."; repeatable.',
 )
-@click.option("--seed", type=int, help="Sampling seed, if the provider supports one.")
-@click.option("--max-connections", type=_POSITIVE, help="Maximum concurrent requests.")
+@click.option("--seed", type=int, help="Sampling seed, if the provider supports one.  [default: none]")
+@click.option(
+    "--max-connections", type=_POSITIVE, help="Maximum concurrent requests.  [default: the provider's, mostly 10]"
+)
 @click.option(
     "--max-retries", type=click.IntRange(min=0), default=5, show_default=True, help="Maximum retries of a request."
 )
-@click.option("--timeout", type=_POSITIVE, help="Timeout of one request attempt, in seconds.")
-@click.option("--time-limit", type=_POSITIVE, help="Seconds per episode; exceeding it is an infrastructure error.")
-@click.option("--token-limit", type=_POSITIVE, help="Tokens per episode; exceeding it ends the episode.")
+@click.option("--timeout", type=_POSITIVE, help="Timeout of one request attempt, in seconds.  [default: none]")
+@click.option(
+    "--time-limit",
+    type=_POSITIVE,
+    help="Seconds per episode; exceeding it is an infrastructure error.  [default: no limit]",
+)
+@click.option(
+    "--token-limit", type=_POSITIVE, help="Tokens per episode; exceeding it ends the episode.  [default: no limit]"
+)
 @click.option(
     "--rerun",
     type=click.IntRange(min=0),
@@ -149,7 +161,11 @@ _POSITIVE = click.IntRange(min=1)
 )
 @click.option("--no-check", is_flag=True, help="Do not send a short request to each model before the run.")
 @click.option("--levels", is_flag=True, help="Print the scores of each level, too.")
-@click.option("--display", type=click.Choice(["rich", "full", "plain", "log", "none"]), help="Progress display.")
+@click.option(
+    "--display",
+    type=click.Choice(["rich", "full", "plain", "log", "none"]),
+    help="Progress display.  [default: rich on a terminal, plain elsewhere]",
+)
 def run(
     tasks: tuple[str, ...],
     models: tuple[str, ...],

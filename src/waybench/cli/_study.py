@@ -34,7 +34,9 @@ def study_parameters(command: F) -> F:
             "--items", type=click.IntRange(min=1), help="With --web: number of items of each ENV.  [default: 1]"
         ),
         click.option(
-            "--attempts", type=click.IntRange(1, 100), help="With --web: attempts at each item, one after the other."
+            "--attempts",
+            type=click.IntRange(1, 100),
+            help="With --web: attempts at each item, one after the other.  [default: 1]",
         ),
         click.option("--web", is_flag=True, help="Play in the browser, on this machine alone; several people can."),
     ):

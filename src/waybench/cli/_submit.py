@@ -75,7 +75,9 @@ def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitt
     metavar="TEXT",
     help="Check that the keys are the ones of these commitments (`waybench commit`); repeatable.",
 )
-@click.option("--data-dir", type=click.Path(), help="Folder of published data sets.")
+@click.option(
+    "--data-dir", type=click.Path(), help="Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]"
+)
 @click.option("--out", type=_PLACE, metavar="DIR", help="Write verdict.json and verdict.html to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
 @click.option("--sign", type=_PLACE, metavar="KEY", help="Sign verdict.json in --out with this SSH key.")

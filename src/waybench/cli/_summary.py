@@ -10,6 +10,7 @@ import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.core import End, Price
+from waybench.scale import is_url
 
 if TYPE_CHECKING:
     from waybench.analysis import LoggedEpisode
@@ -93,7 +94,8 @@ def next_command(out: Path | str, rows: Iterable["Row"]) -> str:
     models: dict[str, dict[str, None]] = {}
     for row in rows:
         models.setdefault(row.group.task, {})[row.group.model] = None
-    report = f"waybench report {shlex.quote(str(out))}"
+    to = " --out site" if is_url(str(out)) else ""  # a site is not written to a URL
+    report = f"waybench report {shlex.quote(str(out))}{to}"
     pair = next((list(some) for some in models.values() if len(some) == 2), None)
     if pair is None:
         return report

@@ -216,7 +216,7 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
     def understands(self, reply: str, state: S) -> bool:
         """Return whether a reply has a call of an action, whatever the base wording reads in texts."""
-        return Wording.understands(self, reply, state)
+        return not isinstance(self.parse(reply, state), Invalid)
 
     def remember(self, reply: str, parsed: A | Invalid) -> str:
         """Return the reply; where the base wording shows what was read in its place, the call without its text."""

@@ -164,7 +164,7 @@ def matrix(rows: Iterable[Row], known: KnownEstimates | None = None) -> Matrix:
             made.setdefault(model, {})[family] = _family_score(
                 [(totals[group], cells.get(group, []), levels[group.env, group.apart]) for group in own],
                 len(tasks),
-                lambda group: why_not_rescaled(at_items(by_group[group])),
+                lambda total: _why_none(total, by_group[total.group]),
             )
     embedded = {group.model for group in totals if group.embedded}
     found = [
@@ -180,7 +180,7 @@ def _order(row: MatrixRow) -> tuple[bool, int, float, str]:
 
 
 def _family_score(
-    own: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int, why_none: Callable[[Group], str]
+    own: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int, why_none: Callable[[Estimate], str]
 ) -> FamilyScore:
     notes: dict[str, None] = {}
     scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
@@ -199,8 +199,16 @@ def _family_score(
         most=most,
         items=sum(total.items for total, _, _ in own),
         notes=tuple(notes),
-        why_none="" if scores else next(iter({why_none(total.group): None for total, _, _ in own})),
+        why_none="" if scores else next(iter({why_none(total): None for total, _, _ in own})),
     )
+
+
+def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
+    """Return in a few words why a task has no normalised score."""
+    # Such as routes of MANGO's "paper", whose scores are over readable answers, where none is readable.
+    if total.items and total.headline not in total.metrics:
+        return "no reply that counts"
+    return why_not_rescaled(at_items(rows))
 
 
 def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> tuple[Score | None, str]:

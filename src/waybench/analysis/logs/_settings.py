@@ -55,7 +55,11 @@ def settings_of(header: Any) -> dict[str, Json]:
 
 
 def run_command(
-    model: str, task: str, args: Mapping[str, Any], generation: Mapping[str, Any] = MappingProxyType({})
+    model: str,
+    task: str,
+    args: Mapping[str, Any],
+    generation: Mapping[str, Any] = MappingProxyType({}),
+    server: str = "",
 ) -> str:
     """Return the command that runs a task with a model again.
 
@@ -64,6 +68,8 @@ def run_command(
         task: The task's name.
         args: The parameters that were given; what may be a secret is left out.
         generation: Inspect's generation settings.
+        server: The address of the model's server; "" for the provider's own. An address that may hold a secret is
+            shown as URL.
     """
     options = [part for name, value in _harmless(dict(args)).items() for part in ("-T", f"{name}={_typed(value)}")]
     flags = [
@@ -74,6 +80,8 @@ def run_command(
     ]
     others = {name: value for name, value in generation.items() if name not in (*_FLAGS, *_TRANSPORT)}
     flags += [part for name, value in _harmless(others).items() for part in ("-G", f"{name}={_typed(value)}")]
+    if server:
+        options = ["--model-base-url", _harmless_address(server), *options]
     return shlex.join(["waybench", "run", task, "--model", model, *options, *flags])
 
 
@@ -90,7 +98,9 @@ def origin_of(header: Any) -> Origin:
     spec = header.eval
     created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
     given = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
-    command = run_command(str(spec.model), spec.task.removeprefix("waybench/"), given, _generation(header))
+    command = run_command(
+        str(spec.model), spec.task.removeprefix("waybench/"), given, _generation(header), spec.model_base_url or ""
+    )
     packages: Mapping[str, Any] = spec.packages or {}
     return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
 
@@ -172,6 +182,12 @@ def host(address: str) -> str:
     address = f"[{name}]" if ":" in name else name
     path = parts.path.rstrip("/")
     return f"{address}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_hash(path)}'}"
+
+
+def _harmless_address(address: str) -> str:
+    """Return an address that is no more than a scheme, a host, a port and a usual path; "URL" for any other."""
+    plain = [f"{scheme}://{host(address)}{path}" for scheme in ("http", "https") for path in _USUAL]
+    return address if address.rstrip("/") in plain else "URL"
 
 
 def _hash(text: str) -> str:

@@ -44,7 +44,9 @@ waybench textmap counts my-maps --format csv"""
     show_default=True,
     help="Rule for when a move is known and which routes are easy: that of the published data, or of Tables 5 to 8.",
 )
-@click.option("--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True)
+@click.option(
+    "--format", "form", type=click.Choice(_FORMATS), default="table", show_default=True, help="Format of the counts."
+)
 def counts(
     folder: Path | None, data_dir: Path | None, games: str | None, prefix_steps: int | None, labels: str, form: str
 ) -> None:

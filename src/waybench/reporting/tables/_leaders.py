@@ -62,7 +62,7 @@ class Leader:
         outcomes: Of each outcome, its share of the replies that had to name an action, in per cent.
         errors: Infrastructure errors.
         tokens: Tokens for each solved item.
-        cost: Dollars for each solved item.
+        cost: Dollars for each solved item; below it, those of all attempts.
     """
 
     group: Group
@@ -115,7 +115,7 @@ class Leaders:
     @property
     def priced(self) -> bool:
         """Whether some row has a cost."""
-        return any(line.cost.order is not None for line in self.lines)
+        return any(line.cost.notes for line in self.lines)
 
     @property
     def noted(self) -> bool:
@@ -218,8 +218,15 @@ def _leader(
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
         tokens=_number(total.per_solved(total.tokens)),
-        cost=number_cell(money(spent := total.per_solved(total.cost)), spent),
+        cost=_cost(total),
     )
+
+
+def _cost(total: Estimate) -> Cell:
+    each, lines = total.per_solved(total.cost), []
+    if total.cost is not None:
+        lines = [f"{money(total.cost * total.attempts)} in all"]
+    return number_cell(money(each), each, lines)
 
 
 def _without_score(line: Leader) -> Leader:
@@ -319,7 +326,7 @@ def _help(found: Leaders) -> Iterator[Note]:
     yield Note("Errors are infrastructure errors, excluded from all other numbers.")
     yield Note(
         f"Tokens{' and cost' if found.priced else ''} per solved item: the total of all attempts divided by "
-        f"the number of solved items."
+        f"the number of solved items{', and in small the total cost' if found.priced else ''}."
     )
     if found.rescaled:
         yield Note(
