@@ -38,7 +38,7 @@ from waybench.reporting._cache import ReportCache, content_key, is_cacheable
 from waybench.reporting._chosen_replays import BY_DEFAULT, ChosenReplays, Replays
 from waybench.reporting._computed import Computation, computed
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._files import READABLE, Folder, slug
+from waybench.reporting._files import READABLE, Folder, ScoreKey, slug
 from waybench.reporting._group_pages import Job, write_pages
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._neighbours import NeighbourIndex
@@ -55,7 +55,7 @@ from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting.charts import ChartFiles, colour_number, model_colours, panel_values
-from waybench.reporting.pages import Compared, ScoreKey, SectionFamily, Verdicts, comparable_tasks, section_families
+from waybench.reporting.pages import Compared, SectionFamily, Verdicts, comparable_tasks, section_families
 from waybench.reporting.tables import Failed
 
 

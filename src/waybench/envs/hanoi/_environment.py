@@ -1,7 +1,7 @@
 """The environment of the Tower of Hanoi."""
 
 from waybench._package_data import read_text
-from waybench.core import End, HorizonSpec, Images, Presentation, level_axis
+from waybench.core import End, EpisodeRecord, HorizonSpec, Images, Presentation, level_axis
 from waybench.envs.hanoi._beliefs import RODS_BELIEF
 from waybench.envs.hanoi._drawing import draw, draw_frames, draw_picture
 from waybench.envs.hanoi._failures import FAILURES, own_failure
@@ -51,6 +51,11 @@ IMAGES = Images(
     bases=("chat",),
 )
 
+
+def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
+    return record.end is End.SOLVED  # with fewer steps than it needs, disks can be placed off its way
+
+
 RODS = agent_environment(
     id="hanoi/rods",
     version=1,
@@ -90,6 +95,6 @@ RODS = agent_environment(
     presentation=PRESENTATION,
     cluster=sample,
     players=PLAYERS,
-    oracle_is_ceiling=lambda record: record.end is End.SOLVED,  # with fewer steps, disks can be placed off its way
+    oracle_is_ceiling=_oracle_is_ceiling,
     images=IMAGES,
 )
