@@ -35,6 +35,8 @@ PLAYERS: Mapping[str, Callable[[Array, float], Array]] = {
     "steep, guesses 25 %": lambda at, middle: 0.25 + 0.75 * _logistic(at, middle, 8),
     "plateau at 60 %": lambda at, middle: 0.15 + 0.45 * (at < middle) + 0.35 * (at < middle / 2),
     "plateau at 38 %": lambda at, middle: 0.38 * (at < middle * 1.5) + 0.57 * (at < middle / 2),
+    "plateau at 55 %": lambda at, middle: 0.2 + 0.35 * (at < middle) + 0.43 * (at < middle / 2),
+    "plateau at 45 %": lambda at, middle: 0.45 * (at < middle * 1.5) + 0.53 * (at < middle / 2),
     "dip": lambda at, middle: _logistic(at, middle, 4) * np.where((at > middle / 3) & (at < middle / 2), 0.5, 1),
 }
 
