@@ -49,6 +49,7 @@ from waybench.core._metrics import (
     Series,
     outcome_count,
     outcome_metric,
+    proof_metric,
 )
 from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, OneAnswerWording
 from waybench.core._option_axes import OPTION_AXES
@@ -286,6 +287,7 @@ __all__ = [
     "prepare_folder",
     "price_table",
     "proof_axis",
+    "proof_metric",
     "read_budget",
     "read_calls",
     "read_commitment",

@@ -27,7 +27,7 @@ class ToolCall(NamedTuple):
     Attributes:
         name: The tool's name.
         arguments: The arguments; empty if they could not be read.
-        error: Why they could not be read, in the words of whoever tried; "" if they could.
+        error: Why they could not be read, in the words of the program that read them; "" if they could.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Keys of sets of items: who has a private set's key can generate all of its items, so that no record has the key."""
+"""Keys of sets of items. A private set's key generates all of its items, so no record contains the key."""
 
 import os
 import re

@@ -181,6 +181,26 @@ class Aggregate:
     sample_size: SampleSize | None = None
 
 
+def proof_metric(name: str, title: str, doc: str, *, low: float = 1) -> Metric:
+    """Return a number of an item's proof as a metric, which describes the item.
+
+    Args:
+        name: Its key, and the proof's field.
+        title: Its name in tables.
+        doc: What it counts.
+        low: The least value possible.
+    """
+    return Metric(
+        name=name,
+        of=lambda record: float(record.proof[name]),
+        title=title,
+        low=low,
+        unbounded=OF_THE_ITEM,
+        better="",
+        doc=doc,
+    )
+
+
 def outcome_count(outcome: str) -> Callable[[EpisodeRecord], float]:
     """Return a metric function that counts the turns of one outcome, without those of a prefix."""
     return lambda record: float(sum(turn.outcome == outcome for turn in record.own_turns))

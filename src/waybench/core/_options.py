@@ -10,7 +10,7 @@ from waybench.core._errors import UsageError, unknown
 from waybench.core._game import Json
 
 WORDING = "wording"  # the option that every environment has for its words
-IMAGE, IMAGE_AND_TEXT = IMAGE_WORDINGS = ("image", "image+text")  # what environments with pictures take besides
+IMAGE, IMAGE_AND_TEXT = IMAGE_WORDINGS = ("image", "image+text")  # further wordings of environments with pictures
 AGENT = "agent"  # the parameter of tasks that names what works out the replies in the model's place
 SHARD = "shard"  # the parameter of tasks that names a range of the items of a fixed set
 PROBE = "probe"  # the parameter of tasks that says before which turns belief probes are asked

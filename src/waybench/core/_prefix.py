@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from waybench.core._environment import Environment
     from waybench.core._episode import Episode
 
-PREFIX = "prefix"  # the option of play that every environment has besides its own
+PREFIX = "prefix"  # an option of play of every environment, in addition to its own
 PREFIX_OPTION = Option(
     name=PREFIX,
     default=None,

@@ -13,7 +13,7 @@ from waybench.core._json_reply import MAX_CHARACTERS, JsonObject, Oversized, sho
 from waybench.core._options import WORDING, Option
 from waybench.core._wording import Invalid, Wording
 
-INTERFACE = "interface"  # the option of play that every environment has besides its own
+INTERFACE = "interface"  # an option of play of every environment, in addition to its own
 TOOLS, _TEXT = "tools", "text"
 TOOLS_PREFIX = "tools:"  # what the name of such a wording begins with, in records
 INTERFACE_OPTION = Option(

@@ -25,7 +25,7 @@ def acts_by_tools(episode: Episode[Any, Any, Any]) -> bool:
 
 
 def request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
-    """Return the arguments of a request for the next reply, besides the messages: tools, where the player has some.
+    """Return the arguments of a request for the next reply without the messages: tools, where the player has some.
 
     A question for a thought is answered in text, so no tool can be called then.
     """
@@ -37,7 +37,7 @@ def request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
 
 
 def text_request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
-    """Return the arguments of a request for an answer in text, besides the messages.
+    """Return the arguments of a request for an answer in text without the messages.
 
     Tools are named where the conversation may have calls of them, as some providers want, but cannot be called.
     """

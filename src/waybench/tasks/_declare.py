@@ -80,7 +80,7 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
             if PREFIX in parameters:
                 parameters[PREFIX] = named_prefix(parameters[PREFIX])
             if parameters.get(DIFFICULTY_INDEX) is not None:
-                # Another content of the file is another task, and whoever plays it again needs no file.
+                # Another content of the file is another task. The task can be repeated without the file.
                 index = read_index(parameters[DIFFICULTY_INDEX], registry.load(entry.envs[0]))
                 parameters[DIFFICULTY_INDEX] = index.dumps()
         return created

@@ -1,6 +1,6 @@
 """Metrics of an attempt at a maze."""
 
-from waybench.core import OF_THE_ITEM, EpisodeRecord, Metric, outcome_metric
+from waybench.core import EpisodeRecord, Metric, outcome_metric, proof_metric
 
 
 def _steps(record: EpisodeRecord) -> float:
@@ -59,15 +59,7 @@ METRICS = (
         better="",
         doc="Cells moved in all requests of the attempt.",
     ),
-    Metric(
-        name="minimum",
-        of=lambda record: float(record.proof["minimum"]),
-        title="Minimum steps",
-        low=1,
-        unbounded=OF_THE_ITEM,
-        better="",
-        doc="Cells on a shortest path, without the entrance.",
-    ),
+    proof_metric("minimum", "Minimum steps", "Cells on a shortest path, without the entrance."),
     Metric(
         name="requests",
         of=lambda record: float(len(record.own_turns)),

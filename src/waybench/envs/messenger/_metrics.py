@@ -27,7 +27,7 @@ def setting(record: EpisodeRecord) -> str | None:
 
 
 def score(record: EpisodeRecord) -> float:
-    """Return the reward of the last step, a lost one included: who has the message gains nothing by falling silent."""
+    """Return the reward of the last step, a lost one included: a player with the message gains nothing by silence."""
     return action_turns(record)[-1].reward if action_turns(record) else 0.0
 
 

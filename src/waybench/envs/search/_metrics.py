@@ -5,12 +5,12 @@ from math import fsum
 from typing import Any
 
 from waybench.core import (
-    OF_THE_ITEM,
     End,
     EpisodeRecord,
     Metric,
     Series,
     outcome_metric,
+    proof_metric,
 )
 from waybench.envs.search import _game_walk
 from waybench.envs.search._answers import NUMBERS, Scores, errors, gaps, protocol_of, teacher_steps, visited_set
@@ -101,15 +101,7 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
             better="",
             doc="Number of valid answers, without the teacher's first steps.",
         ),
-        Metric(
-            name="minimum",
-            of=lambda record: float(record.proof["minimum"]),
-            title="Optimal steps",
-            low=1,
-            unbounded=OF_THE_ITEM,
-            better="",
-            doc="Number of answers of the optimal policy.",
-        ),
+        proof_metric("minimum", "Optimal steps", "Number of answers of the optimal policy."),
         outcome_metric("unparsed", "Replies without a readable number.", most=scores.most_replies),
         outcome_metric("illegal", "Replies with an invalid number.", most=scores.most_replies),
     )

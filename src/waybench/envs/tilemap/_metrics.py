@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, fsum, log, log1p, sqrt
 
-from waybench.core import OF_THE_ITEM, Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric
+from waybench.core import OF_THE_ITEM, Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric, proof_metric
 from waybench.envs.tilemap._board import board, style_of
 from waybench.envs.tilemap._instance import decode
 from waybench.envs.tilemap._protocol import GIVEN_UP, PROTOCOLS, Protocol, moves_per_point
@@ -219,10 +219,6 @@ def _metric(
     )
 
 
-def _fact(name: str, title: str, value: Callable[[EpisodeRecord], float], doc: str) -> Metric:
-    return Metric(name=name, of=value, title=title, low=0, unbounded=OF_THE_ITEM, better="", doc=doc)
-
-
 def _top(number: int, doc: str) -> Metric:
     def share(record: EpisodeRecord) -> float:
         return float(tally(record).top[number])
@@ -312,13 +308,16 @@ METRICS = (
         'In "paper" objectives from which it ended 2 to 5 away in a straight line, give or take one; in "sound" up to '
         "5 away.",
     ),
-    _fact("objectives", "Objectives", _from_tally(lambda counted: counted.goals), "Number of objectives."),
-    _fact(
-        "minimum",
-        "Shortest tour",
-        lambda record: float(record.proof["minimum"]),
-        "Length of a shortest tour of all objectives.",
+    Metric(
+        name="objectives",
+        of=_from_tally(lambda counted: counted.goals),
+        title="Objectives",
+        low=0,
+        unbounded=OF_THE_ITEM,
+        better="",
+        doc="Number of objectives.",
     ),
+    proof_metric("minimum", "Shortest tour", "Length of a shortest tour of all objectives.", low=0),
     _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
     _metric(
         "strategic",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from math import ceil
 
-from waybench.core import OF_THE_ITEM, EpisodeRecord, Json, Metric, TurnRecord, outcome_metric
+from waybench.core import EpisodeRecord, Json, Metric, TurnRecord, outcome_metric, proof_metric
 from waybench.envs.maze._instance import Maze, decode, prove
 from waybench.envs.maze.explore._game import EXPLOITING, EXPLORING, reachable
 from waybench.envs.maze.explore._plans import oracle_steps
@@ -186,14 +186,10 @@ METRICS = (
         better="",
         doc="Cells moved.",
     ),
-    Metric(
-        name="minimum",
-        of=lambda record: float(record.proof["minimum"]),
-        title="Minimum steps",
-        low=1,
-        unbounded=OF_THE_ITEM,
-        better="",
-        doc="Cells on a shortest path, without the entrance, which is known only to who sees the whole maze.",
+    proof_metric(
+        "minimum",
+        "Minimum steps",
+        "Cells on a shortest path, without the entrance, which is known only to who sees the whole maze.",
     ),
     outcome_metric("unparsed", "Replies that are not a move.", most=_limit),
     outcome_metric("illegal", "Moves into a wall or out of the maze.", most=_limit),
