@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import End, HorizonSpec, Images, Picture, Presentation, level_axis
+from waybench.core import End, EpisodeRecord, HorizonSpec, Images, Picture, Presentation, level_axis
 from waybench.envs.hanoi._beliefs import RODS_BELIEF
 from waybench.envs.hanoi._failures import FAILURES, own_failure
 from waybench.envs.hanoi._first_errors import FIRST_ERRORS
@@ -23,6 +23,10 @@ from waybench.smartplay import agent_environment
 
 def _reward(steps: int | None) -> tuple[float, float]:
     return (float("-inf") if steps is None else ILLEGAL_REWARD * steps), SOLVED_REWARD
+
+
+def _is_ceiling(record: EpisodeRecord) -> bool:
+    return record.end is End.SOLVED  # with fewer steps, disks can be placed off the oracle's way
 
 
 def _draw(*args: Any, **options: Any) -> str:
@@ -111,6 +115,6 @@ RODS = agent_environment(
     presentation=PRESENTATION,
     cluster=sample,
     players=PLAYERS,
-    oracle_is_ceiling=lambda record: record.end is End.SOLVED,  # with fewer steps, disks can be placed off its way
+    oracle_is_ceiling=_is_ceiling,
     images=IMAGES,
 )
