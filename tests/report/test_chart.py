@@ -46,8 +46,8 @@ def test_drawing_has_a_mark_at_the_height_of_each_score(shape: Shape) -> None:
     points = points_of(EPISODES)
     drawn = ElementTree.fromstring(chart(plot_of(EPISODES), shape, "Score by dimension"))
     marks = {
-        mark.findtext("title"): float(re.findall(r"[-.\d]+", mark.get("transform", ""))[1])
-        for mark in drawn.iter("path")
+        mark.findtext("title"): float(mark.get("cy") or re.findall(r"[-.\d]+", mark.get("transform", ""))[1])
+        for mark in (*drawn.iter("circle"), *drawn.iter("path"))
         if mark.find("title") is not None
     }
     assert set(marks) == {point.text for point in points}

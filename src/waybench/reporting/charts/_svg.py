@@ -157,13 +157,14 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
         for key, value in element.attrib.items()
         if key in _ATTRIBUTES and value != _DEFAULTS.get(key) and _VALUE.fullmatch(value)
     }
-    kept = _circle(attributes) or ElementTree.Element(name, attributes)
+    circle = _circle(attributes)
+    kept = ElementTree.Element(name, attributes) if circle is None else circle
     kept.text = element.text if name in ("text", "title") else None
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
     kept.extend(shape for found in element if (child := _kept(found)) is not None for shape in _ungrouped(child))
-    empty = (name == "g" and not len(kept)) or (name == "path" and not kept.get("d"))
+    empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
     if empty:
         return None
     _inherit(kept)
