@@ -94,7 +94,7 @@ def test_words_are_no_colours() -> None:
     assert root.get("aria-label") == HOSTILE
     assert HOSTILE in {element.text for element in root.iter(f"{SVG}text")}
     assert {element.tag for element in root.iter()} <= {
-        f"{SVG}{name}" for name in ("svg", "g", "path", "line", "rect", "text", "title")
+        f"{SVG}{name}" for name in ("svg", "g", "path", "circle", "line", "rect", "text", "title")
     }
     colours = {value for element in root.iter() for key, value in element.attrib.items() if key in ("fill", "stroke")}
     assert colours <= {"none", "transparent", *palette().values(), "#000", "#000000", "#ddd", "#888"}
