@@ -101,7 +101,7 @@ def test_a_chart_says_what_it_is(tmp_path: Path) -> None:
 
 def test_a_drawing_is_nothing_but_shapes_and_text() -> None:
     found = str(drawn(radar_spec(AXES, [Web("<script>alert(1)</script>", [0.2, 0.4, 0.6])]), 'a "label" <b>'))
-    assert set(re.findall(r"<(\w+)", found)) <= {"svg", "g", "path", "line", "rect", "text", "title"}
+    assert set(re.findall(r"<(\w+)", found)) <= {"svg", "g", "path", "circle", "line", "rect", "text", "title"}
     assert all(axis in found for axis in AXES)
     assert "script>" not in found
 

@@ -46,8 +46,8 @@ def test_drawing_has_a_mark_at_the_height_of_each_score(shape: Shape) -> None:
     points = points_of(EPISODES)
     drawn = ElementTree.fromstring(chart(plot_of(EPISODES), shape, "Score by dimension"))
     marks = {
-        mark.findtext("title"): float(re.findall(r"[-.\d]+", mark.get("transform", ""))[1])
-        for mark in drawn.iter("path")
+        mark.findtext("title"): float(mark.get("cy") or re.findall(r"[-.\d]+", mark.get("transform", ""))[1])
+        for mark in (*drawn.iter("circle"), *drawn.iter("path"))
         if mark.find("title") is not None
     }
     assert set(marks) == {point.text for point in points}
@@ -92,3 +92,12 @@ def test_drawing_keeps_shapes_and_text_only() -> None:
         '<svg class="chart" viewBox="0 0 1 1" role="img" aria-label="&quot;&lt;x&gt;" style="--natural:10px">'
         '<text stroke="red">&lt;b&gt;</text></svg>'
     )
+
+
+def test_a_point_is_a_circle() -> None:
+    point = "M3.808,0A3.808,3.808,0,1,1,-3.808,0A3.808,3.808,0,1,1,3.808,0"
+    half = "M3.808,0A3.808,3.808,0,1,1,-3.808,0"
+    shapes = "".join(f'<path transform="translate(15,-2.345)" d="{each}" fill="red"/>' for each in (point, half))
+    drawn = inline(f'<svg xmlns="http://www.w3.org/2000/svg" width="9" viewBox="0 0 9 9">{shapes}</svg>', "x")
+    assert '<circle cx="15" cy="-2.34" r="3.80" fill="red" />' in drawn
+    assert drawn.count("<path") == 1

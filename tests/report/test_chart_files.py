@@ -94,7 +94,7 @@ def test_words_are_no_colours() -> None:
     assert root.get("aria-label") == HOSTILE
     assert HOSTILE in {element.text for element in root.iter(f"{SVG}text")}
     assert {element.tag for element in root.iter()} <= {
-        f"{SVG}{name}" for name in ("svg", "g", "path", "line", "rect", "text", "title")
+        f"{SVG}{name}" for name in ("svg", "g", "path", "circle", "line", "rect", "text", "title")
     }
     colours = {value for element in root.iter() for key, value in element.attrib.items() if key in ("fill", "stroke")}
     assert colours <= {"none", "transparent", *palette().values(), "#000", "#000000", "#ddd", "#888"}
@@ -151,10 +151,11 @@ def test_files_are_what_their_names_say(site: Path) -> None:
         assert size == tuple(round(SCALE * float(root.get(name, "nan"))) for name in ("width", "height"))
 
 
-def marks(svg: str) -> list[tuple[str | None, str | None]]:
+def marks(svg: str) -> list[str]:
     """Return the points of a chart: their shapes and places."""
-    paths = ElementTree.fromstring(svg).iter(f"{SVG}path")
-    return sorted((path.get("d"), path.get("transform")) for path in paths if path.find(f"{SVG}title") is not None)
+    names = "d", "transform", "cx", "cy", "r"
+    found = (each for each in ElementTree.fromstring(svg).iter() if each.find(f"{SVG}title") is not None)
+    return sorted(str([each.tag, *map(each.get, names)]) for each in found)
 
 
 def test_a_chart_can_be_drawn_again_from_its_file(site: Path) -> None:

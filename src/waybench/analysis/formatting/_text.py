@@ -20,6 +20,8 @@ def visible(text: str) -> str:
     Control characters become their pictures (NUL becomes "␀"), so that a terminal is not steered by them either. The
     result can always be encoded as UTF-8.
     """
+    if text.isascii() and text.isprintable():  # as nearly all of a page's texts are
+        return text
     return _HIDDEN.sub(_picture, text.replace("\r\n", "\n"))
 
 
@@ -33,6 +35,8 @@ def _picture(match: re.Match[str]) -> str:
 def one_line(text: str, limit: int) -> str:
     """Return a visible text on one line, cut in the middle to at most `limit` columns; both ends tell names apart."""
     flat = visible(" ".join(text[: 4 * limit].split()) if len(text) <= 4 * limit else f"{text[:limit]}…{text[-limit:]}")
+    if flat.isascii() and len(flat) <= limit and flat.isprintable():
+        return flat
     flat = flat.replace("\n", "␊").replace("\t", "␉")
     widths = [0, *accumulate(map(_columns, flat))]  # of the first 0, 1, ... characters
     if widths[-1] <= limit:

@@ -37,6 +37,9 @@ _CACHES: list[tuple[ReportCache, Path | None]] = [(ReportCache(None), None)]
 _UNDESCRIBED: Spec = {name: {"aria": False} for name in ("axis", "legend", "title", "area", "line", "rule", "text")}
 _NO_LABEL = 'aria-label=""'
 _LONG_FRACTION = re.compile(r"(\.\d\d)\d+")
+# How Vega draws a point: a third of a chart of many lines, of which a circle takes a third.
+_POINT = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0")
+_PLACE = re.compile(r"translate\((-?[\d.]+),(-?[\d.]+)\)")
 
 
 def specification(width: int, height: int, **parts: Any) -> Spec:
@@ -154,17 +157,27 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
         for key, value in element.attrib.items()
         if key in _ATTRIBUTES and value != _DEFAULTS.get(key) and _VALUE.fullmatch(value)
     }
-    kept = ElementTree.Element(name, attributes)
+    circle = _circle(attributes)
+    kept = ElementTree.Element(name, attributes) if circle is None else circle
     kept.text = element.text if name in ("text", "title") else None
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
     kept.extend(shape for found in element if (child := _kept(found)) is not None for shape in _ungrouped(child))
-    empty = (name == "g" and not len(kept)) or (name == "path" and not kept.get("d"))
+    empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
     if empty:
         return None
     _inherit(kept)
     return kept
+
+
+def _circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
+    """Return the circle that a shape is; None if it is none."""
+    round_, place = _POINT.fullmatch(attributes.get("d", "")), _PLACE.fullmatch(attributes.get("transform", ""))
+    if round_ is None or place is None:
+        return None
+    look = {key: value for key, value in attributes.items() if key not in ("d", "transform")}
+    return ElementTree.Element("circle", {"cx": place[1], "cy": place[2], "r": round_[1], **look})
 
 
 def _ungrouped(element: ElementTree.Element) -> list[ElementTree.Element]:
