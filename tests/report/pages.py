@@ -34,7 +34,7 @@ DATA = {
 LINK = re.compile(r"((?:\.\./)?(?:[a-z]+/)?[a-z0-9.-]+\.[a-z]+)?(?:\?[a-z0-9.-]+)?(?:#([\w-]+))?")
 INSIDE = re.compile(
     rf"(?:{'|'.join(FOLDERS)})/[a-z0-9-]+\.html|index\.html|summary\.json|table\.md|charts/index\.json|"
-    r"data/(?:index\.html|summary\.schema\.json|[a-z]+\.(?:csv(?:\.gz)?|parquet))"
+    r"data/(?:index\.html|summary\.schema\.json|[a-z]+\.(?:csv|parquet))"
 )
 
 

@@ -60,7 +60,7 @@ def test_a_comparison_knows_which_replays_have_no_page(tmp_path: Path) -> None:
 def test_numbers_do_not_depend_on_the_pages(tmp_path: Path) -> None:
     report(tmp_path / "all")
     report(tmp_path / "few", Replays(most=0))
-    for name in ("summary.json", "data/episodes.csv.gz", "data/scores.csv.gz", "table.md"):
+    for name in ("summary.json", "data/episodes.csv", "data/scores.csv", "table.md"):
         assert (tmp_path / "all" / "site" / name).read_bytes() == (tmp_path / "few" / "site" / name).read_bytes()
 
 

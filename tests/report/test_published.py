@@ -50,7 +50,7 @@ def test_the_task_s_page_has_the_papers_rows_beside_its_own(folders: tuple[Path,
 def test_no_published_number_is_in_an_estimate_a_comparison_or_a_chart(folders: tuple[Path, Path]) -> None:
     shown, plain = folders
     assert (shown / "summary.json").read_bytes() == (plain / "summary.json").read_bytes()
-    for name in ("data/scores.csv.gz", "data/episodes.csv.gz", "charts/index.json", "table.md", "index.html"):
+    for name in ("data/scores.csv", "data/episodes.csv", "charts/index.json", "table.md", "index.html"):
         assert (shown / name).read_bytes() == (plain / name).read_bytes(), name
     assert "Published results" not in (plain / "tasks" / "search-dfs.html").read_text("utf-8")
     assert not (plain / "data" / "published.csv").exists()

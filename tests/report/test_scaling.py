@@ -1,7 +1,6 @@
 """Facts of models from a file, the columns of data that they become, and charts against size and date."""
 
 import csv
-import gzip
 import json
 from datetime import date
 from itertools import combinations
@@ -92,7 +91,7 @@ def test_scores_are_drawn_against_size_and_date_with_a_line_for_each_series(tmp_
     assert intervals and all(low <= score <= high for low, score, high in intervals)
     dates = json.loads(charts["search-dfs-g-min-level-8-by-date"].read_text(encoding="utf-8"))
     assert sorted(each["at"] for each in dates["data"]["values"]) == ["2023-07-18", "2024-02-01"]
-    with gzip.open(tmp_path / "site" / "data" / "scores.csv.gz", "rt", encoding="utf-8") as file:
+    with (tmp_path / "site" / "data" / "scores.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     known = {(row["model"], row["model_name"], float(row["model_size"] or 0), row["model_date"]) for row in rows}
     assert known == {

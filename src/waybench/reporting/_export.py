@@ -1,6 +1,5 @@
 """The site's files for programs and papers: frames of episodes and scores, chart files, a table for a README."""
 
-import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files as package_files
 from itertools import chain
@@ -26,8 +25,6 @@ from waybench.reporting.tables import (
 )
 
 _SCHEMA = "summary.schema.json"
-# Frames that are long and repeat themselves: a hundred models make 20 MB of CSV, of which a thirtieth is left.
-_COMPRESSED = {"episodes", "scores"}
 
 
 def exports(
@@ -40,9 +37,9 @@ def exports(
 ) -> Iterator[tuple[str, str | bytes]]:
     """Yield names and contents of a site's files for programs, but for those of the charts.
 
-    They are data/episodes.parquet and .csv.gz (`episode_frame`), data/scores.parquet and .csv.gz (`score_frame`), other
-    frames as .parquet and .csv, data/columns.csv, which describes the columns of all, data/index.html, which does so
-    for people, the JSON Schema of summary.json as data/summary.schema.json, and table.md.
+    They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
+    other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
+    JSON Schema of summary.json as data/summary.schema.json, and table.md.
 
     Args:
         rows: The rows of all episodes.
@@ -57,7 +54,6 @@ def exports(
     sizes: dict[str, int] = {}
     for frame in frames:
         for name, content in zip(_names(frame), files(frame), strict=True):
-            content = gzip.compress(content, mtime=0) if name.endswith(".gz") else content
             sizes[name] = len(content)
             yield f"data/{name}", content
     described = column_frame(frames)
@@ -70,7 +66,7 @@ def exports(
 
 def _names(frame: Frame) -> tuple[str, str]:
     """Return the names of a frame's files: Parquet and CSV."""
-    return f"{frame.name}.parquet", f"{frame.name}.csv{'.gz' if frame.name in _COMPRESSED else ''}"
+    return f"{frame.name}.parquet", f"{frame.name}.csv"
 
 
 def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:

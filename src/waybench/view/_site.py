@@ -20,7 +20,6 @@ _MAKING = "The page of this replay is being made; it reloads when it is ready."
 _TYPES = {
     ".css": "text/css",
     ".csv": "text/csv",
-    ".gz": "application/gzip",
     ".html": "text/html",
     ".js": "text/javascript",
     ".json": "application/json",
