@@ -3,12 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from math import isqrt
+from typing import Any
 
+from waybench._late import LateModule
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.tilemap._instance import TileMap
 from waybench.envs.tilemap._proof import prove
 from waybench.envs.tilemap.worlds._biomes import BIOMES
-from waybench.envs.tilemap.worlds._world import make_world
+
+_world: Any = LateModule("waybench.envs.tilemap.worlds._world")  # it imports numpy
 
 VERSION = 1  # of the generator; part of every item's key
 LOWEST_LEVEL, HIGHEST_LEVEL = 1, 9
@@ -80,7 +83,9 @@ class WorldSource(Source[TileMap]):
         biome = sorted(BIOMES)[rng.below(len(BIOMES))] if self._biome == "any" else self._biome
         tiles = self._tiles or _draw_tiles(self._level, rng)
         name = f"{self._level}-{index}"
-        world = make_world(size, biome, tiles, self._objectives or _draw_objectives(self._level, rng), name, rng)
+        world: TileMap = _world.make_world(
+            size, biome, tiles, self._objectives or _draw_objectives(self._level, rng), name, rng
+        )
         proof = prove(world)
         world = replace(world, path_length=proof["minimum"])
         return Item(world, name, self._level, self._key, index, proof)
