@@ -66,6 +66,32 @@ def only(some: Iterable[Row]) -> Estimate:
     return found
 
 
+def test_scores_far_below_their_bound_have_the_interval_of_students_t() -> None:
+    scores = [0.0, 0.0, 3.0, 51.0]  # of at most 1320 in 60 steps
+    row = rows(played("noop", 1, 60))[0]
+    some = [
+        replace(
+            row,
+            item=str(number),
+            instance=str(number),
+            cluster=Cluster(str(number)),
+            metrics={**row.metrics, "score": score},
+            series={"unlocked": [0.0, score / 51]},
+        )
+        for number, score in enumerate(scores)
+    ]
+    found = only(some)
+    mean = found.single
+    half = stats.t.ppf(0.975, 3) * stats.sem(scores)
+    # Two of four worlds without any achievement do not make 953 points plausible, nor 16 at the second step.
+    assert mean is not None
+    assert (mean.value, mean.low) == (13.5, 0)
+    assert mean.high == pytest.approx(13.5 + half, rel=2e-3)
+    first, second = found.curves["unlocked"].steps
+    assert (first.value, first.low, first.high) == (0, None, None)
+    assert second.high == pytest.approx((13.5 + half) / 51, rel=2e-3)
+
+
 def score(some: Iterable[Row]) -> Mean:
     return only(some).aggregates["crafter_score"]
 

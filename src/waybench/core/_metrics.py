@@ -41,6 +41,9 @@ class Bounded:
             without turns has one too; None where `low` and `high` say it all.
         unbounded: Why there is no least or no greatest value, as the end of a sentence: "a plan has any length". Every
             metric without a bound says so.
+        far_bounds: Whether no player comes near the greatest value, such as that of a sum over thousands of steps.
+            Intervals of means do not use it then, and comparisons treat the metric as unbounded: there is no tie, and
+            no rare value at a bound is taken into account.
     """
 
     name: str
@@ -48,11 +51,18 @@ class Bounded:
     high: float | None = None
     range: Callable[[EpisodeRecord], Range] | None = None
     unbounded: str = ""
+    far_bounds: bool = False
 
     @property
     def bounds(self) -> Range:
         """The least and the greatest figure of a set, None if unbounded."""
         return self.low, self.high
+
+    @property
+    def interval_bounds(self) -> Range:
+        """The bounds that the interval of a mean takes into account."""
+        low, high = self.bounds
+        return low, None if self.far_bounds else high
 
     def range_of(self, record: EpisodeRecord) -> Range:
         """Return the range for a record's options and instance."""
@@ -103,8 +113,6 @@ class Metric(Bounded):
         labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
             shown by its name.
         sample_size: How many items its interval takes, where fewer are not enough; None where any number will do.
-        far_bounds: Whether no player comes near its bounds, such as those of a sum over thousands of steps. Comparisons
-            treat it as unbounded: there is no tie, and no rare value at a bound is taken into account.
     """
 
     of: Callable[[EpisodeRecord], float | None]
@@ -117,7 +125,6 @@ class Metric(Bounded):
     per: Callable[[EpisodeRecord], float] | None = None
     labels: tuple[str, ...] = ()
     sample_size: SampleSize | None = None
-    far_bounds: bool = False
 
     @property
     def bounds(self) -> Range:

@@ -33,6 +33,8 @@ def human_metric(
     setting: Callable[[EpisodeRecord], str | None],
     scores: Callable[[EpisodeRecord], Range],
     score: Callable[[EpisodeRecord], float] = final_score,
+    *,
+    far_bounds: bool = False,
 ) -> Metric:
     """Return the score on the human scale.
 
@@ -40,6 +42,7 @@ def human_metric(
         setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
         scores: EpisodeRecord -> the range of its score.
         score: EpisodeRecord -> its score.
+        far_bounds: Whether no player comes near the greatest score.
     """
 
     def scale(record: EpisodeRecord) -> Scale | None:
@@ -53,6 +56,7 @@ def human_metric(
         of=_on(scale, score),
         title="Human-normalised score",
         range=_range_on(scale, scores),
+        far_bounds=far_bounds,
         doc="(score - min) / (human - min) with the published human scores (appendix D; its formula is printed "
         "with human - score, which would give 0 for people). Only for settings and numbers of steps with published "
         "human scores.",

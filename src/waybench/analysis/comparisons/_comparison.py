@@ -262,7 +262,7 @@ def compare(
     metric = metric or bounded((first, second))
     both = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
     mine, theirs, clusters, low, high = _paired(first, second, both, metric)
-    means = [clustered_mean(values, clusters, metric.low, metric.high) for values in (mine, theirs)]
+    means = [clustered_mean(values, clusters, *metric.interval_bounds) for values in (mine, theirs)]
     difference = paired_difference(mine, theirs, clusters, low, high)
     if means[0] is None or means[1] is None or difference is None:
         return None

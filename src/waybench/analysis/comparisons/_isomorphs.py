@@ -69,7 +69,7 @@ class IsomorphEffect:
         metric = self.comparison.metric
         worst = max if metric.better == "lower" else min
         values = [worst(each) for each in self.forms.values()]
-        return clustered_mean(values, [key.cluster for key in self.forms], metric.low, metric.high) if values else None
+        return clustered_mean(values, [key.cluster for key in self.forms], *metric.interval_bounds) if values else None
 
     @property
     def more(self) -> dict[str, Json]:

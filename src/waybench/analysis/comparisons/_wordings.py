@@ -215,7 +215,7 @@ def _in_wording(scores: ItemScores) -> tuple[str, tuple[Any, ...]] | None:
 
 
 def _mean_at(keys: Sequence[ItemKey], values: Sequence[float], metric: Metric) -> Mean:
-    mean = clustered_mean(values, [key.cluster for key in keys], *metric.bounds)
+    mean = clustered_mean(values, [key.cluster for key in keys], *metric.interval_bounds)
     assert mean is not None
     return mean
 

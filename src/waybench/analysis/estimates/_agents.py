@@ -117,12 +117,12 @@ def _human(some: Sequence[Row]) -> HumanScore | None:
     found = item_values(items, metrics[0], lambda row: row.metrics.get(HUMAN))
     own_scores = item_values(items, metrics[0], lambda row: row.metrics.get(metrics[0].name))
     values, clusters = list(found.values()), [key.cluster for key in found]
-    low, high = over(next(metric for metric in metrics if metric.name == HUMAN), some).bounds
-    mean = clustered_mean(values, clusters, low, high)
-    raw = clustered_mean([own_scores[key] for key in found], clusters, *over(metrics[0], some).bounds)
+    scaled = over(next(metric for metric in metrics if metric.name == HUMAN), some)
+    mean = clustered_mean(values, clusters, *scaled.interval_bounds)
+    raw = clustered_mean([own_scores[key] for key in found], clusters, *over(metrics[0], some).interval_bounds)
     if mean is None or raw is None:
         return None
-    return HumanScore(mean, clustered_error(values, clusters), (low, high), raw)
+    return HumanScore(mean, clustered_error(values, clusters), scaled.bounds, raw)
 
 
 def _built(

@@ -265,7 +265,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     of_clusters = {metric.name: _macro(values[metric.name], metric) for metric in metrics if environment.cluster}
     of_set = {one.name: _aggregate(tried, head, one) for one in (() if guided else environment.aggregates)}
     curves = {
-        series.name: curve([row.series[series.name] for row in counted], _clusters(counted), series.low, series.high)
+        series.name: curve([row.series[series.name] for row in counted], _clusters(counted), *series.interval_bounds)
         for series in (over(one, some) for one in (environment.series if level is not None else ()))
     }
     return Estimate(
@@ -327,11 +327,11 @@ def _cluster_values(found: Measured) -> dict[Cluster, ClusterValue]:
 
 def _metric(found: Measured, metric: Metric) -> Mean | None:
     """Estimate a metric: the mean of a single attempt or, for a ratio, the ratio of the sums."""
-    return clustered_mean(list(found.values.values()), found.clusters, *metric.bounds, found.sizes)
+    return clustered_mean(list(found.values.values()), found.clusters, *metric.interval_bounds, found.sizes)
 
 
 def _macro(found: Measured, metric: Metric) -> Mean | None:
-    return macro(_cluster_values(found), *metric.bounds)
+    return macro(_cluster_values(found), *metric.interval_bounds)
 
 
 def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
@@ -353,7 +353,7 @@ def _solved(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Mean | None
 
 def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
     found = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
-    return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], metric.low, metric.high)
+    return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], *metric.interval_bounds)
 
 
 def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:

@@ -116,7 +116,7 @@ METRICS = agent_metrics(
         high=len(ACHIEVEMENTS),
         doc="Number of the 22 achievements unlocked.",
     ),
-    human_metric(setting, _scores),
+    human_metric(setting, _scores, far_bounds=True),
     *(_death(cause, title, doc) for cause, (title, doc) in _DEATHS.items()),
     *_UNLOCKED,
     steps=_steps,
@@ -129,6 +129,7 @@ SERIES = (
         title="Achievements so far",
         low=0,
         high=len(ACHIEVEMENTS),
+        far_bounds=True,  # at an early step hardly any can have been unlocked
         doc="Number of the 22 achievements unlocked up to this step.",
     ),
 )
