@@ -121,7 +121,7 @@ def test_what_a_task_fixes_is_the_default_of_its_environment() -> None:
 def test_a_task_of_several_environments_names_them() -> None:
     with pytest.raises(UsageError, match=r"aqa plays several environments: choose one of search/guessnum, "):
         resolve_environment("aqa")
-    with pytest.raises(UsageError, match=r"unknown environment 'alica': did you mean 'alicia'\?"):
+    with pytest.raises(UsageError, match=r"unknown environment 'alica': did you mean 'alicia'\?$"):
         waybench.load("alica")
 
 

@@ -4,6 +4,7 @@ import difflib
 import re
 from collections.abc import Iterable
 
+_MANY = 20  # names, which are listed only if none of them is like the one that was given
 _LONG_WORD = re.compile(r"\S{201,}")
 
 
@@ -47,5 +48,6 @@ def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = (
     """
     names = sorted({*known})
     near = [meant] if meant else difflib.get_close_matches(given[:80], sorted({*names, *also}), n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown {kind} {given[:80]!r}: {hint}choose from {', '.join(names)}"
+    hint = f"did you mean {near[0]!r}?" if near else ""
+    choice = "" if near and len(names) > _MANY else f"choose from {', '.join(names)}"
+    return f"unknown {kind} {given[:80]!r}: {' '.join(filter(None, (hint, choice)))}"
