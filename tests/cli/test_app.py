@@ -106,9 +106,7 @@ def test_version(command: Command) -> None:
 
 
 def test_unknown_command_gets_a_proposal(command: Command) -> None:
-    assert "did you mean 'generate'? choose from commit, compare, completion, data, demo" in one_line_error(
-        command("genrate")
-    )
+    assert "unknown command 'genrate': did you mean 'generate'?" in one_line_error(command("genrate"))
 
 
 @pytest.mark.parametrize("args", [("--bogus",), ("generate",), ("generate", "maze", "--cuont", 1), ("score",)])
