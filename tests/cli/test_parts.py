@@ -155,6 +155,7 @@ def test_parts_write_what_one_run_writes_and_continue_it(command: Command, tmp_p
     assert sorted(path.name for path in parts.glob("*.eval")) == logs
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("watchdog")
 def test_shards_are_one_run_in_reports_and_in_submissions(command: Command, tmp_path: Path) -> None:
     run = ("run", "dfs", "hanoi_4", "--limit", "3", *MODELS, "--display", "none", "--out")

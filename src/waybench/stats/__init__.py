@@ -13,7 +13,8 @@ from waybench.stats._adaptive import (
     StoppingRule,
     Trial,
 )
-from waybench.stats._curves import FIXED_DESIGN, Curves, Fit, Shape, fitted, quantiles
+from waybench.stats._curves import FIXED_DESIGN, Curves, Shape, quantiles
+from waybench.stats._fit import Fit, fitted
 from waybench.stats._forecast import forecast, simulated
 from waybench.stats._horizon_ratios import HorizonRatio, horizon_ratio
 from waybench.stats._trials import Array, Trials

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from waybench._late import LateModule
-from waybench.stats._curves import Curves, Fit, Shape
+from waybench.stats._curves import Curves, Shape
+from waybench.stats._fit import Fit
 from waybench.stats._trials import Array, Indices, Trials
 
 if TYPE_CHECKING:

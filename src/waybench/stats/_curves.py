@@ -1,15 +1,13 @@
 """Success by difficulty: a distribution over psychometric curves with an upper asymptote below 1."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waybench._late import LateModule
-from waybench.stats._monotone import LEAST_CONFIDENCE, fits, monotone_bounds
 from waybench.stats._trials import Array, Indices, Trials
 
 if TYPE_CHECKING:
@@ -22,9 +20,8 @@ _STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usua
 _LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
 _BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
 _LEAST_WIDTH = 1.0
-_CELLS = 1000  # of rates, for their intervals
-_MOST_GRIDS = 2  # that are kept: each takes up to 100 MB with what it keeps
-_NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
+CELLS = 1000  # of rates, for their intervals
+NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
 # Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
 _LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
     "logistic": (lambda x: special.expit(-x), lambda share: -special.logit(share), 1.0),
@@ -163,7 +160,7 @@ class Curves:
             tails, span = self._tails_at(at), 1 - self.guess - self.lapse
             cells = np.empty((len(at), len(self.guess)), dtype=np.int16)
             for number, column in enumerate(tails.T.copy()):
-                cells[number] = np.minimum((self.guess + span * column[self._row]) * _CELLS, _CELLS - 1)
+                cells[number] = np.minimum((self.guess + span * column[self._row]) * CELLS, CELLS - 1)
             self._cells = places, cells
         return self._cells[1]
 
@@ -235,7 +232,7 @@ class Curves:
 
 def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[float]:
     """Return quantiles of a distribution on a grid of values, linear between them."""
-    relevant = weights > _NO_WEIGHT * weights.max()
+    relevant = weights > NO_WEIGHT * weights.max()
     values, weights = values[relevant], weights[relevant]
     order = np.argsort(values)
     below = np.cumsum(weights[order]) - weights[order] / 2
@@ -245,181 +242,3 @@ def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[fl
     interpolated = np.interp(shares, below[finite], values[order][finite])
     hidden = float(weights[order][~finite].sum())  # of curves that are nowhere above the share
     return [-np.inf if share < hidden else float(value) for share, value in zip(shares, interpolated, strict=True)]
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The posterior distribution of curves.
-
-    Attributes:
-        curves: The curves.
-        trials_done: What was tried.
-        design: By how much trials that were drawn together say less than as many apart (the design effect).
-        is_adaptive: Whether an adaptive search chose the trials, which closes the gaps around the horizon itself.
-    """
-
-    curves: Curves
-    trials_done: Trials
-    design: float = 1.0
-    is_adaptive: bool = False
-
-    @cached_property
-    def weights(self) -> Array:
-        """The posterior probability of each curve."""
-        return self.curves.posterior(self.curves.log_likelihood(self.trials_done) / self.design)
-
-    @cached_property
-    def _relevant(self) -> tuple[Indices, Array]:
-        """The numbers of the curves that are probable enough to count, and their probabilities."""
-        relevant = np.flatnonzero(self.weights > _NO_WEIGHT * self.weights.max())
-        return relevant, self.weights[relevant]
-
-    def rate(self, at: Array) -> Array:
-        """Return the expected success rate at some difficulties."""
-        return self.curves.sums(at, self.weights[None])[0]
-
-    def band(self, at: Array, confidence: float) -> tuple[Array, Array]:
-        """Return the ends of the success rate's interval at each of some difficulties, to a thousandth.
-
-        Each interval is by itself: it holds the rate at its difficulty with the confidence, not the whole curve.
-
-        Args:
-            at: The difficulties.
-            confidence: Of each interval.
-        """
-        rest = (1 - confidence) / 2
-        relevant, weights = self._relevant
-        ends = np.empty((2, len(at)))
-        # Sums by cell, for to sort all rates at every difficulty takes several times as long.
-        for number, cells in enumerate(self.curves.cells(at)):
-            below = np.cumsum(np.bincount(cells[relevant], weights=weights, minlength=_CELLS))
-            ends[:, number] = np.searchsorted(below, np.array([rest, 1 - rest]) * below[-1])
-        low, high = (ends + 0.5) / _CELLS
-        return low, high
-
-    def horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
-        """Return the median of the difficulty at which a share is solved, and the ends of its interval.
-
-        Args:
-            share: The share.
-            confidence: Of the interval.
-        """
-        rest = (1 - confidence) / 2
-        relevant, weights = self._relevant
-        bounds = quantiles(self.curves.reaches(share)[relevant], weights, (0.5, rest, 1 - rest))
-        median, low, high = (self.curves.shape.back(bound) for bound in bounds)
-        return median, low, high
-
-    @cached_property
-    def is_adequate(self) -> bool:
-        """Whether the trials agree with the most probable curve; False where they have a plateau or a dip."""
-        best = np.zeros(len(self.weights), dtype=np.bool_)
-        best[int(self.weights.argmax())] = True
-        # A trial that is the mean of several attempts counts once: if attempts end with a success, it is not a mean of
-        # as many independent ones.
-        trials = self.trials_done.weighted(1 / max(self.design, 1.0))
-        return fits(trials, self.curves.rates(trials.at, best)[0])
-
-    @cached_property
-    def _independent(self) -> Trials:
-        """As many independent trials as these are worth."""
-        return self.trials_done.weighted(1 / self.design)
-
-    def least_interval(self, share: float, confidence: float) -> tuple[float, float]:
-        """Return what an interval of a horizon has to contain, whatever the curves say.
-
-        This is where the success rate most probably crosses the share if nothing is assumed but that it falls: curves
-        without plateaus would place the horizon too precisely. If the curves do not fit, these bounds have the
-        interval's own confidence.
-
-        Args:
-            share: The share.
-            confidence: Of the interval.
-
-        Returns:
-            The bounds, infinite where they are outside the tried difficulties; the reverse, so that they hold nothing,
-            if there is no success or no failure.
-        """
-        trials = self._independent
-        if not 0 < trials.solved.sum() < trials.trials.sum():
-            return np.inf, -np.inf
-        # Each of the two ends is tested by itself.
-        return monotone_bounds(trials, share, LEAST_CONFIDENCE if self.is_adequate else 2 * confidence - 1)
-
-    def spanned_horizon(self, share: float, confidence: float) -> tuple[float, float, float]:
-        """Return a horizon whose interval contains the gap between tried difficulties that its median lies in.
-
-        Nothing was tried within that gap. Where every item was solved at its lower end and none at its upper end, the
-        data fit a step anywhere between the two equally well, and a narrower interval would come from the prior of
-        slopes alone. The interval contains `least_interval`, too. For the trials of an adaptive search it is
-        `horizon`, unless the curves do not fit.
-
-        Args:
-            share: The share.
-            confidence: Of the interval, at least.
-        """
-        median, low, high = self.horizon(share, confidence)
-        if self.is_adaptive and self.is_adequate:
-            return median, low, high
-        least, most = self.least_interval(share, confidence)
-        at = self.trials_done.at
-        if at[0] <= median <= at[-1]:
-            low = min(low, float(at[at <= median][-1]))
-            high = max(high, float(at[at >= median][0]))
-        return median, min(low, least), max(high, most)
-
-
-_grids: list[Curves] = []
-
-
-def _grid(shape: Shape, lowest: float, highest: float) -> Curves:
-    """Return a grid of curves; the last few are kept, for fits of several players over a range use the same ones."""
-    for number, known in enumerate(_grids):
-        if (known.shape, known.lowest, known.highest) == (shape, lowest, highest):
-            _grids.append(_grids.pop(number))
-            return known
-    _grids.append(Curves(shape, lowest, highest))
-    for known in _grids[:-_MOST_GRIDS]:
-        known.forget()  # fits still have it
-    del _grids[:-_MOST_GRIDS]
-    return _grids[-1]
-
-
-def fitted(
-    shape: Shape,
-    at: Array,
-    solved: Array,
-    clusters: Sequence[int],
-    sizes: Sequence[int] | None = None,
-    searched: tuple[float, float] | None = None,
-) -> Fit:
-    """Return the curves after some trials.
-
-    Trials of one cluster depend on each other. Their log-likelihood is divided by the design effect, the ratio of what
-    the clusters' residuals vary by to what they would if trials were independent: a quasi-likelihood (McCullagh,
-    Annals of Statistics 11, 1983), whose posterior is as wide as the clustered variance says. It is not below 1, or
-    where a trial is the mean of several attempts, not below what it would be if these were independent.
-
-    Args:
-        shape: What is taken for granted.
-        at: Each trial's difficulty.
-        solved: 1 where it was solved, 0 where not; between them where a trial is the mean of several attempts.
-        clusters: Number of each trial's cluster, from 0.
-        sizes: Number of attempts that each trial is the mean of; 1 by default.
-        searched: The least and the greatest difficulty that an adaptive search could try, if one chose the trials.
-    """
-    places, where = np.unique(at, return_inverse=True)
-    trials_done = Trials(
-        places, np.bincount(where, weights=solved).astype(np.float64), np.bincount(where).astype(np.float64)
-    )
-    curves = _grid(shape, *(searched or (float(places[0]), float(places[-1]))))
-    plain = Fit(curves, trials_done, is_adaptive=searched is not None)
-    groups = max(clusters) + 1
-    least = 1.0 if sizes is None else float(np.mean(1 / np.asarray(sizes)))
-    if groups == len(at) and least == 1:
-        return plain
-    rate = plain.rate(places)[where]
-    residuals = np.bincount(clusters, weights=solved - rate)
-    expected = float((rate * (1 - rate)).sum())
-    design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
-    return replace(plain, design=max(least, design))

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from waybench.stats._adaptive import HORIZON_CONFIDENCE
-from waybench.stats._curves import Fit, quantiles
+from waybench.stats._curves import quantiles
+from waybench.stats._fit import Fit
 from waybench.stats._trials import Array
 
 _POINTS = 400  # equally probable values that stand for a posterior
