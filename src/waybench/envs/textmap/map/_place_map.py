@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from waybench.core import UsageError, unknown
+from waybench.core import UsageError
 
 NEVER = 9999  # step of an event that never happens, as in the published files
 
@@ -86,15 +86,6 @@ class PlaceMap:
     def last_step(self) -> int:
         """Number of the walkthrough's last step; 0 if it has none."""
         return self.steps[-1].number if self.steps else 0
-
-    def check_place(self, name: str) -> None:
-        """Check that a place is on the map.
-
-        Raises:
-            UsageError: If it is not on the map.
-        """
-        if name not in self.places:
-            raise UsageError(f"map {self.name}: {unknown('place', name, self.places)}")
 
     def edge(self, source: str, action: str, target: str) -> Edge:
         """Return the move with these names.
