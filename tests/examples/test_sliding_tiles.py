@@ -62,7 +62,7 @@ def test_every_command_knows_it(run: Run) -> None:
     assert [json.loads(line)["proof"] for line in lines] == [{"minimum": 10}] * 3
     assert run("waybench", "generate", "tiles", "--level", "10", "--count", "3").splitlines() == lines
     played = run("waybench", "play", "tiles", "--hints", text="hint\nsideways\nquit\n")
-    assert "Hint: " in played and "Answer with one of up, down, left, right." in played
+    assert "Hint: " in played and "Not understood (it does not count as a reply)." in played
     replies = json.dumps({**json.loads(lines[0]), "env": "tiles", "replies": ["no"]})
     scored = json.loads(run("waybench", "score", "-", text=replies))
     assert scored["turns"][0]["outcome"] == "unparsed"

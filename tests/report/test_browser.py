@@ -155,8 +155,9 @@ def test_a_chart_shows_the_means_of_the_episodes(visit: Visits, site: Path) -> N
     figure = visit(site, "families/maze-alicia.html").locator("section:has(> #maze-alicia) figure .wide")
     marks = [
         (title, float(place))
-        for title, place in figure.locator("path:has(title)").evaluate_all(
-            "all => all.map(each => [each.textContent, each.getAttribute('transform').match(/,([-\\d.]+)\\)/)[1]])"
+        for title, place in figure.locator(":is(path, circle):has(title)").evaluate_all(
+            "all => all.map(each => [each.textContent,"
+            " each.getAttribute('cy') ?? each.getAttribute('transform').match(/,([-\\d.]+)\\)/)[1]])"
         )
     ]
     shown = [re.fullmatch(r"(.*), (\d+): ([\d.]+)(?: \(.*\))?", title) for title, _ in marks]
