@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waybench._extras import says_missing_extra
-from waybench.core import INTERFACE, TOOLS, Json, Picture, UsageError, read_prices, resolve
+from waybench.core import INTERFACE, TOOLS, Json, Picture, UsageError, read_prices
 
 if TYPE_CHECKING:
     from waybench.analysis.logs import Skipped
@@ -77,7 +77,7 @@ def evaluate(
     picture: Picture | None = None
     for name in [tasks] if isinstance(tasks, str) else tasks:
         entry = find_task(name)
-        checked = resolve(entry.options, parameters, f"parameter of {entry.name}")
+        checked = entry.resolve(parameters)
         chosen.append(partial(load_task(entry), **{given: checked[given] for given in parameters}))
         picture = picture or task_picture(entry, checked)
     run(

@@ -177,7 +177,7 @@ def _given(
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
     if task.climb is not None and level is not None:  # of all its levels, the one that is asked for
         del given["level"]
-    checked = resolve_key(resolve(task.options, given, f"parameter of {task.name}"))
+    checked = resolve_key(task.resolve(given))
     if task.climb is not None:
         checked["level"] = checked[task.climb.first] if level is None else level
     return checked

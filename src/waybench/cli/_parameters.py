@@ -9,7 +9,7 @@ from typing import Any
 
 from waybench.cli._choice import assignments
 from waybench.cli._keys import check_visible_key
-from waybench.core import Json, UsageError, may_be_secret, resolve
+from waybench.core import Json, UsageError, may_be_secret
 from waybench.tasks import TaskEntry
 
 
@@ -96,7 +96,7 @@ def runs_of(
             }
             if prices and "prices" in _options(entry):
                 own["prices"] = str(prices)
-            checked = resolve(entry.options, own, f"parameter of {entry.name}")
+            checked = entry.resolve(own)
             run = entry, {name: checked[name] for name in own}
             if run not in runs:  # a parameter with several values may not be this task's
                 runs.append(run)
@@ -114,7 +114,7 @@ def task_args(entry: TaskEntry, given: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: For an unknown parameter or an unfit value.
     """
-    checked = resolve(entry.options, given, f"parameter of {entry.name}")
+    checked = entry.resolve(given)
     return {name: checked[name] for name in given}
 
 
@@ -141,7 +141,7 @@ def _takers(name: str, entries: Sequence[TaskEntry]) -> Iterator[TaskEntry]:
 def _unknown(name: str, entries: Sequence[TaskEntry]) -> str:
     named = _task_of(name, entries)
     if named is not None:
-        resolve(named.options, {_plain(name, named): ""}, f"parameter of {named.name}")  # which says what there is
+        named.resolve({_plain(name, named): ""})  # which says what there is
     known = sorted({option for entry in entries for option in _options(entry)})
     close = get_close_matches(name, known, 1)
     hint = f"did you mean {close[0]}?" if close else "`waybench list TASK` shows a task's parameters"

@@ -23,7 +23,6 @@ from waybench.core import (
     is_template_name,
     key_label,
     label_in_log,
-    resolve,
 )
 from waybench.envs import registry
 from waybench.tasks import TaskEntry, find_task
@@ -122,7 +121,7 @@ def usable(
         given[WORDING] = f"file:{_write(folder, f'{_plain(stem)}.toml', content)}"
     if data_dir is not None and any(option.name == "data_dir" for option in entry.options):
         given["data_dir"] = data_dir
-    return resolve(entry.options, given, f"parameter of {entry.name}")
+    return entry.resolve(given)
 
 
 def _names_file(option: Option, value: Json, template: Json) -> bool:

@@ -273,9 +273,10 @@ class _Verification:
 
     def _covered(self) -> Iterator[Coverage | None]:
         """Yield how the records of each run cover its task; None where there are not all records."""
+        names = [_but_for_shard(run) for run in self._runs]
         shards: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for run, state in zip(self._runs, self._states, strict=True):
-            shards[_but_for_shard(run)][str(run["parameters"].get(SHARD) or "")] += len(state.lines)
+        for name, run, state in zip(names, self._runs, self._states, strict=True):
+            shards[name][str(run["parameters"].get(SHARD) or "")] += len(state.lines)
 
         def work(number: int) -> Coverage | None:
             state = self._states[number]
@@ -286,7 +287,7 @@ class _Verification:
                 self._archive,
                 lambda key: self._spool.get((number, state.lines[key])),
                 state.lines,
-                shards=shards[_but_for_shard(self._runs[number])],
+                shards=shards[names[number]],
                 levels=state.levels,
                 keys=self._keys,
                 data_dir=self._data_dir,

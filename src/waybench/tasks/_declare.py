@@ -23,7 +23,6 @@ from waybench.core import (
     UsageError,
     is_template_name,
     named_prefix,
-    resolve,
 )
 from waybench.envs import registry
 from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
@@ -50,7 +49,7 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
 
     def run(**given: Any) -> Task:
         with one_line_errors():
-            checked = resolve_key(resolve(entry.options, given, f"parameter of {entry.name}"))
+            checked = resolve_key(entry.resolve(given))
             version = max(registry.load(env_id).version for env_id in entry.envs)
             # Another version of the search would continue an unfinished one with other items.
             version += entry.horizon.revision + SEARCH_REVISION if entry.horizon is not None else 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from waybench.core import HorizonSpec, Json, Option
+from waybench.core import HorizonSpec, Json, Option, resolve
 from waybench.envs import registry
 from waybench.tasks._shard import SHARD_OPTION
 
@@ -75,6 +75,14 @@ class TaskEntry:
     def options(self) -> tuple[Option, ...]:
         """Its parameters."""
         return self.declare() if self.is_adaptive else (*self.declare(), SHARD_OPTION)
+
+    def resolve(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all of its parameters: those that are given, checked, and the defaults of the others.
+
+        Raises:
+            UsageError: For an unknown parameter or an unfit value.
+        """
+        return resolve(self.options, given, f"parameter of {self.name}")
 
     @property
     def is_adaptive(self) -> bool:

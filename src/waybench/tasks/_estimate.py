@@ -15,7 +15,6 @@ from waybench.core import (
     WaybenchError,
     evenly_chosen,
     plural,
-    resolve,
     short_count,
 )
 from waybench.envs import registry
@@ -70,7 +69,7 @@ class TaskQuote:
 
     def __init__(self, entry: TaskEntry, args: Mapping[str, Any]) -> None:
         self._entry = entry
-        self._given = resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
+        self._given = resolve_key(entry.resolve(args))
         self._levels: AllLevels | None = None
         self._estimate = Estimate(0, 0, None, None)
         if entry.climb is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from waybench.core import SHARD, Picture, Price, resolve
+from waybench.core import SHARD, Picture, Price
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._items import sample_picture, task_items
 from waybench.tasks._keys import resolve_key
@@ -48,7 +48,7 @@ def count_episodes(entry: TaskEntry, args: Mapping[str, Any]) -> int | None:
     """
     if entry.is_adaptive:
         return None
-    return sum(item.attempts for item in task_items(entry.parts, _checked(entry, args)))
+    return sum(item.attempts for item in task_items(entry.parts, resolve_key(entry.resolve(args))))
 
 
 def shards_of(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Mapping[str, Any]]:
@@ -64,13 +64,9 @@ def shards_of(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Map
     """
     if count == 1 or entry.is_adaptive or args.get(SHARD) is not None:
         return [args]
-    items = sum(1 for _ in task_items(entry.parts, _checked(entry, args)))
+    items = sum(1 for _ in task_items(entry.parts, resolve_key(entry.resolve(args))))
     count = min(count, items)
     return [{**args, SHARD: f"{number}/{count}"} for number in range(1, count + 1)] if count > 1 else [args]
-
-
-def _checked(entry: TaskEntry, args: Mapping[str, Any]) -> Mapping[str, Any]:
-    return resolve_key(resolve(entry.options, args, f"parameter of {entry.name}"))
 
 
 def task_picture(entry: TaskEntry, args: Mapping[str, Any]) -> Picture | None:
@@ -83,4 +79,4 @@ def task_picture(entry: TaskEntry, args: Mapping[str, Any]) -> Picture | None:
     Raises:
         UsageError: If a parameter is unfit.
     """
-    return sample_picture(entry.parts, resolve(entry.options, args, f"parameter of {entry.name}"))
+    return sample_picture(entry.parts, entry.resolve(args))

@@ -101,7 +101,7 @@ SCORE = Metric(
     range=_scores,
     floor=lambda record: 0.0,
     ceiling=lambda record: float(len(ACHIEVEMENTS) * _steps(record)),
-    far_bounds=True,  # all achievements at the first step; people come to an eightieth of that
+    far_bounds=True,  # all achievements at the first step; people reach an eightieth of that
     doc="Number of achievements unlocked so far, summed over the steps (section 4.2); the published human mean is "
     "2680.",
 )
