@@ -23,7 +23,7 @@ from waybench.analysis import read_logs
 from waybench.analysis.comparisons import wording_effects
 from waybench.analysis.logs import Skipped, run_infos
 from waybench.analysis.results import row
-from waybench.core import Episode, Picture, UsageError, play_out, policy, replay
+from waybench.core import Episode, Picture, PromptKinds, UsageError, play_out, policy, replay
 from waybench.eval import open_model
 from waybench.eval._images import png
 from waybench.eval._preflight import check_models, refuse_text_models
@@ -176,7 +176,7 @@ def test_a_model_that_takes_no_pictures_is_refused_before_the_run() -> None:
         return Answer("no images, please", status=400) if sees(messages) else Answer("OK")
 
     with model_server(script) as server, pytest.raises(UsageError) as caught:
-        check_models([open_model(MODEL, server.url, {})], 60, picture=opening(5))
+        check_models([open_model(MODEL, server.url, {})], 60, prompts=PromptKinds(opening(5)))
     assert str(caught.value).startswith(f"model '{MODEL}': takes no picture of 768 pixels (Error code: 400")
     assert "no images, please" in str(caught.value)
     assert "choose a model that reads images, or a wording without pictures" in str(caught.value)
@@ -190,11 +190,11 @@ def test_a_picture_beyond_the_providers_limit_is_refused_before_the_run() -> Non
         return Answer("image too large", status=413) if large else Answer("OK")
 
     with model_server(script) as server:
-        check_models([open_model(MODEL, server.url, {})], 60, picture=opening(5))
+        check_models([open_model(MODEL, server.url, {})], 60, prompts=PromptKinds(opening(5)))
         with pytest.raises(
             UsageError, match=r"takes no picture of 1024 pixels .*image too large.* a smaller image_size"
         ):
-            check_models([open_model(MODEL, server.url, {})], 60, picture=opening(5, image_size=1024))
+            check_models([open_model(MODEL, server.url, {})], 60, prompts=PromptKinds(opening(5, image_size=1024)))
 
 
 def by_sight(messages: list[dict[str, Any]], before: int) -> Answer:

@@ -17,7 +17,7 @@ from tests.conftest import PATIENCE
 from tests.eval.play import comparable, environment, records, waybench_
 from waybench.core import Episode, play_out, policy, replay
 from waybench.eval import episode, play, stored_record, to_sample
-from waybench.eval._guard import escape_surrogates
+from waybench.eval._guard import wrap_model
 from waybench.eval._sample import Chat, store_episode
 from waybench.tasks import _registry
 
@@ -135,7 +135,7 @@ def test_guard_escapes_lone_surrogates_once() -> None:
         api = Provider()
 
     model: Any = FakeModel()
-    assert escape_surrogates(escape_surrogates(model)) is model
+    assert wrap_model(model) is wrap_model(model)
     output, call = asyncio.run(model.api.generate())
     assert len(calls) == 1
     assert output.completion == "a\\ud800b" and call.response == {"text": ["\\udfff"]}

@@ -11,7 +11,7 @@ import waybench
 from tests.eval.model_server import Answer, Script, model_server
 from tests.eval.play import MAZES, MODEL, records, solution, waybench_
 from tests.submission.test_verify import edit_log
-from waybench.core import EpisodeRecord, Item, Outcome, UsageError, read_calls, replay
+from waybench.core import EpisodeRecord, Item, Outcome, PromptKinds, UsageError, read_calls, replay
 from waybench.eval import open_model
 from waybench.eval._preflight import check_models
 from waybench.submission import verify_logs
@@ -118,7 +118,7 @@ def test_embedded_players_act_and_their_logs_are_verified(task: str, options: di
 
 def problem(script: Script) -> str:
     with model_server(script) as server, pytest.raises(UsageError) as caught:
-        check_models([open_model(MODEL, server.url, {})], 60, tools=True)
+        check_models([open_model(MODEL, server.url, {})], 60, prompts=PromptKinds(has_tools=True))
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -138,10 +138,10 @@ def test_a_server_without_tools_is_refused_before_the_run() -> None:
     assert "it answered without one ('Sure, OK.')" in problem(lambda messages, before: Answer("Sure, OK."))
     assert "refuses the key" in problem(lambda messages, before: Answer(status=401))
     with model_server(lambda messages, before: READY) as server:
-        assert check_models([open_model(MODEL, server.url, {})], 60, tools=True)
+        assert check_models([open_model(MODEL, server.url, {})], 60, prompts=PromptKinds(has_tools=True))
     assert server.asked.total() == 1 and server.bodies[0]["tool_choice"] == "required"
     with model_server(lambda messages, before: Answer(status=400)) as server:  # it says nothing of tools
-        assert check_models([open_model(MODEL, server.url, {})], 60, tools=True)
+        assert check_models([open_model(MODEL, server.url, {})], 60, prompts=PromptKinds(has_tools=True))
 
 
 def test_a_model_of_this_machine_without_tools_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

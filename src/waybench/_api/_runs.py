@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from waybench._extras import says_missing_extra
-from waybench.core import INTERFACE, TOOLS, Json, Picture, UsageError, read_prices
+from waybench.core import Json, PromptKinds, UsageError, read_prices
 
 if TYPE_CHECKING:
     from waybench.analysis.logs import Skipped
@@ -71,15 +71,15 @@ def evaluate(
         waybench.core.UsageError: For an unknown task, model or parameter; if `waybench[eval]` is not installed.
     """
     from waybench.eval import evaluate as run  # these import the evaluation engine, which takes seconds
-    from waybench.tasks import find_task, load_task, task_picture
+    from waybench.tasks import find_task, load_task, task_prompts
 
     chosen: list[Callable[[], Any]] = []
-    picture: Picture | None = None
+    prompts = PromptKinds()
     for name in [tasks] if isinstance(tasks, str) else tasks:
         entry = find_task(name)
         checked = entry.resolve(parameters)
         chosen.append(partial(load_task(entry), **{given: checked[given] for given in parameters}))
-        picture = picture or task_picture(entry, checked)
+        prompts |= task_prompts(entry, checked)
     run(
         chosen,
         [models] if isinstance(models, str) else list(models),
@@ -88,8 +88,7 @@ def evaluate(
         model_args=model_args,
         config=config,
         rerun=rerun,
-        picture=picture,
-        tools=parameters.get(INTERFACE) == TOOLS,
+        prompts=prompts,
     )
     return read_logs(out)
 

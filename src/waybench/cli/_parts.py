@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,9 @@ from waybench.cli._budget import NO_LIMIT, RunBudget
 from waybench.cli._output import to_stderr
 from waybench.cli._parts_progress import ended_text, reported
 from waybench.core import (
-    INTERFACE,
     SHARD,
-    TOOLS,
     Price,
+    PromptKinds,
     UsageError,
     WaybenchError,
     credentials,
@@ -25,7 +24,7 @@ from waybench.core import (
 from waybench.data import cache_dir
 from waybench.envs import registry
 from waybench.scale import Executor, Folder, digest, mirrored
-from waybench.tasks import find_task, load_task, shards_of, task_picture
+from waybench.tasks import find_task, load_task, shards_of, task_prompts
 
 _checked: set[str] = set()  # models that have answered this process, and need no check before their next part
 
@@ -147,11 +146,9 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
 def part_arguments(part: RunPart) -> tuple[list[Callable[[], Any]], dict[str, Any]]:
     """Return the tasks of a part, and the other arguments of `evaluate`."""
     entries = [(find_task(name), args) for name, args in part.tasks]
-    pictures = (task_picture(entry, args) for entry, args in entries)
     more = {
         **part.settings,
-        "picture": next((one for one in pictures if one is not None), None),
-        "tools": any(args.get(INTERFACE) == TOOLS for _, args in entries),
+        "prompts": reduce(PromptKinds.__or__, (task_prompts(entry, args) for entry, args in entries)),
     }
     return [partial(load_task(entry), **args) for entry, args in entries], more
 

@@ -55,7 +55,7 @@ from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, One
 from waybench.core._option_axes import OPTION_AXES
 from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, SHARD, WORDING, Option, resolve
 from waybench.core._picture import DrawPicture, Picture
-from waybench.core._play import Play, wording_name
+from waybench.core._play import TEXT_PROMPTS, Play, PromptKinds, wording_name
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -151,6 +151,7 @@ __all__ = [
     "SHARD",
     "STRONG_BITS",
     "TEMPLATE",
+    "TEXT_PROMPTS",
     "TOOLS",
     "TOOLS_PREFIX",
     "TRUNCATED",
@@ -224,6 +225,7 @@ __all__ = [
     "Price",
     "ProbeRecord",
     "Program",
+    "PromptKinds",
     "Range",
     "ReferenceScores",
     "Registry",

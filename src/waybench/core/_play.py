@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from waybench.core._context import CONTEXT_TOKENS, Others, in_context, take_context, without_context
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Game, I, Json, Limits, S
 from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
 from waybench.core._options import IMAGE_WORDINGS, WORDING, resolve
+from waybench.core._picture import Picture
 from waybench.core._prefix import PREFIX, PREFIX_REPLIES, take_prefix
 from waybench.core._random import Stream
 from waybench.core._record import TurnRecord
@@ -51,6 +52,29 @@ class Play(Generic[I, S, A]):
     def limits_on(self, instance: I) -> Limits:
         """Return the limits of an episode on an instance."""
         return _with_turns(self.limits, self.most_turns(instance))
+
+
+class PromptKinds(NamedTuple):
+    """What a model has to take beside texts of the user.
+
+    Attributes:
+        picture: A picture like those of the messages; None if they have none.
+        has_tools: Whether the player acts by tools.
+        has_system: Whether there are system messages.
+    """
+
+    picture: Picture | None = None
+    has_tools: bool = False
+    has_system: bool = False
+
+    def __or__(self, other: "PromptKinds") -> "PromptKinds":
+        """Return what a model has to take for both."""
+        return PromptKinds(
+            self.picture or other.picture, self.has_tools or other.has_tools, self.has_system or other.has_system
+        )
+
+
+TEXT_PROMPTS = PromptKinds()
 
 
 @lru_cache(maxsize=256)  # most episodes have those of another one, and `replace` takes long

@@ -5,7 +5,7 @@ from waybench.eval._agents import agent_sandbox
 from waybench.eval._engine import check_folder, evaluate, open_model
 from waybench.eval._errors import one_line_errors
 from waybench.eval._function import FunctionModel
-from waybench.eval._guard import escape_surrogates
+from waybench.eval._guard import wrap_model
 from waybench.eval._ladder import Ladder
 from waybench.eval._part import part_files
 from waybench.eval._probes import forked, read_plan
@@ -39,7 +39,6 @@ __all__ = [
     "declared",
     "episode",
     "episode_tokens",
-    "escape_surrogates",
     "evaluate",
     "finished_record",
     "forked",
@@ -54,4 +53,5 @@ __all__ = [
     "stored_record",
     "strata",
     "to_sample",
+    "wrap_model",
 ]

@@ -18,11 +18,12 @@ from inspect_ai.log import EvalLog, EvalLogInfo, list_eval_logs, read_eval_log, 
 from inspect_ai.model import GenerateConfig, Model, get_model
 from pydantic import ValidationError
 
-from waybench.core import EMBEDDED, Json, Picture, UsageError
+from waybench.core import EMBEDDED, TEXT_PROMPTS, Json, PromptKinds, UsageError
 from waybench.eval._collection import earlier_objects_kept
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._function import engine_name
+from waybench.eval._guard import wrap_model
 from waybench.eval._lock import locked
 from waybench.eval._part import selected_tasks
 from waybench.eval._preflight import PATIENCE, check_models, refuse_text_models, refuse_without_tools
@@ -32,6 +33,7 @@ from waybench.eval._room import full_message, is_full, says_full
 from waybench.eval._run_journals import RunJournals, interrupt
 from waybench.eval._run_progress import RunProgress
 from waybench.eval._secrets import Secrets, follow_older_logs, hiding, seal
+from waybench.eval._sent_form import SentForm
 from waybench.eval._stopped import mark_stopped
 
 _MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
@@ -58,8 +60,7 @@ def evaluate(
     warn: Callable[[str], None] | None = None,
     progress: RunProgress | None = None,
     check: bool = False,
-    picture: Picture | None = None,
-    tools: bool = False,
+    prompts: PromptKinds = TEXT_PROMPTS,
 ) -> list[str]:
     """Run tasks with models as an Inspect eval set in a folder; replies that the folder holds are not requested again.
 
@@ -80,9 +81,8 @@ def evaluate(
         progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows. If it
             has a budget, the run stops as by Ctrl-C when that is spent; this needs the main thread.
         check: Whether to send one short request to each model first (`check_models`).
-        picture: A picture like those of the tasks, if their wording has pictures; models that are known to read text
-            only are refused, and the check sends it.
-        tools: Whether some of the tasks are played by tools, so that models without them are refused.
+        prompts: What the models have to take for the tasks; models that are known not to are refused, and the check
+            sends it.
 
     Returns:
         What is not finished, as "task with model".
@@ -96,21 +96,34 @@ def evaluate(
     check_folder(out)
     _check_generation(config or {})
     ready = _open_models(models, model_base_url, model_args or {})
-    if picture is not None:
+    if prompts.picture is not None:
         refuse_text_models(ready)
     followed = progress if progress is not None else RunProgress()
     followed.on_spent = interrupt
-    if tools:
+    if prompts.has_tools:
         refuse_without_tools(ready)
+    forms = [
+        wrap_model(
+            model,
+            SentForm(
+                str(model),
+                tell=followed.notes.append,
+                keeps_reasoning=(config or {}).get("reasoning_history") not in (None, "auto"),
+            ),
+        )
+        for model in ready
+    ]
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = (config or {}).get("attempt_timeout")
+        checked = _open_models(models, model_base_url, model_args or {})
+        for model, form in zip(checked, forms, strict=True):
+            wrap_model(model, form)
         took = check_models(
-            _open_models(models, model_base_url, model_args or {}),
+            checked,
             float(patience) if isinstance(patience, int | float) else PATIENCE,
             warn or _to_stderr,
-            picture=picture,
-            tools=tools,
+            prompts=prompts,
         )
         given = (config or {}).get("max_connections")
         followed.note_check(

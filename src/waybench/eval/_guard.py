@@ -1,4 +1,8 @@
-"""A layer between Inspect and a model: it escapes surrogates in replies, and answers from a journal where it can."""
+"""A layer between Inspect and a model.
+
+It sends conversations in a form that the server takes, escapes surrogates in replies, and answers from a journal where
+it can.
+"""
 
 import functools
 from collections.abc import Generator
@@ -6,12 +10,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from inspect_ai.model import Model, ModelCall, ModelOutput
+from inspect_ai.model import ChatMessage, Model, ModelCall, ModelOutput
 from pydantic_core import PydanticSerializationError, to_json
 
 from waybench.core import is_array, is_object
+from waybench.eval._sent_form import SentForm
 
-_GUARDED = "waybench_guarded"
+_FORM = "waybench_sent_form"
 _known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", default=None)
 
 
@@ -34,8 +39,8 @@ def answered_by(output: ModelOutput | None) -> Generator[None]:
         output.time = seconds  # the engine has put that of the look-up in its place
 
 
-def escape_surrogates(model: Model) -> Model:
-    r"""Make a model's outputs writable as UTF-8.
+def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
+    r"""Put the layer between Inspect and a model.
 
     A reply may hold lone surrogates, which JSON can escape and UTF-8 cannot carry; one of them would end the whole
     task when the engine writes its log. They become their own escapes, as the six characters \ud800, before the
@@ -43,20 +48,27 @@ def escape_surrogates(model: Model) -> Model:
 
     Args:
         model: The model; its provider's `generate` is wrapped once.
+        form: The form in which conversations are sent; a new one by default.
 
     Returns:
-        The same model.
+        The form, which is that of the first call for this model.
     """
     api: Any = model.api
-    if getattr(api, _GUARDED, False):
-        return model
+    known_form: SentForm | None = getattr(api, _FORM, None)
+    if known_form is not None:
+        return known_form
+    form = form or SentForm(str(model))
     generate = api.generate
 
     @functools.wraps(generate)
-    async def guarded(*args: Any, **kwargs: Any) -> Any:
+    async def guarded(input: list[ChatMessage], tools: Any, tool_choice: Any, config: Any) -> Any:
         if (known := _known.get()) is not None:
             return known
-        match await generate(*args, **kwargs):
+
+        async def send(messages: list[ChatMessage]) -> Any:
+            return await generate(messages, tools, tool_choice, config)
+
+        match await form.send(send, input):
             case (output, ModelCall() as call):
                 if not _is_writable(call.response):
                     call.response = _escaped(call.response)
@@ -65,8 +77,8 @@ def escape_surrogates(model: Model) -> Model:
                 return _writable(output)
 
     api.generate = guarded
-    setattr(api, _GUARDED, True)
-    return model
+    setattr(api, _FORM, form)
+    return form
 
 
 def _writable(output: Any) -> Any:

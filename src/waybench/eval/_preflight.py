@@ -7,13 +7,23 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from inspect_ai.model import ChatMessageUser, Content, ContentText, GenerateConfig, Model, ModelOutput
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentText,
+    GenerateConfig,
+    Model,
+    ModelOutput,
+)
 
-from waybench.core import ActionTool, Picture, UsageError
+from waybench.core import TEXT_PROMPTS, ActionTool, Picture, PromptKinds, UsageError
 from waybench.eval._function import FunctionModel
 from waybench.eval._images import content_image
 from waybench.eval._local import LocalModel
 from waybench.eval._provider import EmbeddedPlayer
+from waybench.eval._provider_errors import ProviderError, read_error, status_of
 from waybench.eval._tools import ONE_CALL, tool_info
 
 # Models that run in this process, or take their replies from a list: a request says nothing of a server.
@@ -26,6 +36,7 @@ _CLOSING = 5.0  # seconds for closing connections
 _TOKENS = 16  # the least that some hosted models take
 _TOKENS_OF_A_CALL = 256
 _QUESTION = "Reply with the word OK."
+_RULES = "This is the check of a connection."
 _OTHER = "choose a model that reads images, or a wording without pictures"
 _LONGEST = 200  # characters of the server's own words
 _OF_THE_MOMENT = (429, 500, 502, 503, 504)
@@ -40,8 +51,7 @@ def check_models(
     *,
     early: float = _EARLY,
     connecting: float = _CONNECTING,
-    picture: Picture | None = None,
-    tools: bool = False,
+    prompts: PromptKinds = TEXT_PROMPTS,
 ) -> dict[str, float]:
     """Send one short request to each model and refuse to start if one fails.
 
@@ -54,8 +64,8 @@ def check_models(
         tell: Receives a line about each model that has not replied after some seconds.
         early: After how many.
         connecting: Seconds for a connection.
-        picture: A picture that a model has to take; if there is one, it goes with a second request.
-        tools: Whether the models have to act by tools (`interface=tools`): the request is for a call of one.
+        prompts: What the models have to take for the tasks. With tools the request is for a call of one, with system
+            messages it has one, and a picture goes with a second request.
 
     Returns:
         Model -> how long its reply took, in seconds, for those that were checked.
@@ -68,9 +78,7 @@ def check_models(
         return {}
 
     async def check_all() -> list[str | float]:
-        return await asyncio.gather(
-            *(_check(model, patience, tell, early, connecting, tools, picture) for model in asked)
-        )
+        return await asyncio.gather(*(_check(model, patience, tell, early, connecting, prompts) for model in asked))
 
     results = asyncio.run(check_all())
     if problems := [result for result in results if isinstance(result, str)]:
@@ -110,8 +118,7 @@ async def _check(
     tell: Callable[[str], None],
     early: float,
     connecting: float,
-    tools: bool,
-    picture: Picture | None,
+    prompts: PromptKinds,
 ) -> str | float:
     """Return how many seconds a model's reply took, or a line on why the model cannot be used."""
     name = f"model {str(model)[:120]!r}"
@@ -120,10 +127,10 @@ async def _check(
     )
     try:
         found = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
-            _answered_with_tools(model) if tools else _answered(model), patience
+            _answered_with_tools(model) if prompts.has_tools else _answered(model, prompts.has_system), patience
         )
-        if picture is not None and not isinstance(found, str):
-            found = await asyncio.wait_for(_takes_picture(model, picture), patience) or found
+        if prompts.picture is not None and not isinstance(found, str):
+            found = await asyncio.wait_for(_takes_picture(model, prompts.picture), patience) or found
     except TimeoutError:
         found = f"no reply within {patience:.0f} s: check the server, or give a model that loads a longer --timeout"
     finally:
@@ -166,71 +173,67 @@ async def _answered_with_tools(model: Model) -> str | float:
             return took
         words = " ".join(output.completion.split())[:_LONGEST]
         return f"asked for a call of a tool, it answered without one ({words!r}): {_NO_TOOLS}"
-    if _status(output) in _OF_THE_MOMENT or isinstance(await _sent(model), Exception):
+    error = read_error(output)
+    if error.status in _OF_THE_MOMENT or isinstance(await _sent(model), Exception):
         return await _answered(model)  # tools are not what it lacks
-    words = " ".join(str(output).split())[:_LONGEST] or type(output).__name__
-    return f"it takes no tools ({words}): {_NO_TOOLS}"
+    return f"it takes no tools ({error.words[:_LONGEST]}): {_NO_TOOLS}"
 
 
-async def _sent(model: Model, *, tools: bool = False, picture: Picture | None = None) -> ModelOutput | Exception:
+async def _sent(
+    model: Model, *, tools: bool = False, picture: Picture | None = None, system: bool = False
+) -> ModelOutput | Exception:
     """Send a short request, and return the reply or the error."""
     question = "Call the tool ready with the word OK." if tools else _QUESTION
     parts: list[Content] = [] if picture is None else [ContentText(text=question), content_image(picture)]
-    asked = ChatMessageUser(content=parts or question)
+    messages: list[ChatMessage] = [ChatMessageSystem(content=_RULES)] if system else []
+    messages.append(ChatMessageUser(content=parts or question))
     config = GenerateConfig(max_tokens=_TOKENS_OF_A_CALL if tools else _TOKENS)
     try:
         if tools:
-            found = await model.api.generate([asked], [tool_info(_READY)], "any", ONE_CALL.merge(config))
+            found = await model.api.generate(messages, [tool_info(_READY)], "any", ONE_CALL.merge(config))
         else:
-            found = await model.api.generate([asked], [], "none", config)
+            found = await model.api.generate(messages, [], "none", config)
     except Exception as raised:
         return raised
     return found[0] if isinstance(found, tuple) else found
 
 
-async def _answered(model: Model) -> str | float:
+async def _answered(model: Model, system: bool = False) -> str | float:
     """Return how many seconds a model's reply took; otherwise why the model cannot be used."""
     began = time.monotonic()
-    output = await _sent_patiently(model)
-    if isinstance(output, ModelOutput) or _status(output) in (400, 422):
+    output = await _sent_patiently(model, system=system)
+    if isinstance(output, ModelOutput) or status_of(output) in (400, 422):
         return time.monotonic() - began
-    return _advice(model, output)
+    return _advice(model, read_error(output))
 
 
 async def _takes_picture(model: Model, picture: Picture) -> str:
     """Return why a model that takes text does not take a picture; "" if it does."""
     output = await _sent_patiently(model, picture)
-    if isinstance(output, ModelOutput):
+    is_output = isinstance(output, ModelOutput)
+    if is_output and output.stop_reason != "model_length":
         return ""
-    return f"takes no picture of {picture.size} pixels ({_words(output)}): {_OTHER}, or a smaller image_size"
+    words = (output.completion if is_output else read_error(output).words)[:_LONGEST]
+    return f"takes no picture of {picture.size} pixels ({words}): {_OTHER}, or a smaller image_size"
 
 
-async def _sent_patiently(model: Model, picture: Picture | None = None) -> ModelOutput | Exception:
+async def _sent_patiently(
+    model: Model, picture: Picture | None = None, *, system: bool = False
+) -> ModelOutput | Exception:
     """Send a short request, to a busy server more than once."""
     for wait in _WAITS:
-        output = await _sent(model, picture=picture)
-        if isinstance(output, ModelOutput) or not (_status(output) == 429 or (_status(output) or 0) >= 500):
+        output = await _sent(model, picture=picture, system=system)
+        if isinstance(output, ModelOutput) or not ((status := status_of(output) or 0) == 429 or status >= 500):
             return output
         await asyncio.sleep(wait)
-    return await _sent(model, picture=picture)
+    return await _sent(model, picture=picture, system=system)
 
 
-def _status(error: Exception) -> int | None:
-    """Return the HTTP status of a provider's error; None if no server answered, or it is not known."""
-    for name in ("status_code", "code", "status", "http_status"):
-        value = getattr(error, name, None)
-        if isinstance(value, int) and 100 <= value < 600:
-            return value
-    response = getattr(error, "response", None)
-    value = getattr(response, "status_code", None)
-    return value if isinstance(value, int) else None
-
-
-def _advice(model: Model, error: Exception) -> str:
+def _advice(model: Model, error: ProviderError) -> str:
     """Return in one line what is wrong and what to do."""
-    words = _words(error)
+    words = error.words[:_LONGEST]
     where = f" at {model.api.base_url}" if _has_plain_address(model) else ""
-    match _status(error):
+    match error.status:
         case 401 | 403:
             return f"the server{where} refuses the key ({words}): set the key of this provider in the environment"
         case 404:
@@ -241,10 +244,6 @@ def _advice(model: Model, error: Exception) -> str:
             return f"no reply from the server{where} ({words}): start it, or check --model-base-url"
         case int(status):
             return f"the server{where} answers with status {status} ({words}): check the server"
-
-
-def _words(error: Exception) -> str:
-    return " ".join(str(error).split())[:_LONGEST] or type(error).__name__
 
 
 def _has_plain_address(model: Model) -> bool:

@@ -18,10 +18,12 @@ from inspect_ai.util import Store
 from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message, read_calls
 from waybench.envs import registry
 from waybench.eval._images import content_image
+from waybench.eval._sent_form import sendable
 from waybench.eval._tools import acts_by_tools, engine_calls, results
 
 KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
 REASONING = "waybench_reasoning"  # where the store has the reasoning of the model
+SENT = "waybench_sent"  # where it has the form in which the conversation was sent, if that is not the usual one
 
 
 def to_sample(
@@ -119,10 +121,14 @@ class Chat:
         self._made: dict[int, tuple[Message, list[ChatMessage]]] = {}
         self._said: dict[int, ChatMessageAssistant] = {}
         self._results: dict[str, ChatMessage] = {}  # by the id of the message that called
+        self.has_placeholder = False  # whether a message that says nothing was replaced
 
     def said(self, turn: int, message: ChatMessageAssistant) -> None:
-        """Keep the model's own message and send it back unchanged, since some providers require their reasoning."""
-        self._said[turn] = message
+        """Keep the model's own message and send it back, since some providers require their reasoning.
+
+        It is sent back unchanged, but for one that says nothing (`sendable`).
+        """
+        self._said[turn] = self._sendable(message)
 
     def executed(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
         """Keep the result of a call as Inspect made it."""
@@ -148,11 +154,18 @@ class Chat:
             return [said]
         if by_tools and message.role == "assistant":
             text, calls = read_calls(message.text)
-            return [ChatMessageAssistant(content=text, tool_calls=engine_calls(calls, "e", len(self._made)) or None)]
+            calls_of_engine = engine_calls(calls, "e", len(self._made)) or None
+            return [self._sendable(ChatMessageAssistant(content=text, tool_calls=calls_of_engine))]
         if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
             executed = self._results.get(before.id or "")
             return results(before, message.text) if executed is None else [executed]
-        return [_KINDS[message.role](content=self._content(message))]
+        sent = _KINDS[message.role](content=self._content(message))
+        return [self._sendable(sent) if isinstance(sent, ChatMessageAssistant) else sent]
+
+    def _sendable(self, message: ChatMessageAssistant) -> ChatMessageAssistant:
+        sent = sendable(message)
+        self.has_placeholder |= sent is not message
+        return sent
 
     def _content(self, message: Message) -> Any:
         if message.picture is None or not self._with_pictures:

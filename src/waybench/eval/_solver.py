@@ -11,24 +11,26 @@ from inspect_ai.model import ChatMessage, ContentText, Model, ModelOutput, get_m
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
-from tenacity import RetryError
 
-from waybench.core import Belief, End, Episode, Reply, TurnRecord, Usage
+from waybench.core import Belief, End, Episode, Reply, TurnRecord, Usage, plural
 from waybench.envs import registry
 from waybench.eval._agents import agent_output, agent_solver
 from waybench.eval._current import current_belief, current_episode
-from waybench.eval._guard import answered_by, escape_surrogates
+from waybench.eval._guard import answered_by, wrap_model
 from waybench.eval._probes import forked, read_plan
 from waybench.eval._progress import EpisodeProgress
+from waybench.eval._prompt_tokens import PromptTokens
+from waybench.eval._provider_errors import cause_of, read_error
 from waybench.eval._run_journals import task_journals
-from waybench.eval._sample import KEY, Chat, open_episode, store_episode, store_reasoning, stored_record
+from waybench.eval._sample import KEY, SENT, Chat, open_episode, store_episode, store_reasoning, stored_record
 from waybench.eval._sample_turns import SampleTurns
+from waybench.eval._sent_form import BLANK_REPLY
 from waybench.eval._tools import executed, request, said, text_request
 
 # Where the conversation was too long, engine and providers put their own message in the place of a reply.
 _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter": "refused"}
-_REQUEST = "\nRequest:\n"
 _OF_TIME = ("time", "working")
+_OF_THE_CONVERSATION = (400, 413, 422, 500)  # statuses that the same request gets again
 _LONGEST_NAME = 200  # of the model that answered; it is the server's word
 _BETTER = {"higher": max, "lower": min, "": max}
 
@@ -54,10 +56,11 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         episode = open_episode(state.metadata, str(state.model))
-        model = escape_surrogates(get_model())
+        model = get_model()
+        form = wrap_model(model)
         journal = journals.by_model.get(str(model)) if journals and harness is None else None
         turns = SampleTurns(journal, (str(state.sample_id), state.epoch), state.uuid, state.metadata[KEY][0])
-        chat = Chat()
+        chat, prompt_tokens = Chat(), PromptTokens()
         progress = journals.progress.get(str(model)) if journals else None
         watched = EpisodeProgress(progress, state.sample_id, state.epoch, episode)
         token = current_episode.set(episode)
@@ -74,6 +77,8 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                     with answered_by(turns.known()):
                         output = await model.generate(state.messages, **offered)
                     chat.said(len(episode.turns), output.message)
+                    if not turns.replayed and (warning := prompt_tokens.warning(state.messages, output.usage)):
+                        form.tell_once("prompt tokens", warning)
                 state.output = output
                 store_reasoning(state.store, len(episode.turns), output.message)
                 turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
@@ -89,13 +94,15 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 turns.end()
             raise
         except Exception as error:
-            episode.end(End.INFRASTRUCTURE, cause_text(error)[:2000])
+            episode.end(End.INFRASTRUCTURE, _why_ended(error, episode)[:2000])
             raise
         except anyio.get_cancelled_exc_class():  # also by a limit on time, of which the log knows by itself
             if watched.why_stopped and not episode.done:
                 episode.error = watched.why_stopped
             raise
         finally:
+            if sent := form.settings | ({"blank_reply": BLANK_REPLY} if chat.has_placeholder else {}):
+                state.store.set(SENT, sent)
             store_episode(state.store, episode)  # once, for the engine compares the store wherever an agent's part ends
             current_episode.reset(token)
             watched.end()
@@ -130,11 +137,19 @@ async def _probe(
 
 def cause_text(error: Exception) -> str:
     """Return what went wrong in the provider's words."""
-    cause = error.last_attempt.exception() if isinstance(error, RetryError) else error
-    # The engine puts the whole request before the provider's error, which would then be cut off.
-    if isinstance(cause, RuntimeError) and str(cause).startswith(_REQUEST) and cause.__cause__ is not None:
-        cause = cause.__cause__
-    return f"{type(cause).__name__}: {cause}"
+    return f"{type(cause_of(error)).__name__}: {read_error(error).words}"
+
+
+def _why_ended(error: Exception, episode: Episode[Any, Any, Any]) -> str:
+    """Return why an episode had to end; a conversation that was taken before, and no longer is, is named as that.
+
+    What the cause is, the server does not say: it may be a reply of the player, or a fault of its own.
+    """
+    is_refusal = read_error(error).status in _OF_THE_CONVERSATION
+    if not (is_refusal and episode.turns):
+        return cause_text(error)
+    turns = len(episode.turns)
+    return f"the server refuses this conversation after {plural(turns, 'reply', 'replies')}: {cause_text(error)}"
 
 
 def _end_at_limit(episode: Episode[Any, Any, Any], limit: LimitExceededError) -> None:

@@ -8,7 +8,7 @@ from waybench.tasks._entry import TaskEntry
 from waybench.tasks._environments import environment_names, resolve_environment
 from waybench.tasks._items import TaskItem, task_items
 from waybench.tasks._keys import resolve_key
-from waybench.tasks._load import count_episodes, load_task, quote, shards_of, task_picture
+from waybench.tasks._load import count_episodes, load_task, quote, shards_of, task_prompts
 from waybench.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
 from waybench.tasks._shard import missing_shards
 
@@ -37,7 +37,7 @@ __all__ = [
     "resolve_key",
     "shards_of",
     "task_items",
-    "task_picture",
+    "task_prompts",
     "task_samples",
 ]
 

@@ -21,7 +21,7 @@ from waybench.envs import registry
 from waybench.eval import Tokens, episode_tokens
 from waybench.tasks._entry import TaskEntry
 from waybench.tasks._horizon import horizon_quote
-from waybench.tasks._items import TaskItem, sample_picture, task_items
+from waybench.tasks._items import TaskItem, prompt_kinds, task_items
 from waybench.tasks._keys import resolve_key
 from waybench.tasks._ladder import ladder
 
@@ -76,7 +76,7 @@ class TaskQuote:
             self._estimate, self._levels = _ladder(entry, self._given)
         elif not entry.searches:
             self._estimate = _fixed(list(task_items(entry.parts, self._given)))
-        self._note = _NOTE if sample_picture(entry.parts, self._given) is None else _NOTE_PICTURES
+        self._note = _NOTE if prompt_kinds(entry.parts, self._given).picture is None else _NOTE_PICTURES
         self.requests = self._estimate.requests
         least = None if self._levels is None else self._levels.least
         self.to_last_level = None if least is None else sum(least)

@@ -13,7 +13,9 @@ from waybench.core import (
     Item,
     Json,
     Picture,
+    PromptKinds,
     Source,
+    ToolWording,
     UsageError,
     has_images,
 )
@@ -64,8 +66,8 @@ def _all_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[Task
             yield TaskItem(environment, options, named, attempts)
 
 
-def sample_picture(parts: Sequence[Part], given: Mapping[str, Any]) -> Picture | None:
-    """Return a picture like those of a task's messages; None if its wording has none.
+def prompt_kinds(parts: Sequence[Part], given: Mapping[str, Any]) -> PromptKinds:
+    """Return what a model has to take for a task beside texts of the user.
 
     Args:
         parts: The task's parts.
@@ -74,12 +76,16 @@ def sample_picture(parts: Sequence[Part], given: Mapping[str, Any]) -> Picture |
     Raises:
         UsageError: If a parameter is unfit.
     """
+    kinds = PromptKinds()
     for part in parts:
         environment = registry.load(part.env)
         options = _play_options(environment, _parameters_of(part, environment, given))
-        if has_images(options):
-            return Episode(environment, environment.source().item(0), options).messages[-1].picture
-    return None
+        wording = environment.play_with(options).wording
+        picture: Picture | None = None
+        if kinds.picture is None and has_images(options):
+            picture = Episode(environment, environment.source().item(0), options).messages[-1].picture
+        kinds |= PromptKinds(picture, isinstance(wording, ToolWording), wording.rules_role == "system")
+    return kinds
 
 
 def _parameters_of(part: Part, environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:

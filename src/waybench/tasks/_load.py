@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from waybench.core import SHARD, Picture, Price
+from waybench.core import SHARD, Price, PromptKinds
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._items import sample_picture, task_items
+from waybench.tasks._items import prompt_kinds, task_items
 from waybench.tasks._keys import resolve_key
 
 
@@ -69,8 +69,8 @@ def shards_of(entry: TaskEntry, args: Mapping[str, Any], count: int) -> list[Map
     return [{**args, SHARD: f"{number}/{count}"} for number in range(1, count + 1)] if count > 1 else [args]
 
 
-def task_picture(entry: TaskEntry, args: Mapping[str, Any]) -> Picture | None:
-    """Return a picture like those of a task's messages; None if its wording has none.
+def task_prompts(entry: TaskEntry, args: Mapping[str, Any]) -> PromptKinds:
+    """Return what a model has to take for a task beside texts of the user.
 
     Args:
         entry: The task.
@@ -79,4 +79,4 @@ def task_picture(entry: TaskEntry, args: Mapping[str, Any]) -> Picture | None:
     Raises:
         UsageError: If a parameter is unfit.
     """
-    return sample_picture(entry.parts, entry.resolve(args))
+    return prompt_kinds(entry.parts, entry.resolve(args))

@@ -16,6 +16,7 @@ from waybench.core import Json, UsageError
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
 REASONING = "waybench_reasoning"  # what the store of a sample has the reasoning of its model under
+SENT = "waybench_sent"  # and the form in which its conversation was sent, if that was not the usual one
 LOG = ".eval"  # the suffix of Inspect's logs
 OF_TIME = ("time", "working", "operator")  # limits that are no limits of a test
 # Values of scores that Inspect knows as numbers; the words in any case.

@@ -14,7 +14,17 @@ from typing import Any, NamedTuple, Protocol, cast
 from waybench._version import __version__
 from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
 from waybench.analysis.logs._guard import Skipped, path_of, sample_part, sizes, skipped
-from waybench.analysis.logs._inspect import KEY, OF_TIME, REASONING, logs_in, newest, read_samples, runs, to_stderr
+from waybench.analysis.logs._inspect import (
+    KEY,
+    OF_TIME,
+    REASONING,
+    SENT,
+    logs_in,
+    newest,
+    read_samples,
+    runs,
+    to_stderr,
+)
 from waybench.analysis.logs._parts import simple_samples
 from waybench.analysis.logs._records import read_records
 from waybench.analysis.logs._settings import of_record, origin_of, settings_of, without_key
@@ -22,6 +32,7 @@ from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 
 _SEARCH = "waybench_search"
 _CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
+SYSTEM_ROLE = "system_role"  # the setting that says in which role a server takes the rules
 _UNUSED = {"events", "timelines", "messages", "output"}
 _BATCH = 100  # samples in memory at a time, and of large ones fewer
 _BATCH_BYTES = 1 << 23  # of theirs together: several processes end a log of large ones together
@@ -146,7 +157,7 @@ class EpisodeBatches:
         header, settings, origin = self._headers[location]
         try:
             record = without_key(_record(sample), header)
-            own = of_record(record, settings)
+            own = of_record(record, settings) | ({SYSTEM_ROLE: sample.system_role} if sample.system_role else {})
         except (WaybenchError, RecursionError) as error:
             on_problem(skipped(location, error, sample.name))
             return None
@@ -205,6 +216,7 @@ class _Sample(NamedTuple):
         search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
         epoch: Its epoch, from 1.
         reasoning: What the model returned as reasoning, by the turn's number from 0.
+        system_role: The role that system messages were sent with; "" for the usual one.
     """
 
     name: str
@@ -215,6 +227,7 @@ class _Sample(NamedTuple):
     search: str = ""
     epoch: int = 0
     reasoning: Mapping[str, str] | None = None
+    system_role: str = ""
 
 
 class _Unread(NamedTuple):
@@ -288,15 +301,15 @@ def _plain(sample: Any) -> _Sample:
         limit,
         search,
         sample.epoch,
-        _reasoning(sample),
+        _by_name(sample.store.get(REASONING)),
+        _by_name(sample.store.get(SENT)).get(SYSTEM_ROLE, ""),
     )
 
 
-def _reasoning(sample: Any) -> dict[str, str]:
-    """Return what the model returned as reasoning beside its replies, by the turn's number; the log is from outside."""
-    found: Any = sample.store.get(REASONING)
-    turns = cast(dict[Any, Any], found) if isinstance(found, dict) else {}
-    return {str(turn): str(text) for turn, text in turns.items()}
+def _by_name(stored: Any) -> dict[str, str]:
+    """Return an object of texts in a sample's store; the log is from outside."""
+    texts = cast(dict[Any, Any], stored) if isinstance(stored, dict) else {}
+    return {str(name): str(text) for name, text in texts.items()}
 
 
 def _search(plan: str) -> Mapping[str, Json]:

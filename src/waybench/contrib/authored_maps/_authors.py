@@ -13,7 +13,7 @@ from tenacity import RetryError
 from waybench.contrib import AUTHORED
 from waybench.contrib.authored_maps._author_steps import take_steps
 from waybench.core import Json, Option, Reply, Usage, UsageError, WaybenchError, resolve
-from waybench.eval import escape_surrogates, open_model, reply_of
+from waybench.eval import open_model, reply_of, wrap_model
 
 if TYPE_CHECKING:
     from waybench.contrib.authored_maps._author_tilemap import Draft
@@ -90,7 +90,7 @@ async def write_world(model: Model, draft: "Draft", attempts: int) -> Authored:
     from waybench.contrib.authored_maps._author_tilemap import ROLE, STEPS
 
     _refuse_player(str(model))
-    model = escape_surrogates(model)
+    wrap_model(model)
     problems = list[str]()
     costs = list[Usage]()
 

@@ -1,0 +1,219 @@
+"""What a provider's error says: its status, its words, and whether the conversation was too long for the model.
+
+The texts and codes are those of servers and hosted models in November 2026. Each row names who sends it; the rows were
+collected from public bug reports and from the error tables of LiteLLM 1.110, pi-ai 0.74, strands-agents 1.62, SGLang
+0.5 and Inspect 0.3.285.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
+
+from tenacity import RetryError
+
+_LONGEST = 20_000  # characters of an error that are searched; the engine's own have the whole request
+_REQUEST = "\nRequest:\n"
+
+# Structured codes and types, which are looked at before any text.
+_OVERFLOW_CODES = frozenset(
+    {
+        "context_length_exceeded",  # OpenAI, Azure, Groq, Cerebras, DeepInfra
+        "exceed_context_size_error",  # llama.cpp, also with status 500
+        "contextwindowexceedederror",  # LiteLLM
+        "context_window_exceeded",
+        "model_context_window_exceeded",  # Anthropic, Bedrock, Z.ai
+        "model_max_prompt_tokens_exceeded",  # GitHub Models, Copilot
+        "string_above_max_length",  # OpenAI: a message of more characters than are read at all
+        "request_too_large",  # Anthropic, by bytes
+        "1261",  # Z.ai
+    }
+)
+_OVERFLOW_TEXTS = (
+    # OpenAI, Azure, DeepSeek, OpenRouter, textgen, older vLLM; Bedrock's OpenAI models
+    r"maximum context length",
+    r"exceeds? the context window",  # OpenAI Responses
+    r"exceeds? the configured limit of",  # OpenAI, Azure
+    r"your messages resulted in",
+    r"prompt is too long",  # Anthropic, Bedrock, Fireworks
+    r"input length and `?max_tokens`? exceed context limit",  # Anthropic
+    r"(?:input length )?exceeds?(?: your)? context (?:window|limit|size|length)",  # Anthropic, MiniMax
+    r"context window exceeds? limit",  # MiniMax
+    r"exceeds the maximum number of tokens allowed",  # Gemini
+    r"input token count is \d+ but model only supports",  # Vertex
+    r"too large for model with \d+ maximum context",  # Mistral
+    r"too many tokens: size limit exceeded",  # Cohere
+    r"input is too long",  # Bedrock
+    r"too many total text bytes",  # Bedrock
+    r"expected maxlength:",  # Bedrock
+    r"reduce the length of the (?:input )?(?:messages|prompt)",  # Groq, vLLM
+    r"longer than (?:the model'?s|the maximum model|the) (?:context )?length",  # Together, SGLang, vLLM, Ollama
+    r"tokens \+ `?max_new_tokens`? must be <=",  # Together, TGI
+    r"maximum prompt length is \d+",  # xAI
+    r"context-compression plugin|\"middle-out\"",  # OpenRouter
+    r"model'?s context length is only",  # vLLM
+    r"max_tokens must be at least 1, got -",  # older vLLM
+    r"exceeds the (?:model'?s )?maximum (?:allowed|context|input) length",  # SGLang, TensorRT-LLM
+    r"exceeds maximum input length",  # TensorRT-LLM
+    r"should not exceed max_num_tokens",  # TensorRT-LLM
+    r"exceeds? (?:the )?(?:available )?context size|context size (?:has been )?exceeded",  # llama.cpp, LM Studio
+    r"input length exceeds the context length|exceeded max context length",  # Ollama
+    r"context the overflows|greater than the context length|cannot truncate prompt with n_keep",  # LM Studio
+    r"must have less than \d+ tokens",  # TGI
+    r"contextwindowexceedederror",  # LiteLLM
+    r"context[ _]length[ _]exceeded",
+    r"context window (?:was |is )?(?:full|overflow)",
+    r"exceeded model token limit",  # Moonshot
+    r"current length is \d+ while limit is",  # Cerebras
+    r"prompt exceeds max(?:imum)? length",  # Z.ai
+    r"range of input length should be",  # DashScope
+    r"input length \d+ exceeds|input length .{0,40}exceed",  # DeepInfra
+)
+# Errors that read like those above and are none: quotas, prices, and limits on the output alone.
+_OTHER_CODES = frozenset({"rate_limit_exceeded", "rate_limit_error", "tokens", "insufficient_quota"})
+_OTHER_TEXTS = (
+    r"rate limit|tokens per (?:minute|day|min)\b|\btpm\b|\btpd\b",
+    r"too many tokens, please wait",  # Bedrock
+    r"extra usage is required for long context",  # Anthropic
+    r"can only afford|prompt tokens limit exceeded",  # OpenRouter
+    r"max_tokens is too large|max_completion_tokens is too large",  # OpenAI
+    r"maximum allowed number of output tokens",  # Anthropic
+    r"less than the context_window for this model",  # Groq
+    r"maximum tokens you requested exceeds the model limit",  # Bedrock
+    r"cannot be greater than max_model_len",  # vLLM
+    r"too many tokens: max tokens must be",  # Cohere
+)
+_NOT_BY_STATUS = (401, 402, 403, 404, 408, 409, 429)
+_OVERFLOW = re.compile("|".join(_OVERFLOW_TEXTS), re.IGNORECASE)
+_OTHER = re.compile("|".join(_OTHER_TEXTS), re.IGNORECASE)
+# A server that refuses the sum of prompt and reply says how many tokens it reads and how many the prompt has: vLLM,
+# OpenAI, OpenRouter, DeepSeek, SGLang; Anthropic; TGI, Together.
+_SUMS = tuple(
+    re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    for pattern in (
+        r"context length (?:is|of)(?: only)? (?P<limit>[\d,]+).{0,120}?\(?(?P<prompt>[\d,]+) "
+        r"(?:in the messages|in your prompt|in the prompt|of text input|input tokens|prompt tokens)",
+        r"exceed context limit: (?P<prompt>[\d,]+) \+ [\d,]+ > (?P<limit>[\d,]+)",
+        r"must be <= (?P<limit>[\d,]+).{0,40}given: (?P<prompt>[\d,]+)",
+    )
+)
+
+
+class ProviderError(NamedTuple):
+    """What a provider's error says.
+
+    Attributes:
+        status: The HTTP status; None if no server answered, or it is not known.
+        codes: Codes and types of the error, in lower case.
+        words: The provider's own words, in one line; the error's class if there are none.
+        text: All that it says, for patterns.
+    """
+
+    status: int | None
+    codes: frozenset[str]
+    words: str
+    text: str
+
+    @property
+    def is_overflow(self) -> bool:
+        """Whether the conversation was longer than the model can read."""
+        if self.status in _NOT_BY_STATUS or self.codes & _OTHER_CODES or _OTHER.search(self.text):
+            return False
+        return bool(self.codes & _OVERFLOW_CODES) or _OVERFLOW.search(self.text) is not None
+
+    @property
+    def tokens_that_fit(self) -> tuple[int, int] | None:
+        """Tokens of the prompt and of the context, where the prompt fits and only its sum with the reply does not."""
+        for pattern in _SUMS:
+            if match := pattern.search(self.text):
+                prompt, limit = (int(match[name].replace(",", "") or 0) for name in ("prompt", "limit"))
+                return (prompt, limit) if prompt < limit else None
+        return None
+
+
+def read_error(error: BaseException) -> ProviderError:
+    """Return what a provider's error says, also where the engine has wrapped it.
+
+    Args:
+        error: The exception, of any provider's package.
+    """
+    cause = cause_of(error)
+    body: Any = getattr(cause, "body", None) or _response_text(cause)
+    said = [*_messages(body)]
+    words = " ".join((str(cause) or type(cause).__name__).split())
+    if said and not any(message in words for message in said):
+        words = f"{words}: {'; '.join(said)}"
+    details = json.dumps(body, default=str) if not isinstance(body, str) else body
+    return ProviderError(
+        status_of(cause), frozenset(_codes(cause, body)), words, f"{words[:_LONGEST]}\n{(details or '')[:_LONGEST]}"
+    )
+
+
+def limits_the_reply(text: str) -> bool:
+    """Return whether the words of an error are about a quota or the length of replies, not that of a prompt."""
+    return _OTHER.search(text) is not None
+
+
+def cause_of(error: BaseException) -> BaseException:
+    """Return the provider's own error, from which those of retries and of the engine come."""
+    if isinstance(error, RetryError):
+        error = error.last_attempt.exception() or error
+    # The engine puts the whole request before the provider's error.
+    if isinstance(error, RuntimeError) and str(error).startswith(_REQUEST) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status of a provider's error; None if no server answered, or it is not known."""
+    response = getattr(error, "response", None)
+    for owner in (error, response):
+        for name in ("status_code", "code", "status", "http_status"):
+            value = getattr(owner, name, None)
+            if isinstance(value, int) and 100 <= value < 600:
+                return value
+    if isinstance(response, Mapping):  # Bedrock's
+        metadata: Any = cast("Mapping[str, Any]", response).get("ResponseMetadata") or {}
+        value: Any = metadata.get("HTTPStatusCode")
+        return value if isinstance(value, int) else None
+    return None
+
+
+def _response_text(error: BaseException) -> Any:
+    try:
+        return getattr(getattr(error, "response", None), "text", None)
+    except Exception:  # a body that has not been read
+        return None
+
+
+def _messages(body: Any, depth: int = 4) -> Iterator[str]:
+    """Yield the messages in the body of an error, in whatever form a provider has."""
+    if isinstance(body, str):
+        try:
+            inner = json.loads(body) if body.lstrip().startswith(("{", "[")) else None
+        except (ValueError, RecursionError):
+            inner = None
+        if inner is None:
+            yield " ".join(body.split())[:1000]
+        else:
+            yield from _messages(inner, depth)
+    elif isinstance(body, Mapping) and depth:
+        named = cast("Mapping[str, Any]", body)
+        for name in ("message", "error", "msg", "detail", "error_message", "errorMessage"):
+            if named.get(name):
+                yield from _messages(named[name], depth - 1)
+    elif isinstance(body, list) and depth:
+        for part in cast("list[Any]", body)[:5]:
+            yield from _messages(part, depth - 1)
+
+
+def _codes(error: BaseException, body: Any) -> Iterator[str]:
+    for name in ("code", "type"):
+        yield str(getattr(error, name, "") or "").lower()
+    for _ in range(3):
+        if not isinstance(body, Mapping):
+            return
+        named = cast("Mapping[str, Any]", body)
+        for name in ("code", "type", "__type", "status"):
+            yield str(named.get(name) or "").lower()
+        body = named.get("error")

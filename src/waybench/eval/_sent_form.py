@@ -1,0 +1,317 @@
+"""The form in which a conversation is sent to a model: what a server refuses is left out or moved, and the run says so.
+
+Servers differ in what they take back. The same replies have to get the same score behind each of them.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentReasoning,
+    ContentText,
+    ModelCall,
+    ModelOutput,
+    ModelUsage,
+)
+
+from waybench.core import is_array, is_object
+from waybench.eval._provider_errors import ProviderError, limits_the_reply, read_error
+
+BLANK_REPLY = "(empty reply)"
+"""What stands for a reply without text where the conversation is sent to the model again."""
+
+Send = Callable[[list[ChatMessage]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A way to send the same conversation in another form.
+
+    Attributes:
+        setting: Name of the setting and its value, as logs and results have them.
+        says: Matches the words of a server that refuses the usual form.
+        statuses: Statuses with which a server refuses it, whatever its words are.
+        unless: Matches the words of a server that the change cannot help; None where there are none.
+        apply: Messages -> the same in the other form; the same list where nothing changes.
+        note: What the run says, after the server's words.
+    """
+
+    setting: tuple[str, str]
+    says: re.Pattern[str]
+    statuses: tuple[int, ...]
+    unless: re.Pattern[str] | None
+    apply: Callable[[list[ChatMessage]], list[ChatMessage]]
+    note: str
+
+
+def _without_reasoning(messages: list[ChatMessage]) -> list[ChatMessage]:
+    changed = [_answer_alone(message) for message in messages]
+    return messages if all(map(_is, changed, messages)) else changed
+
+
+def _answer_alone(message: ChatMessage) -> ChatMessage:
+    if not isinstance(message, ChatMessageAssistant) or isinstance(message.content, str):
+        return message
+    answer: list[Content] = [part for part in message.content if not isinstance(part, ContentReasoning)]
+    if len(answer) == len(message.content):
+        return message
+    return sendable(message.model_copy(update={"content": answer}))
+
+
+def _joined_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Join messages of one role that follow each other."""
+    joined: list[ChatMessage] = []
+    for message in messages:
+        before = joined[-1] if joined else None
+        if before is not None and before.role == message.role and _can_join(before) and _can_join(message):
+            joined[-1] = before.model_copy(update={"content": _joined(before.content, message.content)})
+        else:
+            joined.append(message)
+    return joined if len(joined) < len(messages) else messages
+
+
+def _without_system(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Make system messages the user's, as a part of the message that follows."""
+    if not any(isinstance(message, ChatMessageSystem) for message in messages):
+        return messages
+    return _joined_roles(
+        [
+            ChatMessageUser(content=message.content) if isinstance(message, ChatMessageSystem) else message
+            for message in messages
+        ]
+    )
+
+
+def _can_join(message: ChatMessage) -> bool:
+    return message.role != "tool" and not (isinstance(message, ChatMessageAssistant) and message.tool_calls)
+
+
+def _joined(first: str | list[Content], second: str | list[Content]) -> str | list[Content]:
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    parts = [[ContentText(text=content)] if isinstance(content, str) else content for content in (first, second)]
+    return [*parts[0], *parts[1]]
+
+
+def _trimmed(messages: list[ChatMessage]) -> list[ChatMessage]:
+    changed = [_trimmed_reply(message) for message in messages]
+    return messages if all(map(_is, changed, messages)) else changed
+
+
+def _trimmed_reply(message: ChatMessage) -> ChatMessage:
+    if not isinstance(message, ChatMessageAssistant):
+        return message
+    content = message.content
+    if isinstance(content, str):
+        return message if content == content.strip() else message.model_copy(update={"content": content.strip()})
+    parts: list[Content] = [
+        part.model_copy(update={"text": part.text.strip()})
+        if isinstance(part, ContentText) and part.text != part.text.strip()
+        else part
+        for part in content
+    ]
+    return message if all(map(_is, parts, content)) else message.model_copy(update={"content": parts})
+
+
+def _is(first: object, second: object) -> bool:
+    return first is second
+
+
+_CHANGES = (
+    _Change(
+        ("reasoning_history", "none"),
+        re.compile(r"reasoning|thinking|thought", re.IGNORECASE),
+        (400, 422),
+        # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
+        re.compile(r"must be passed back|is missing|missing [`a-z ]*(?:reasoning|thought)", re.IGNORECASE),
+        _without_reasoning,
+        "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
+    ),
+    _Change(
+        ("consecutive_messages", "joined"),
+        re.compile(r"\broles?\b|alternat|consecutive", re.IGNORECASE),
+        (),
+        None,
+        _joined_roles,
+        "Messages of one role that follow each other are joined (consecutive_messages=joined)",
+    ),
+    _Change(
+        ("system_role", "user"),
+        re.compile(r"system|developer|\broles?\b|alternat", re.IGNORECASE),
+        (),
+        None,
+        _without_system,
+        "The rules go into the first user message (system_role=user)",
+    ),
+    _Change(
+        ("reply_blanks", "trimmed"),
+        re.compile(r"white ?space|trailing", re.IGNORECASE),
+        (),
+        None,
+        _trimmed,
+        "Replies are sent back to it without the blanks at their ends (reply_blanks=trimmed)",
+    ),
+)
+# Some servers answer 500 where their chat template fails, and of some providers' errors no status is known.
+_REFUSING = (400, 422, 500, None)
+
+
+@dataclass(slots=True)
+class SentForm:
+    """The form in which conversations are sent to one model, which its server's refusals change.
+
+    Attributes:
+        model: The model's name, for lines to the user.
+        tell: Receives a line that the user should read.
+        settings: The changes of form, as settings: "reasoning_history", "consecutive_messages", "system_role" and
+            "reply_blanks".
+        keeps_reasoning: Whether the user wants reasoning sent back, whatever a server says.
+    """
+
+    model: str
+    tell: Callable[[str], None] = lambda line: None
+    settings: dict[str, str] = field(default_factory=dict[str, str])
+    keeps_reasoning: bool = False
+    _topics: set[str] = field(default_factory=set[str])
+
+    def tell_once(self, topic: str, line: str) -> None:
+        """Tell the user a line about the model, if it is the first one of its topic."""
+        if topic not in self._topics:
+            self._topics.add(topic)
+            self.tell(f"{self.model}: {line}")
+
+    async def send(self, send: Send, messages: list[ChatMessage]) -> Any:
+        """Send a conversation in the form that the server takes.
+
+        Args:
+            send: Sends messages, and returns what a provider returns: an output or an error, also beside the call.
+            messages: The conversation.
+
+        Returns:
+            What the provider returned; where the conversation was too long for the model, an output that says so.
+
+        Raises:
+            Exception: What the provider raised, if no other form of the conversation is taken.
+        """
+        current = messages
+        for change in _CHANGES if self.settings else ():
+            if change.setting[0] in self.settings:
+                current = change.apply(current)
+        answer, error = await _attempt(send, current)
+        if error is None:
+            return _by_stop_reason(answer)
+        if error.status in _REFUSING and not error.is_overflow:
+            answer, error = await self._send_otherwise(send, current, answer, error)
+        if error is not None and error.is_overflow:
+            return self._overflow(answer, error)
+        if isinstance(answer, BaseException):
+            raise answer
+        return _by_stop_reason(answer)
+
+    async def _send_otherwise(
+        self, send: Send, messages: list[ChatMessage], answer: Any, error: ProviderError
+    ) -> tuple[Any, ProviderError | None]:
+        """Send a refused conversation in other forms until one is taken; otherwise return the refusal."""
+        for change in _CHANGES:
+            changed = self._changed(change, messages, error)
+            if changed is None:
+                continue
+            other, refusal = await _attempt(send, changed)
+            if refusal is None or refusal.is_overflow:
+                self.settings[change.setting[0]] = change.setting[1]
+                self.tell_once(
+                    change.setting[0], f"its server refused a conversation ({error.words[:200]}). {change.note}"
+                )
+                return other, refusal
+        return answer, error
+
+    def _changed(self, change: _Change, messages: list[ChatMessage], error: ProviderError) -> list[ChatMessage] | None:
+        """Return a conversation in another form; None if that cannot help."""
+        if change.setting[0] in self.settings or (self.keeps_reasoning and change.apply is _without_reasoning):
+            return None
+        if not (error.status in change.statuses or change.says.search(error.text)):
+            return None
+        if change.unless is not None and change.unless.search(error.text):
+            return None
+        changed = change.apply(messages)
+        return None if changed is messages else changed
+
+    def _overflow(self, answer: Any, error: ProviderError) -> Any:
+        """Return the output of a model that was sent more than it reads: the words are the provider's own."""
+        if sizes := error.tokens_that_fit:
+            self.tell_once(
+                "tokens of the reply",
+                f"its server refuses prompts of {sizes[0]:,} tokens, which fit into its {sizes[1]:,}, because of the "
+                "tokens that the reply may have: give a lower --max-tokens",
+            )
+        output = ModelOutput.from_content(self.model, error.words, stop_reason="model_length")
+        output.usage = ModelUsage()  # otherwise the engine would fetch a tokenizer's file to count by
+        _, call = _output_and_call(answer)
+        return output if call is None else (output, call)
+
+
+async def _attempt(send: Send, messages: list[ChatMessage]) -> tuple[Any, ProviderError | None]:
+    """Return what a provider answered, and its error if it is one."""
+    try:
+        answer = await send(messages)
+    except Exception as error:
+        return error, read_error(error)
+    output, _ = _output_and_call(answer)
+    return answer, read_error(output) if isinstance(output, Exception) else None
+
+
+def _output_and_call(answer: Any) -> tuple[Any, ModelCall | None]:
+    """Return what a provider returned, apart from the description of its request."""
+    match answer:
+        case (output, ModelCall() as call):
+            return output, call
+        case _:
+            return answer, None
+
+
+_WINDOW = "model_context_window_exceeded"
+
+
+def _by_stop_reason(answer: Any) -> Any:
+    """Correct outputs whose stop reason the engine does not know, or has read from an error that is no overflow.
+
+    Anthropic, Bedrock and Z.ai report a full context as a stop reason of a completion.
+    """
+    output, call = _output_and_call(answer)
+    if not isinstance(output, ModelOutput) or not output.choices:
+        return answer
+    if output.stop_reason == "unknown" and call is not None and _WINDOW in _stop_reasons(call.response):
+        output.choices[0].stop_reason = "model_length"
+    if output.stop_reason == "model_length" and output.usage is None and limits_the_reply(output.completion):
+        raise RuntimeError(f"the server refuses the settings of the run: {output.completion}")
+    return answer
+
+
+def _stop_reasons(response: Any) -> set[str]:
+    """Return what a response names as the reason to stop, wherever a provider has it."""
+    if not is_object(response):
+        return set()
+    choices = response.get("choices")
+    owners = [response, *(filter(is_object, choices) if is_array(choices) else ())]
+    return {str(owner.get(name)) for owner in owners for name in ("stop_reason", "stopReason", "finish_reason")}
+
+
+def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    """Return a model's message as it is sent back: one that says nothing gets a placeholder, since servers refuse it.
+
+    Args:
+        message: The message, with its reasoning.
+    """
+    if message.tool_calls or message.text.strip():
+        return message
+    content = message.content
+    reasoning = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
+    placeholder = ContentText(text=BLANK_REPLY)
+    return message.model_copy(update={"content": [*reasoning, placeholder] if reasoning else BLANK_REPLY})
