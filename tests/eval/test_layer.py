@@ -127,7 +127,7 @@ def test_guard_escapes_lone_surrogates_once() -> None:
     calls = []
 
     class Provider:
-        async def generate(self) -> Any:
+        async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> Any:
             calls.append(1)
             return ModelOutput.from_content("m", "a\ud800b"), ModelCall.create({}, {"text": ["\udfff"]})
 
@@ -136,7 +136,7 @@ def test_guard_escapes_lone_surrogates_once() -> None:
 
     model: Any = FakeModel()
     assert wrap_model(model) is wrap_model(model)
-    output, call = asyncio.run(model.api.generate())
+    output, call = asyncio.run(model.api.generate([], [], "none", None))
     assert len(calls) == 1
     assert output.completion == "a\\ud800b" and call.response == {"text": ["\\udfff"]}
     assert output.model_dump_json() and call.model_dump_json()

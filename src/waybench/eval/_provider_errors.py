@@ -63,6 +63,7 @@ _OVERFLOW_TEXTS = (
     r"contextwindowexceedederror",  # LiteLLM
     r"context[ _]length[ _]exceeded",
     r"context window (?:was |is )?(?:full|overflow)",
+    r"too long to fit into the model",  # vLLM in this process
     r"exceeded model token limit",  # Moonshot
     r"current length is \d+ while limit is",  # Cerebras
     r"prompt exceeds max(?:imum)? length",  # Z.ai
