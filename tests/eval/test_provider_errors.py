@@ -14,12 +14,13 @@ CLIENT = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1")
 
 def status_error(status: int, body: Any) -> APIStatusError:
     """Return what the client of OpenAI-compatible servers raises for a response."""
+    client: Any = CLIENT  # whose own function it is, since nothing else makes the errors that it raises
     response = httpx2.Response(
         status,
         content=body if isinstance(body, str) else json.dumps(body),
         request=httpx2.Request("POST", "http://127.0.0.1:9/v1/chat/completions"),
     )
-    return CLIENT._make_status_error_from_response(response)
+    return client._make_status_error_from_response(response)
 
 
 def error(message: Any, **more: Any) -> dict[str, Any]:

@@ -58,8 +58,13 @@ def server(refuses: Callable[[Messages], Exception | None], *, returns: bool = F
 
 
 def answered(form: SentForm, send: Any, messages: Messages = CHAT) -> ModelOutput:
-    output, _ = asyncio.run(form.send(send, messages))
-    return output
+    match asyncio.run(form.send(send, messages)):
+        case (ModelOutput() as output, ModelCall()):
+            return output
+        case ModelOutput() as output:
+            return output
+        case other:
+            raise AssertionError(other)
 
 
 def has_reasoning(messages: Messages) -> bool:
@@ -189,10 +194,29 @@ def test_a_conversation_that_is_too_long_is_a_reply_with_that_reason() -> None:
     for returns in (False, True):
         form = SentForm("m")
         send, sent = server(lambda messages: refused(400, "prompt is too long: 9 > 8"), returns=returns)
-        result = asyncio.run(form.send(send, CHAT))
-        output = result[0] if isinstance(result, tuple) else result
+        output = answered(form, send)
         assert (output.stop_reason, output.usage) == ("model_length", ModelUsage())
         assert "prompt is too long" in output.completion and len(sent) == 1
+
+
+def test_errors_that_a_provider_returns_as_an_output() -> None:
+    async def send(messages: Messages) -> Any:
+        text = "error code: 400 - input length and `max_tokens` exceed context limit: 199 + 8 > 200"
+        return ModelOutput(model="m", error=text), ModelCall.create({}, {})
+
+    lines: list[str] = []
+    assert answered(SentForm("m", lines.append), send).stop_reason == "model_length"
+    assert "give a lower --max-tokens" in lines[0]
+
+
+def test_messages_of_agents_without_text() -> None:
+    form = SentForm("m")
+    blank: Messages = [*CHAT[:3], ChatMessageAssistant(content=""), ChatMessageUser(content="No.")]
+    send, sent = server(
+        lambda messages: None if messages[3].text else refused(400, "text content blocks must be non-empty")
+    )
+    assert answered(form, send, blank).completion == "south"
+    assert sent[-1][3].text == BLANK_REPLY and form.settings == {"blank_reply": BLANK_REPLY}
 
 
 @pytest.mark.parametrize(
@@ -308,7 +332,10 @@ def test_examples_have_no_message_without_text(tmp_path: Path, protocol: str) ->
     assert len(records(tmp_path)) == 1
 
 
-def test_a_prompt_that_is_cut_is_said_once(tmp_path: Path) -> None:
-    running, command = run(lambda messages, before: Answer("What?"), tmp_path / "whole", "alicia", "--limit", "1")
+def test_a_prompt_that_is_read_as_a_whole_gets_no_warning(tmp_path: Path) -> None:
+    def script(messages: list[dict[str, Any]], before: int) -> Answer:
+        return Answer("What?")
+
+    running, command = run(script, tmp_path, "alicia", "--limit", "1")
     assert "so it has read only a part of it" not in command.stderr
     assert running.asked.total() > 1

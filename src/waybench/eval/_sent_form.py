@@ -6,6 +6,7 @@ Servers differ in what they take back. The same replies have to get the same sco
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Any
 
 from inspect_ai.model import (
@@ -27,6 +28,7 @@ from waybench.eval._provider_errors import ProviderError, limits_the_reply, read
 BLANK_REPLY = "(empty reply)"
 """What stands for a reply without text where the conversation is sent to the model again."""
 
+_Apply = Callable[[list[ChatMessage]], list[ChatMessage]]
 Send = Callable[[list[ChatMessage]], Awaitable[Any]]
 
 
@@ -47,17 +49,22 @@ class _Change:
     says: re.Pattern[str]
     statuses: tuple[int, ...]
     unless: re.Pattern[str] | None
-    apply: Callable[[list[ChatMessage]], list[ChatMessage]]
+    apply: _Apply
     note: str
 
 
-def _without_reasoning(messages: list[ChatMessage]) -> list[ChatMessage]:
-    changed = [_answer_alone(message) for message in messages]
-    return messages if all(map(_is, changed, messages)) else changed
+def _each_reply(change: Callable[[ChatMessageAssistant], ChatMessageAssistant]) -> _Apply:
+    """Return a function that changes the model's own messages."""
+
+    def apply(messages: list[ChatMessage]) -> list[ChatMessage]:
+        changed = [change(message) if isinstance(message, ChatMessageAssistant) else message for message in messages]
+        return messages if all(map(is_, changed, messages)) else changed
+
+    return apply
 
 
-def _answer_alone(message: ChatMessage) -> ChatMessage:
-    if not isinstance(message, ChatMessageAssistant) or isinstance(message.content, str):
+def _answer_alone(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    if isinstance(message.content, str):
         return message
     answer: list[Content] = [part for part in message.content if not isinstance(part, ContentReasoning)]
     if len(answer) == len(message.content):
@@ -100,14 +107,7 @@ def _joined(first: str | list[Content], second: str | list[Content]) -> str | li
     return [*parts[0], *parts[1]]
 
 
-def _trimmed(messages: list[ChatMessage]) -> list[ChatMessage]:
-    changed = [_trimmed_reply(message) for message in messages]
-    return messages if all(map(_is, changed, messages)) else changed
-
-
-def _trimmed_reply(message: ChatMessage) -> ChatMessage:
-    if not isinstance(message, ChatMessageAssistant):
-        return message
+def _trimmed(message: ChatMessageAssistant) -> ChatMessageAssistant:
     content = message.content
     if isinstance(content, str):
         return message if content == content.strip() else message.model_copy(update={"content": content.strip()})
@@ -117,21 +117,39 @@ def _trimmed_reply(message: ChatMessage) -> ChatMessage:
         else part
         for part in content
     ]
-    return message if all(map(_is, parts, content)) else message.model_copy(update={"content": parts})
+    return message if all(map(is_, parts, content)) else message.model_copy(update={"content": parts})
 
 
-def _is(first: object, second: object) -> bool:
-    return first is second
+def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    """Return a model's message as it is sent back: one that says nothing gets a placeholder, since servers refuse it.
+
+    Args:
+        message: The message, with its reasoning.
+    """
+    if message.tool_calls or message.text.strip():
+        return message
+    content = message.content
+    reasoning = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
+    placeholder = ContentText(text=BLANK_REPLY)
+    return message.model_copy(update={"content": [*reasoning, placeholder] if reasoning else BLANK_REPLY})
 
 
 _CHANGES = (
+    _Change(  # of agents' own messages; those of an episode have it from the start
+        ("blank_reply", BLANK_REPLY),
+        re.compile(r"empty|blank|whitespace|\bnone\b|content", re.IGNORECASE),
+        (),
+        None,
+        _each_reply(sendable),
+        f"Messages without text are sent to it as {BLANK_REPLY}",
+    ),
     _Change(
         ("reasoning_history", "none"),
         re.compile(r"reasoning|thinking|thought", re.IGNORECASE),
         (400, 422),
         # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
         re.compile(r"must be passed back|is missing|missing [`a-z ]*(?:reasoning|thought)", re.IGNORECASE),
-        _without_reasoning,
+        _each_reply(_answer_alone),
         "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
     ),
     _Change(
@@ -155,7 +173,7 @@ _CHANGES = (
         re.compile(r"white ?space|trailing", re.IGNORECASE),
         (),
         None,
-        _trimmed,
+        _each_reply(_trimmed),
         "Replies are sent back to it without the blanks at their ends (reply_blanks=trimmed)",
     ),
 )
@@ -170,8 +188,8 @@ class SentForm:
     Attributes:
         model: The model's name, for lines to the user.
         tell: Receives a line that the user should read.
-        settings: The changes of form, as settings: "reasoning_history", "consecutive_messages", "system_role" and
-            "reply_blanks".
+        settings: The changes of form, as settings: "blank_reply", "reasoning_history", "consecutive_messages",
+            "system_role" and "reply_blanks".
         keeps_reasoning: Whether the user wants reasoning sent back, whatever a server says.
     """
 
@@ -234,7 +252,7 @@ class SentForm:
 
     def _changed(self, change: _Change, messages: list[ChatMessage], error: ProviderError) -> list[ChatMessage] | None:
         """Return a conversation in another form; None if that cannot help."""
-        if change.setting[0] in self.settings or (self.keeps_reasoning and change.apply is _without_reasoning):
+        if change.setting[0] in self.settings or (self.keeps_reasoning and change.setting[0] == "reasoning_history"):
             return None
         if not (error.status in change.statuses or change.says.search(error.text)):
             return None
@@ -264,6 +282,8 @@ async def _attempt(send: Send, messages: list[ChatMessage]) -> tuple[Any, Provid
     except Exception as error:
         return error, read_error(error)
     output, _ = _output_and_call(answer)
+    if isinstance(output, ModelOutput) and output.error:  # as Anthropic's provider returns what it does not know
+        return answer, read_error(RuntimeError(output.error))
     return answer, read_error(output) if isinstance(output, Exception) else None
 
 
@@ -301,17 +321,3 @@ def _stop_reasons(response: Any) -> set[str]:
     choices = response.get("choices")
     owners = [response, *(filter(is_object, choices) if is_array(choices) else ())]
     return {str(owner.get(name)) for owner in owners for name in ("stop_reason", "stopReason", "finish_reason")}
-
-
-def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
-    """Return a model's message as it is sent back: one that says nothing gets a placeholder, since servers refuse it.
-
-    Args:
-        message: The message, with its reasoning.
-    """
-    if message.tool_calls or message.text.strip():
-        return message
-    content = message.content
-    reasoning = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
-    placeholder = ContentText(text=BLANK_REPLY)
-    return message.model_copy(update={"content": [*reasoning, placeholder] if reasoning else BLANK_REPLY})
