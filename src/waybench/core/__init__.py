@@ -6,6 +6,7 @@ from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
+from waybench.core._content import reasoning_of, text_of
 from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
@@ -299,6 +300,7 @@ __all__ = [
     "read_prices",
     "read_rows",
     "reasoning_in",
+    "reasoning_of",
     "redacted",
     "replay",
     "require_self_contained",
@@ -314,6 +316,7 @@ __all__ = [
     "split_isomorphic_key",
     "spread",
     "template_fields",
+    "text_of",
     "tokenizer",
     "tokenizer_name",
     "unknown",

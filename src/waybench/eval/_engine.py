@@ -23,6 +23,7 @@ from waybench.eval._collection import earlier_objects_kept
 from waybench.eval._errors import PrerequisiteError
 from waybench.eval._following import following
 from waybench.eval._function import engine_name
+from waybench.eval._guard import escape_surrogates
 from waybench.eval._lock import locked
 from waybench.eval._part import selected_tasks
 from waybench.eval._preflight import PATIENCE, check_models, refuse_text_models, refuse_without_tools
@@ -298,7 +299,7 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
                 # A log has only an address that was given, and results of two servers must not be taken for one's.
                 base_url = model.api.base_url
                 model = get_model(name, base_url=base_url, memoize=False, **args)
-        return seal(model, base_url, args)
+        return seal(escape_surrogates(model), base_url, args)
     except Exception as error:  # every provider has its own; its message is what the user needs
         said = _one_line(error)
         if "not recognized" in said:

@@ -1,4 +1,4 @@
-"""A layer between Inspect and a model: it escapes surrogates in replies, and answers from a journal where it can."""
+"""A layer between Inspect and a model: replies in one form, without surrogates, from a journal where it has them."""
 
 import functools
 from collections.abc import Generator
@@ -10,6 +10,7 @@ from inspect_ai.model import Model, ModelCall, ModelOutput
 from pydantic_core import PydanticSerializationError, to_json
 
 from waybench.core import is_array, is_object
+from waybench.eval._responses import prepare_client, prepare_provider, restate_stop_reason
 
 _GUARDED = "waybench_guarded"
 _known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", default=None)
@@ -35,7 +36,7 @@ def answered_by(output: ModelOutput | None) -> Generator[None]:
 
 
 def escape_surrogates(model: Model) -> Model:
-    r"""Make a model's outputs writable as UTF-8.
+    r"""Make a model's outputs writable as UTF-8, and read its server's responses in one form (`_responses`).
 
     A reply may hold lone surrogates, which JSON can escape and UTF-8 cannot carry; one of them would end the whole
     task when the engine writes its log. They become their own escapes, as the six characters \ud800, before the
@@ -50,14 +51,17 @@ def escape_surrogates(model: Model) -> Model:
     api: Any = model.api
     if getattr(api, _GUARDED, False):
         return model
+    prepare_provider(api)
     generate = api.generate
 
     @functools.wraps(generate)
     async def guarded(*args: Any, **kwargs: Any) -> Any:
         if (known := _known.get()) is not None:
             return known
+        prepare_client(api)
         match await generate(*args, **kwargs):
             case (output, ModelCall() as call):
+                restate_stop_reason(output, call)
                 if not _is_writable(call.response):
                     call.response = _escaped(call.response)
                 return _writable(output), call
