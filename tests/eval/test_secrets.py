@@ -212,7 +212,11 @@ def echo(server: ModelServer, key: str = API_KEY) -> Answer:
     def form(request: dict[str, Any], completion: dict[str, Any]) -> Any:
         quoted = server.requests[-1][1]["authorization"]
         assert quoted == f"Bearer {key}"
-        call = {"id": quoted, "type": "function", "function": {"name": "move", "arguments": json.dumps({quoted: quoted})}}
+        call = {
+            "id": quoted,
+            "type": "function",
+            "function": {"name": "move", "arguments": json.dumps({quoted: quoted})},
+        }
         message = {"role": "assistant", "content": f"7 {quoted}", "reasoning_content": quoted, "tool_calls": [call]}
         return completion | {"model": quoted, "id": quoted, "choices": [{"index": 0, "message": message}]}
 

@@ -12,7 +12,16 @@ from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, 
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, play_out
-from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
+from waybench.core._errors import (
+    DataError,
+    LiveError,
+    LostWorkerError,
+    ReplayError,
+    UsageError,
+    WaybenchError,
+    shortened,
+    unknown,
+)
 from waybench.core._examples import with_examples
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import (
@@ -206,6 +215,7 @@ __all__ = [
     "KeyedSource",
     "Limits",
     "LiveError",
+    "LostWorkerError",
     "Memory",
     "Message",
     "Metric",
