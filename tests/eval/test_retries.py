@@ -75,9 +75,9 @@ def test_the_client_repeats_requests_if_it_is_told_to() -> None:
 
 
 def test_a_server_says_how_long_to_wait(waits: list[float]) -> None:
-    with model_server(lambda messages, before: FAILURES["429" if before == 0 else "reset"]) as server:
-        with pytest.raises(Exception, match="RetryError"):
-            send(server, 2)
+    failing = model_server(lambda messages, before: FAILURES["429" if before == 0 else "reset"])
+    with failing as server, pytest.raises(Exception, match="RetryError"):
+        send(server, 2)
     first, second = waits
     assert first == 0.01  # the scripted server's Retry-After-Ms
     assert 3 <= second <= 9  # Inspect's own
