@@ -138,10 +138,13 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def ask(
-    server: ModelServer, model: str = "m", tools: tuple[str, ...] = (), before: list[ChatMessage] | None = None
+    server: ModelServer,
+    model: str = "openai-api/scripted/m",
+    tools: tuple[str, ...] = (),
+    before: list[ChatMessage] | None = None,
 ) -> ModelOutput:
     """Send one request through Inspect."""
-    opened = open_model(f"openai-api/scripted/{model}", server.url, {})
+    opened = open_model(model, server.url, {})
     infos = [ToolInfo(name=name, description="a tool", parameters=ToolParams()) for name in tools]
     messages = [*(before or []), ChatMessageUser(content="go")]
 
@@ -285,8 +288,9 @@ def test_a_call_of_2023() -> None:
     assert json.loads(said(output)) == {"calls": [{"name": "move", "arguments": json.loads(REPLY)}]}
 
 
-def test_arguments_of_null_are_none() -> None:
-    with model_server(lambda messages, before: Answer(form=called([call(**function(None))]))) as server:
+@pytest.mark.parametrize("arguments", [None, ""])
+def test_arguments_of_null_are_none(arguments: Any) -> None:
+    with model_server(lambda messages, before: Answer(form=called([call(**function(arguments))]))) as server:
         assert [one.arguments for one in ask(server, tools=("move",)).message.tool_calls or ()] == [{}]
 
 
@@ -372,6 +376,38 @@ def test_an_error_in_the_place_of_a_completion_keeps_its_words_and_status(name: 
 def test_a_filter_of_minimax_is_a_refusal() -> None:
     form = whole(choices=None, base_resp={"status_code": 1027, "status_msg": "output new_sensitive"})
     assert reply_of(answered(form), 0).stop == "refused"
+
+
+PROVIDERS = {
+    "openai/gpt-4o": "OPENAI_API_KEY",
+    "openrouter/a/b": "OPENROUTER_API_KEY",
+    "together/a/b": "TOGETHER_API_KEY",
+    "fireworks/a/b": "FIREWORKS_API_KEY",
+    "deepseek/a": "DEEPSEEK_API_KEY",
+    "moonshot/a": "MOONSHOT_API_KEY",
+    "sambanova/a": "SAMBANOVA_API_KEY",
+    "llama-cpp-python/a": "",
+    "ollama/a": "",
+    "vllm/a": "",
+    "sglang/a": "",
+}
+
+
+@pytest.mark.parametrize("model", PROVIDERS)
+def test_every_provider_of_this_protocol_reads_them(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(PROVIDERS[model] or "UNUSED", "sk-0123456789")
+    failed = False
+
+    def script(messages: list[dict[str, Any]], before: int) -> Answer:
+        return Answer(REPLY, form=ERRORS["error"][0] if failed else FORMS["parts of Mistral"])
+
+    with model_server(script) as server:
+        assert reply_of(ask(server, model), 0).text == REPLY
+        failed = True
+        with pytest.raises(RetryError) as caught:
+            ask(server, model)
+        assert "Provider returned error" in cause_text(caught.value)
+        assert sum(server.asked.values()) == 2
 
 
 @pytest.mark.slow

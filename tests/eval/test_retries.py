@@ -74,6 +74,21 @@ def test_the_client_repeats_requests_if_it_is_told_to() -> None:
         assert requests(server) == 3
 
 
+def test_a_client_that_is_renewed_repeats_nothing_either() -> None:
+    async def run() -> None:
+        model = open_model(MODEL, server.url, {})
+        for _ in range(2):
+            with pytest.raises(Exception, match="RetryError"):
+                await model.generate("go", config=GenerateConfig(max_retries=0))
+            await model.api.aclose()
+            model.api.initialize()
+        await model.api.aclose()
+
+    with model_server(lambda messages, before: FAILURES["an error in a 200"]) as server:
+        asyncio.run(run())
+        assert requests(server) == 2
+
+
 def test_a_server_says_how_long_to_wait(waits: list[float]) -> None:
     failing = model_server(lambda messages, before: FAILURES["429" if before == 0 else "reset"])
     with failing as server, pytest.raises(Exception, match="RetryError"):

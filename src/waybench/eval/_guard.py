@@ -10,7 +10,7 @@ from inspect_ai.model import Model, ModelCall, ModelOutput
 from pydantic_core import PydanticSerializationError, to_json
 
 from waybench.core import is_array, is_object
-from waybench.eval._responses import prepare_client, prepare_provider, restate_stop_reason
+from waybench.eval._responses import prepare_provider, restate_stop_reason
 
 _GUARDED = "waybench_guarded"
 _known: ContextVar[ModelOutput | None] = ContextVar("waybench_known_output", default=None)
@@ -58,7 +58,6 @@ def escape_surrogates(model: Model) -> Model:
     async def guarded(*args: Any, **kwargs: Any) -> Any:
         if (known := _known.get()) is not None:
             return known
-        prepare_client(api)
         match await generate(*args, **kwargs):
             case (output, ModelCall() as call):
                 restate_stop_reason(output, call)

@@ -166,7 +166,7 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
 
 def _arguments(given: Json) -> str:
     """Return a call's arguments as JSON text, which some servers send as values, and some encode twice."""
-    if given is None:
+    if given is None or given == "":
         return "{}"
     if not isinstance(given, str):
         return json.dumps(given, ensure_ascii=False)

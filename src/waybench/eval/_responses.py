@@ -19,26 +19,28 @@ _WAIT = wait_exponential(multiplier=3, max=1800) + wait_random(0, 3)  # seconds,
 
 
 def prepare_provider(api: Any) -> None:
-    """Let a provider wait as long as its server asks, where its client repeats requests no more (`prepare_client`).
+    """Let a provider's client return completions in one form and send each request once, now and when it is renewed.
+
+    The clients of OpenAI, Anthropic and Groq repeat a failed request twice on their own, for each of Inspect's tries.
+    `-M max_retries=2` gives them that back. Between its tries Inspect waits as long as the server asks, as they do.
 
     Args:
-        api: The provider, which has not been prepared.
+        api: The provider, which has not been prepared. One without such a client only waits as it is asked to.
     """
-    prepare_client(api)
-    if hasattr(getattr(api, "client", None), "max_retries"):
-        wait = _ServersWait(api.retry_wait() or _WAIT)
+    _prepare_client(api)
+    if (initialize := getattr(api, "initialize", None)) is not None:
+
+        def initialized() -> None:
+            initialize()
+            _prepare_client(api)
+
+        api.initialize = initialized
+    if (own_wait := getattr(api, "retry_wait", None)) is not None:
+        wait = _ServersWait(own_wait() or _WAIT)
         api.retry_wait = lambda: wait
 
 
-def prepare_client(api: Any) -> None:
-    """Let the client of a provider return completions in one form, and send each request once.
-
-    The clients of OpenAI, Anthropic and Groq repeat a failed request twice on their own, for each of Inspect's tries.
-    `-M max_retries=2` gives them that back. Call it before every request, since Inspect renews clients.
-
-    Args:
-        api: The provider. One without such a client stays as it is.
-    """
+def _prepare_client(api: Any) -> None:
     client: Any = getattr(api, "client", None)
     given = getattr(api, "model_args", None)
     if hasattr(client, "max_retries") and not (is_object(given) and "max_retries" in given):
