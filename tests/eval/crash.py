@@ -49,11 +49,13 @@ class Family:
         name: Its name.
         script: What the server answers: a function of the conversation alone.
         start: Runs it: takes the server's address and the folder for the logs.
+        connections: How many requests are in flight at most, in all of its processes.
     """
 
     name: str
     script: Script
     start: Callable[[str, Path], None]
+    connections: int = CONNECTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +82,10 @@ def _command(*arguments: str) -> Callable[[str, Path], None]:
 def _run_command(arguments: tuple[str, ...], address: str, out: Path) -> None:
     from waybench.cli import main
 
+    # A daemon may have no processes, which the run may want; this one ends with the test, and they end with it.
+    multiprocessing.process.current_process()._config["daemon"] = False
     more = ("--model-base-url", address, "--out", str(out), "--max-connections", str(CONNECTIONS))
-    main(["run", *arguments, "--no-check", "--model", MODEL, *more, "--display", "none"])
+    main(["run", "--no-check", "--model", MODEL, *more, "--display", "none", *arguments])
 
 
 @task
@@ -144,6 +148,14 @@ FAMILIES = (
     ),
     Family("search", _guess, _command("horizon_guessnum", "--precision", "0.3")),
     Family("custom", partial(_choose, ("up", "down", "up, please")), _run_dials),
+)
+
+_GAMES = ("hanoi_3", "messenger_l1", "--limit", "1", "--max-connections")
+_CHOOSE = partial(_choose, ("1", "2", "3", "I would look around."))
+CONNECTED = (
+    Family("1 connection", _CHOOSE, _command(*_GAMES, "1"), 1),
+    Family("8 connections", _walk, _command("dfs", "--limit", "8", "--max-connections", "8"), 8),
+    Family("2 processes", _CHOOSE, _command(*_GAMES, "1", "--executor", "processes:2"), 2),
 )
 
 LONG = Family(

@@ -25,6 +25,8 @@ class Answer:
         delay: Seconds before anything is sent.
         cut: Whether the connection is cut in the middle of the answer.
         calls: Calls of tools, each a name and the arguments as they are sent, as JSON or not.
+        form: What is sent in place of the completion, as a function of the request and the completion: JSON, or the
+            bytes themselves.
     """
 
     text: str = ""
@@ -34,6 +36,7 @@ class Answer:
     delay: float = 0.0
     cut: bool = False
     calls: tuple[tuple[str, str], ...] = ()
+    form: Callable[[dict[str, Any], dict[str, Any]], Any] | None = None
 
 
 Script = Callable[[list[dict[str, Any]], int], Answer]  # (messages, how often they were sent before) -> answer
@@ -77,7 +80,7 @@ def model_server(script: Script) -> Iterator[ModelServer]:
                 state.requests.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
             answer = script(body["messages"], before)
             time.sleep(answer.delay)
-            data = json.dumps(_completion(body, answer) if answer.status == 200 else _error(answer)).encode()
+            data = _data(body, answer)
             try:
                 self.send_response(answer.status)
                 self.send_header("Content-Type", "application/json")
@@ -101,6 +104,8 @@ def model_server(script: Script) -> Iterator[ModelServer]:
             pass
 
     class Server(ThreadingHTTPServer):
+        request_queue_size = 128  # many clients begin at once, and none sends a request twice
+
         def handle_error(self, request: Any, client_address: Any) -> None:
             pass  # a client that was killed has left
 
@@ -115,6 +120,13 @@ def model_server(script: Script) -> Iterator[ModelServer]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _data(body: dict[str, Any], answer: Answer) -> bytes:
+    content: Any = _completion(body, answer) if answer.status == 200 else _error(answer)
+    if answer.form is not None:
+        content = answer.form(body, content)
+    return content if isinstance(content, bytes) else json.dumps(content).encode()
 
 
 def _error(answer: Answer) -> dict[str, Any]:

@@ -27,6 +27,10 @@ class Player:
     def answer(self, messages):
         return reply(messages)
 
+    def message(self, messages):
+        from inspect_ai.model import ChatMessageAssistant, ContentText
+        return ChatMessageAssistant(content=[ContentText(text=reply(messages))])
+
     def wrong(self, messages):
         return 3
 
@@ -44,7 +48,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_function_plays_sync_and_async_and_its_errors_are_no_failures(module: Path) -> None:
-    names = ("my_player.reply", "my_player.later", "my_player:player.answer", "my_player:player.wrong")
+    methods = [f"my_player:player.{name}" for name in ("answer", "message", "wrong")]
+    names = ("my_player.reply", "my_player.later", *methods)
     waybench.evaluate("maze/alicia", [f"python:{name}" for name in names], out=module / "out", limit=1, rerun=0)
     found = {each.record.player: each.record for each in read_logs(module / "out")}
     assert found.keys() == {f"python/{name}" for name in names}

@@ -1,5 +1,6 @@
 """Nothing that opens a server or generates a private set is in any byte of a run's folder, its report or its output."""
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -11,12 +12,13 @@ from zipfile import ZipFile
 
 import inspect_ai.log as inspect_log
 import pytest
-from inspect_ai.model import get_model
+from inspect_ai.model import ChatMessageUser, GenerateConfig, get_model
 
 from tests.eval.forked import Command
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, MODEL, PATIENCE, environment, solution, waybench_
 from waybench.analysis import read_logs
+from waybench.eval import open_model
 from waybench.eval._secrets import Secrets, seal
 
 _LOG: Any = inspect_log  # its types are not complete
@@ -199,3 +201,59 @@ def test_what_a_log_says_of_a_model() -> None:
     model = seal(get_model("mockllm/model", memoize=False), "me:secret@host:80/v1", args)
     assert model.explicit_base_url == "***@host:80/v1"
     assert model.model_args == {"custom_outputs": [], "gateway": "https://***@gateway/v1", "temperature_key": "***"}
+
+
+API_KEY = "sk-echo-0123456789"
+
+
+def echo(server: ModelServer, key: str = API_KEY) -> Answer:
+    """Answer with what the request was authorized by, wherever a completion has a text."""
+
+    def form(request: dict[str, Any], completion: dict[str, Any]) -> Any:
+        quoted = server.requests[-1][1]["authorization"]
+        assert quoted == f"Bearer {key}"
+        call = {
+            "id": quoted,
+            "type": "function",
+            "function": {"name": "move", "arguments": json.dumps({quoted: quoted})},
+        }
+        message = {"role": "assistant", "content": f"7 {quoted}", "reasoning_content": quoted, "tool_calls": [call]}
+        return completion | {"model": quoted, "id": quoted, "choices": [{"index": 0, "message": message}]}
+
+    return Answer(form=form)
+
+
+def test_a_key_that_a_server_puts_into_its_reply_is_replaced_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRIPTED_API_KEY", API_KEY)
+
+    async def send() -> tuple[Any, Any]:
+        model = open_model(MODEL, server.url, {})
+        try:
+            return await model.api.generate([ChatMessageUser(content="go")], [], "none", GenerateConfig())
+        finally:
+            await model.api.aclose()
+
+    with model_server(lambda messages, before: echo(server)) as server:
+        output, call = asyncio.run(send())
+    assert output.completion == "7 Bearer ***"
+    assert [part.reasoning for part in output.message.content if part.type == "reasoning"] == ["Bearer ***"]
+    assert [made.arguments for made in output.message.tool_calls] == [{"Bearer ***": "Bearer ***"}]
+    assert API_KEY not in output.model_dump_json() + call.model_dump_json()
+
+
+@pytest.mark.slow
+def test_a_key_in_a_reply_is_in_no_log_and_no_journal(tmp_path: Path) -> None:
+    def script(messages: list[dict[str, Any]], before: int) -> Answer:
+        return echo(server) if len(messages) == 1 else Answer(status=400)  # so that the first turn stays in the journal
+
+    with model_server(script) as server:
+        address = ("--model-base-url", server.url, "--out", str(tmp_path), "--no-check")
+        command = ("run", "alicia", "--model", MODEL, *address, "-T", "max_dimension=5", "--limit", "1")
+        run = Command(*command, "--rerun", "0", environment=environment() | {"SCRIPTED_API_KEY": API_KEY})
+        run.wait(PATIENCE)
+    assert run.returncode == 1, run.stderr
+    assert list(tmp_path.glob("*.journal"))
+    (logged,) = read_logs(tmp_path)
+    assert logged.record.turns[0].reply == "7 Bearer ***"
+    assert found_in(tmp_path, API_KEY) == []
+    assert API_KEY not in run.stdout + run.stderr

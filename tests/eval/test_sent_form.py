@@ -219,21 +219,6 @@ def test_messages_of_agents_without_text() -> None:
     assert sent[-1][3].text == BLANK_REPLY and form.settings == {"blank_reply": BLANK_REPLY}
 
 
-@pytest.mark.parametrize(
-    "response",
-    [
-        {"stop_reason": "model_context_window_exceeded"},
-        {"stopReason": "model_context_window_exceeded"},
-        {"choices": [{"finish_reason": "model_context_window_exceeded"}]},
-    ],
-)
-def test_a_full_context_as_a_stop_reason(response: dict[str, Any]) -> None:
-    async def send(messages: Messages) -> Any:
-        return ModelOutput.from_content("m", "I was just", stop_reason="unknown"), ModelCall.create({}, response)
-
-    assert answered(SentForm("m"), send).stop_reason == "model_length"
-
-
 def test_a_setting_that_the_engine_takes_for_a_long_conversation() -> None:
     async def send(messages: Messages) -> Any:
         text = "max_tokens is too large: input length and so on"

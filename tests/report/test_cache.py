@@ -180,6 +180,25 @@ def test_processes_give_results_in_order() -> None:
     assert done.stdout.strip().endswith("False" if sys.platform == "linux" else "True")
 
 
+def test_a_killed_process_is_an_error_that_says_what_to_do() -> None:
+    program = (
+        "import os, signal\n"
+        "from waybench.core import LostWorkerError, spread\n"
+        "def work(number):\n"
+        "    return number if number < 5 or os.getpid() == parent else os.kill(os.getpid(), signal.SIGKILL)\n"
+        "parent = os.getpid()\n"
+        "try:\n"
+        "    with spread(work, 90, 2) as results:\n"
+        "        print(sum(results))\n"
+        "except LostWorkerError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stderr == ""
+    if sys.platform == "linux":
+        assert "killed, perhaps for want of memory" in done.stdout and "run the same command again" in done.stdout
+
+
 def test_the_key_of_what_holds_a_function_does_not_depend_on_where_that_is_in_memory() -> None:
     def made() -> object:
         return lambda: 0

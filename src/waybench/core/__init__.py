@@ -6,12 +6,22 @@ from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
+from waybench.core._content import reasoning_of, text_of
 from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
 from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, play_out
-from waybench.core._errors import DataError, LiveError, ReplayError, UsageError, WaybenchError, shortened, unknown
+from waybench.core._errors import (
+    DataError,
+    LiveError,
+    LostWorkerError,
+    ReplayError,
+    UsageError,
+    WaybenchError,
+    shortened,
+    unknown,
+)
 from waybench.core._examples import with_examples
 from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import (
@@ -206,6 +216,7 @@ __all__ = [
     "KeyedSource",
     "Limits",
     "LiveError",
+    "LostWorkerError",
     "Memory",
     "Message",
     "Metric",
@@ -301,6 +312,7 @@ __all__ = [
     "read_prices",
     "read_rows",
     "reasoning_in",
+    "reasoning_of",
     "redacted",
     "replay",
     "require_self_contained",
@@ -316,6 +328,7 @@ __all__ = [
     "split_isomorphic_key",
     "spread",
     "template_fields",
+    "text_of",
     "tokenizer",
     "tokenizer_name",
     "unknown",

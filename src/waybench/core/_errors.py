@@ -28,6 +28,10 @@ class LiveError(ReplayError):
     """A record that cannot be re-simulated here, so its recorded values count; the message says why."""
 
 
+class LostWorkerError(WaybenchError):
+    """A process or a machine that worked for this one ended without a result."""
+
+
 def shortened(message: str) -> str:
     """Return a message in which no word, such as a value or a path that it quotes, has more than 200 characters.
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from waybench.core._errors import LostWorkerError
+
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
@@ -69,11 +71,15 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
 
     Yields:
         The results in order. Without other processes each is worked out when it is taken.
+
+    Raises:
+        LostWorkerError: If a process ended without a result.
     """
     if min(processes, count) < 2 or not _can_fork():
         yield map(work, range(count))
         return
     from concurrent.futures import ProcessPoolExecutor  # loads much, which most commands do without
+    from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     _WORK.append(work)
@@ -90,6 +96,11 @@ def spread(work: Callable[[int], T], count: int, processes: int) -> Generator[It
                 yield _in_order(pool, begun, count)
             finally:
                 pool.shutdown(cancel_futures=True)
+    except BrokenProcessPool:
+        raise LostWorkerError(
+            "a worker process ended without a result (killed, perhaps for want of memory): free some memory and run "
+            "the same command again"
+        ) from None
     finally:
         if not has_frozen:
             gc.unfreeze()

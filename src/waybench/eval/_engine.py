@@ -33,7 +33,6 @@ from waybench.eval._room import full_message, is_full, says_full
 from waybench.eval._run_journals import RunJournals, interrupt
 from waybench.eval._run_progress import RunProgress
 from waybench.eval._secrets import Secrets, follow_older_logs, hiding, seal
-from waybench.eval._sent_form import SentForm
 from waybench.eval._stopped import mark_stopped
 
 _MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
@@ -102,17 +101,10 @@ def evaluate(
     followed.on_spent = interrupt
     if prompts.has_tools:
         refuse_without_tools(ready)
-    forms = [
-        wrap_model(
-            model,
-            SentForm(
-                str(model),
-                tell=followed.notes.append,
-                keeps_reasoning=(config or {}).get("reasoning_history") not in (None, "auto"),
-            ),
-        )
-        for model in ready
-    ]
+    forms = [wrap_model(model) for model in ready]
+    for form in forms:
+        form.tell = followed.notes.append
+        form.keeps_reasoning = (config or {}).get("reasoning_history") not in (None, "auto")
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = (config or {}).get("attempt_timeout")
@@ -311,7 +303,8 @@ def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Mod
                 # A log has only an address that was given, and results of two servers must not be taken for one's.
                 base_url = model.api.base_url
                 model = get_model(name, base_url=base_url, memoize=False, **args)
-        return seal(model, base_url, args)
+        wrap_model(seal(model, base_url, args))
+        return model
     except Exception as error:  # every provider has its own; its message is what the user needs
         said = _one_line(error)
         if "not recognized" in said:

@@ -11,11 +11,11 @@ from anyio import to_thread
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from waybench.core import UsageError
+from waybench.core import UsageError, text_of
 from waybench.eval._errors import one_line_errors
 
 PREFIX = "python:"  # on the command line; the engine's name of the model begins with "python/"
-Answer = Callable[[list[dict[str, str]]], str | Awaitable[str]]
+Answer = Callable[[list[dict[str, str]]], Any | Awaitable[Any]]
 
 
 def engine_name(name: str) -> str:
@@ -62,7 +62,7 @@ def load_function(reference: str) -> Answer:
 
 
 class FunctionModel(ModelAPI):
-    """Replies with a function of messages, each a role and a content, to a text; sync or async.
+    """Replies with a function of messages, each a role and a content, to a text or a message with one; sync or async.
 
     A sync function runs in threads, as many as there are connections: `--max-connections 1` for one that must not.
     """
@@ -92,8 +92,9 @@ class FunctionModel(ModelAPI):
         else:
             said = await to_thread.run_sync(function, messages, abandon_on_cancel=True)
             said = await said if isawaitable(said) else said
-        if not isinstance(said, str):
+        text = text_of(said)
+        if text is None:
             raise TypeError(f"python:{self.model_name} returned {type(said).__name__}: return the reply as a string")
-        output = ModelOutput.from_content(f"python/{self.model_name}", said)
+        output = ModelOutput.from_content(f"python/{self.model_name}", text)
         output.usage = ModelUsage()  # it is not known, and the engine would fetch a tokenizer's file to count by
         return output

@@ -1,7 +1,7 @@
 """A layer between Inspect and a model.
 
-It sends conversations in a form that the server takes, escapes surrogates in replies, and answers from a journal where
-it can.
+It sends conversations in a form that the server takes, reads its responses in one form, escapes surrogates in replies,
+and answers from a journal where it can.
 """
 
 import functools
@@ -14,6 +14,7 @@ from inspect_ai.model import ChatMessage, Model, ModelCall, ModelOutput
 from pydantic_core import PydanticSerializationError, to_json
 
 from waybench.core import is_array, is_object
+from waybench.eval._responses import prepare_provider, restate_stop_reason
 from waybench.eval._sent_form import SentForm
 
 _FORM = "waybench_sent_form"
@@ -48,16 +49,17 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
 
     Args:
         model: The model; its provider's `generate` is wrapped once.
-        form: The form in which conversations are sent; a new one by default.
+        form: The form in which conversations are sent, in place of the model's own.
 
     Returns:
-        The form, which is that of the first call for this model.
+        The form.
     """
     api: Any = model.api
     known_form: SentForm | None = getattr(api, _FORM, None)
+    setattr(api, _FORM, form or known_form or SentForm(str(model)))
     if known_form is not None:
-        return known_form
-    form = form or SentForm(str(model))
+        return getattr(api, _FORM)
+    prepare_provider(api)
     generate = api.generate
 
     @functools.wraps(generate)
@@ -68,8 +70,10 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
         async def send(messages: list[ChatMessage]) -> Any:
             return await generate(messages, tools, tool_choice, config)
 
-        match await form.send(send, input):
+        sent_form: SentForm = getattr(api, _FORM)
+        match await sent_form.send(send, input):
             case (output, ModelCall() as call):
+                restate_stop_reason(output, call)
                 if not _is_writable(call.response):
                     call.response = _escaped(call.response)
                 return _writable(output), call
@@ -77,8 +81,7 @@ def wrap_model(model: Model, form: SentForm | None = None) -> SentForm:
                 return _writable(output)
 
     api.generate = guarded
-    setattr(api, _FORM, form)
-    return form
+    return getattr(api, _FORM)
 
 
 def _writable(output: Any) -> Any:

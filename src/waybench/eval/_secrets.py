@@ -1,4 +1,4 @@
-"""Credentials of model servers are used in requests and never written to a log, neither in headers nor in errors."""
+"""Credentials of model servers are used in requests and never written to a log: in headers, errors or replies."""
 
 import base64
 import functools
@@ -12,7 +12,7 @@ from inspect_ai import Task
 from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # neither has a public name
 from inspect_ai._util.registry import registry_params
 from inspect_ai.log import list_eval_logs, read_eval_log
-from inspect_ai.model import Model, ModelCall
+from inspect_ai.model import Model, ModelCall, ModelOutput
 
 from waybench.core import HIDDEN, LABEL, Json, credentials, key_label, redacted, secrets_in, without_credentials
 
@@ -50,10 +50,17 @@ class Secrets:
         if isinstance(value, str):
             return functools.reduce(lambda text, secret: text.replace(secret, HIDDEN), self._texts, value)
         if isinstance(value, Mapping):
-            return {name: self.hidden(each) for name, each in cast("Mapping[Any, Any]", value).items()}
+            fields = cast("Mapping[Any, Any]", value).items()
+            return {self.hidden(name): self.hidden(each) for name, each in fields}
         if isinstance(value, list):
             return [self.hidden(each) for each in cast("list[Any]", value)]
         return value
+
+    def hidden_output(self, output: ModelOutput) -> ModelOutput:
+        """Return a model's output with all secrets in it replaced, which a server can have put into its reply."""
+        fields = output.model_dump() if self._texts else {}
+        hidden = self.hidden(fields)
+        return output if hidden == fields else ModelOutput.model_validate(hidden)
 
     def hide_in(self, error: BaseException) -> None:
         """Replace all secrets in the texts of an exception and of those that it comes from; its type stays."""
@@ -101,16 +108,14 @@ def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
     async def sealed(*given: Any, **more: Any) -> Any:
         with hiding(secrets):
             found = await generate(*given, **more)
-        match found:
-            case (output, ModelCall() as call):
-                if isinstance(output, Exception):
-                    secrets.hide_in(output)
-                call.request, call.response = secrets.hidden(call.request), secrets.hidden(call.response)
-            case Exception():
-                secrets.hide_in(found)
-            case _:
-                pass
-        return found
+        output, call = cast("tuple[Any, Any]", found) if isinstance(found, tuple) else (found, None)
+        if isinstance(call, ModelCall):
+            call.request, call.response = secrets.hidden(call.request), secrets.hidden(call.response)
+        if isinstance(output, Exception):
+            secrets.hide_in(output)
+        elif isinstance(output, ModelOutput):
+            output = secrets.hidden_output(output)
+        return (output, call) if isinstance(found, tuple) else output
 
     if not getattr(api, _SEALED, False):
         api.generate = sealed

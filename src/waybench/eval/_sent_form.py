@@ -22,7 +22,6 @@ from inspect_ai.model import (
     ModelUsage,
 )
 
-from waybench.core import is_array, is_object
 from waybench.eval._provider_errors import ProviderError, limits_the_reply, read_error
 
 BLANK_REPLY = "(empty reply)"
@@ -224,14 +223,14 @@ class SentForm:
                 current = change.apply(current)
         answer, error = await _attempt(send, current)
         if error is None:
-            return _by_stop_reason(answer)
+            return _checked(answer)
         if error.status in _REFUSING and not error.is_overflow:
             answer, error = await self._send_otherwise(send, current, answer, error)
         if error is not None and error.is_overflow:
             return self._overflow(answer, error)
         if isinstance(answer, BaseException):
             raise answer
-        return _by_stop_reason(answer)
+        return _checked(answer)
 
     async def _send_otherwise(
         self, send: Send, messages: list[ChatMessage], answer: Any, error: ProviderError
@@ -296,28 +295,11 @@ def _output_and_call(answer: Any) -> tuple[Any, ModelCall | None]:
             return answer, None
 
 
-_WINDOW = "model_context_window_exceeded"
-
-
-def _by_stop_reason(answer: Any) -> Any:
-    """Correct outputs whose stop reason the engine does not know, or has read from an error that is no overflow.
-
-    Anthropic, Bedrock and Z.ai report a full context as a stop reason of a completion.
-    """
-    output, call = _output_and_call(answer)
-    if not isinstance(output, ModelOutput) or not output.choices:
+def _checked(answer: Any) -> Any:
+    """Return an answer; one that the engine has read from an error as a full context, which it was not, is an error."""
+    output, _ = _output_and_call(answer)
+    if not isinstance(output, ModelOutput) or output.stop_reason != "model_length" or output.usage is not None:
         return answer
-    if output.stop_reason == "unknown" and call is not None and _WINDOW in _stop_reasons(call.response):
-        output.choices[0].stop_reason = "model_length"
-    if output.stop_reason == "model_length" and output.usage is None and limits_the_reply(output.completion):
+    if limits_the_reply(output.completion):
         raise RuntimeError(f"the server refuses the settings of the run: {output.completion}")
     return answer
-
-
-def _stop_reasons(response: Any) -> set[str]:
-    """Return what a response names as the reason to stop, wherever a provider has it."""
-    if not is_object(response):
-        return set()
-    choices = response.get("choices")
-    owners = [response, *(filter(is_object, choices) if is_array(choices) else ())]
-    return {str(owner.get(name)) for owner in owners for name in ("stop_reason", "stopReason", "finish_reason")}

@@ -171,8 +171,6 @@ def reply_of(output: ModelOutput, seconds: float, *, by_tools: bool = False) -> 
     if not output.choices or output.error:
         raise RuntimeError(f"the provider answered without a completion: {output.error or 'no choices'}")
     text = said(output) if by_tools else output.completion
-    if output.stop_reason == "unknown" and not text.strip():
-        raise RuntimeError("the provider answered without text and without a known reason to stop")
     usage = output.usage
     cached = (usage.input_tokens_cache_read or 0) if usage else 0
     written = (usage.input_tokens_cache_write or 0) if usage else 0

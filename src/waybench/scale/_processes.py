@@ -11,15 +11,11 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.context import BaseContext
 from typing import Any, TypeVar
 
-from waybench.core import WaybenchError
+from waybench.core import LostWorkerError
 
 J = TypeVar("J")
 R = TypeVar("R")
 _AHEAD = 4  # jobs for each process that have been handed over
-
-
-class LostWorkerError(WaybenchError):
-    """A process ended without a result."""
 
 
 class Share:

@@ -7,8 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
-from waybench.core import UsageError
-from waybench.scale._processes import LostWorkerError
+from waybench.core import LostWorkerError, UsageError
 
 J = TypeVar("J")
 R = TypeVar("R")
