@@ -19,10 +19,12 @@ from waybench.core import (
     Json,
     Option,
     UsageError,
+    decode_text,
     is_public_key,
     is_template_name,
     key_label,
     label_in_log,
+    user_path,
 )
 from waybench.envs import registry
 from waybench.tasks import TaskEntry, find_task
@@ -53,10 +55,11 @@ def portable(
         found["key"] = label_in_log(str(key))
     source = found.get("source")
     if source is not None and source not in _sources(entry):
-        path = Path(str(source)).expanduser()
+        path = user_path(str(source))
         found["source"] = f"items:{add_items(_read(path, 'source'))}/{path.name}"
     if found.get("prices") is not None:
-        text = _read(Path(str(found["prices"])).expanduser(), "prices").decode("utf-8", "replace")
+        path = user_path(str(found["prices"]))
+        text = decode_text(_read(path, "prices"), str(path))
         found["prices"] = f"prices:{text}"
     if str(found.get(PREFIX)).startswith(RECORD):
         raise UsageError(

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import groupby
 
-from waybench.core import DataError, Instance, Json, is_array, is_object, plural
+from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object, plural
 from waybench.spaces import Lattice
 
 SMALLEST = 5
@@ -104,6 +104,7 @@ def decode(data: Json) -> Maze:
     Raises:
         DataError: If it is no such maze; the message names the row.
     """
+    check_fields(data, ("maze",))
     given = data.get("maze") if is_object(data) else data
     if not is_array(given) or not all(is_array(row) or isinstance(row, str) for row in given):
         raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')

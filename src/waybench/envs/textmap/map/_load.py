@@ -1,11 +1,10 @@
 """Maps in the published form: a folder with a game's edges, places, actions and walkthrough."""
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from waybench.core import DataError, Json, UsageError, is_array, is_object
+from waybench.core import DataError, Json, is_array, is_object, read_json, read_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 
 LARGEST_FILE = 1 << 28  # bytes
@@ -33,7 +32,7 @@ def load_map(folder: Path, name: str) -> PlaceMap:
         for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
     )
     path = folder / f"{name}.walkthrough"
-    steps = read_walkthrough(_text(path), str(path))
+    steps = read_walkthrough(_text(path).rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
     file = folder / f"{name}.edges.json"
     edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
     return PlaceMap(name, places, actions, edges, steps)
@@ -84,21 +83,11 @@ def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
 
 
 def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a map file")
-        return path.read_bytes().decode()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; a map is four files with the same name") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is not valid UTF-8") from None
+    return read_text(path, LARGEST_FILE, "a map's file: a map is four files with the same name")
 
 
 def _list(path: Path) -> list[Json]:
-    try:
-        data: Json = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON: {str(error)[:80]}") from None
+    data = read_json(path, LARGEST_FILE, "a list")
     if not is_array(data):
         raise DataError(f"{path}: not a list")
     return data
