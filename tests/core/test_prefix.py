@@ -199,7 +199,7 @@ def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         played(f"record:{path}", item=DFS.source(level=10).item(5))
     with pytest.raises(UsageError, match="other options of play"):
         played(f"record:{path}", protocol="sound")
-    path.write_text("[]\n")
+    path.write_text("{}\n")
     with pytest.raises(UsageError, match="line 1 is no record"):
         played(f"record:{path}")
     cut = play_out(DFS, ITEM, policy("oracle"), {})

@@ -89,7 +89,7 @@ def decode_text(content: bytes, name: str) -> str:
     text = text.removesuffix(_DOS_END).replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError(f"{name} has a NUL character in line {line}, so it is not a text: give a text in UTF-8")
+        raise DataError(f"{name}: line {line}: a NUL character, so this is not a text; save it as UTF-8")
     return text
 
 
@@ -245,7 +245,7 @@ def refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         names: set[str] = set()
         for name, _ in pairs:
             if name in names:
-                raise DataError(f"{name[:40]!r} occurs twice in one object")
+                raise DataError(f"it has {name[:40]!r} twice in one object")
             names.add(name)
     return values
 

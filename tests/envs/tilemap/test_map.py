@@ -93,7 +93,7 @@ def test_a_file_s_error_names_the_record_and_the_field(tmp_path: Path) -> None:
         json.dumps([changed(objectives={"x": ["a", 4, 0]})]): "objectives: 'x' is at row 4, column 0, outside the map",
         json.dumps([RECORD, RECORD]): "experiment_id: 'test' occurs twice",
         json.dumps([changed(environment="@" + "a" * 2_000_000)]): "environment: it has 2000001 characters",
-        "[]": "the file has no records",
+        "[]": "the file has no maps",
         "[{": "not JSON",
     }
     for text, message in bad.items():

@@ -128,7 +128,7 @@ def decode(data: Json) -> Question:
     Raises:
         DataError: If it is none.
     """
-    check_fields(data, tuple(Question.__slots__))
+    check_fields(data, tuple(Question.__slots__), "graph")
     if not is_object(data):
         raise DataError("graph: not an object")
     values: dict[str, Any] = data

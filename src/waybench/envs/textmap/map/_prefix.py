@@ -195,7 +195,7 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
         DataError: If the file is invalid.
     """
     path = folder / f"{place_map.name}.anno2code.json"
-    data = read_json(path, LARGEST_FILE, "a file of ids: places have none without it")
+    data = read_json(path, LARGEST_FILE, "a file of ids; places have no ids without it")
     if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
         raise DataError(f"{path}: not an object of lists, place -> ids")
     found = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}
