@@ -31,6 +31,16 @@ def test_a_text_file_is_the_template_of_the_rules(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("name", ["mine.txt", "mine.toml"])
+def test_a_template_of_any_editor_is_the_same(tmp_path: Path, name: str, encoding: str) -> None:
+    text = "Übung:\n{maze}\n" if name.endswith("txt") else 'rules = """\nÜbung:\n{maze}\n"""\n'
+    plain = opening(write(tmp_path / name, text))
+    assert plain.startswith("Übung:\n")
+    (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode(encoding))
+    assert opening(f"file:{tmp_path / name}") == plain
+
+
 def test_observations_stay_those_of_the_base_wording(tmp_path: Path) -> None:
     reference = write(tmp_path / "mine.txt", "The maze: {maze}")
     mine, own = (

@@ -187,7 +187,9 @@ def _reply(data: Json, at: int) -> Reply:
             return Reply("")
         case str(text):
             return Reply(text)
-        case {"text": str() | None as text, **more} if more.keys() <= {"stop"} and isinstance(more.get("stop"), str | None):
+        case {"text": str() | None as text, **more} if more.keys() <= {"stop"} and isinstance(
+            more.get("stop"), str | None
+        ):
             stop = more.get("stop") or STOPS[0]
             if stop not in STOPS:
                 raise DataError(f"reply {at}: {unknown_name('stop', stop, STOPS)}")

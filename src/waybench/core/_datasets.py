@@ -180,8 +180,8 @@ def _record_fields(value: Json) -> dict[str, Json]:
         for name in value:
             if name not in ITEM_FIELDS:
                 raise DataError(
-                    f'{name[:40]!r} beside "instance": it is no field of a line, whose fields are '
-                    f'{", ".join(_OWN_FIELDS)}; a field of the item belongs inside "instance"'
+                    f'unknown field {name[:40]!r} beside "instance": remove it, or put it inside "instance" if it is '
+                    "the item's own"
                 )
         return value
     instance = {name: field for name, field in value.items() if name not in _OWN_FIELDS}

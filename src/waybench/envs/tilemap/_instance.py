@@ -203,7 +203,7 @@ def _rows(data: Mapping[str, Json]) -> tuple[str, ...]:
         if is_array(row) and all(isinstance(sign, str) and len(sign) == 1 and sign not in "\r\n" for sign in row):
             row = "".join(row)
         row = row.rstrip("\r\n") if isinstance(row, str) else row
-        if not isinstance(row, str) or "\n" in row:
+        if not isinstance(row, str) or "\n" in row or "\r" in row:
             raise DataError(f"environment: row {number}: give a text, or a list of single characters")
         rows.append(row)
     return tuple(_text({"environment": "\n".join(rows)}, "environment", LARGEST + 10_000).split("\n"))

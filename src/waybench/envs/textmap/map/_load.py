@@ -9,6 +9,7 @@ from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 
 LARGEST_FILE = 1 << 28  # bytes
 
+_FILE = "a map's file: a map is four files with the same name"
 _SEPARATOR = "===========\n"
 _BLOCK = re.compile(r"==>STEP NUM: (\d{1,9})\n==>ACT: ([^\n]*)\n==>OBSERVATION: (.*)\n", re.DOTALL | re.ASCII)
 _FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
@@ -35,6 +36,7 @@ def load_map(folder: Path, name: str) -> PlaceMap:
     steps = read_walkthrough(_text(path).rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
     file = folder / f"{name}.edges.json"
     edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
+    _check_steps(edges, steps, str(file))
     return PlaceMap(name, places, actions, edges, steps)
 
 
@@ -67,6 +69,31 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def _check_steps(edges: Sequence[Edge], steps: Sequence[Step], where: str) -> None:
+    """Check that the steps of the walkthrough in which moves are made are not those of other moves.
+
+    A step can have words that are no action of the map, such as "again" and abbreviations.
+
+    Raises:
+        DataError: If a step is that of another move; the message names the record.
+    """
+    actions = {edge.action for edge in edges}
+    first: dict[int, int] = {}
+    for number, edge in enumerate(edges):
+        if edge.forward == NEVER or (action := normalize_action(steps[edge.forward].action)) not in actions:
+            continue
+        position = f"{where}: record {number}: seen_in_forward: step {edge.forward} of the walkthrough"
+        if action != edge.action:
+            raise DataError(f"{position} is {action[:60]!r}, not {edge.action[:60]!r}")
+        if first.setdefault(edge.forward, number) != number:
+            raise DataError(f"{position} is already the move of record {first[edge.forward]}")
+
+
+def normalize_action(action: str) -> str:
+    """Return a command of a walkthrough in the form of the actions of maps."""
+    return action.strip().lower()
+
+
 def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
     """Return a walkthrough exactly as in its file.
 
@@ -83,11 +110,11 @@ def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
 
 
 def _text(path: Path) -> str:
-    return read_text(path, LARGEST_FILE, "a map's file: a map is four files with the same name")
+    return read_text(path, LARGEST_FILE, _FILE)
 
 
 def _list(path: Path) -> list[Json]:
-    data = read_json(path, LARGEST_FILE, "a list")
+    data = read_json(path, LARGEST_FILE, _FILE)
     if not is_array(data):
         raise DataError(f"{path}: not a list")
     return data

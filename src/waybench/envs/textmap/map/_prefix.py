@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object, read_json
 from waybench.envs.textmap.map._in_instances import DATA_SET
 from waybench.envs.textmap.map._labels import reached
-from waybench.envs.textmap.map._load import LARGEST_FILE, walkthrough_text
+from waybench.envs.textmap.map._load import LARGEST_FILE, normalize_action, walkthrough_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 
 PUBLISHED_TOKENS = 3_600
@@ -153,11 +153,6 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
         track_places.append(place)
         expected = layer[place]
     return tuple(reversed(track_places))
-
-
-def normalize_action(action: str) -> str:
-    """Return a command of a walkthrough in the form of the actions of maps."""
-    return action.strip().lower()
 
 
 def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
