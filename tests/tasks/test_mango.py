@@ -114,6 +114,9 @@ def test_a_folder_of_maps(tmp_path: Path) -> None:
     assert {head.item["key"] for head in found} == {"maps"}
     assert found[0].instance["cutoff"] == 9
     assert "cannot read" in refused("mango_route", source=str(tmp_path / "maps"), names="ids")
+    write(HOUSE, tmp_path / "maps" / "other")
+    assert "there is a map 'house' in" in refused("mango_route", source=str(tmp_path / "maps"))
+    shutil.rmtree(tmp_path / "maps" / "other")
     places = {place: [number] for number, place in enumerate(HOUSE.places)}
     (tmp_path / "maps" / "house" / "house.anno2code.json").write_text(json.dumps(places))
     named = heads("mango_route", source=str(tmp_path / "maps"), names="ids")

@@ -40,6 +40,7 @@ def ids(path: Path) -> list[Any]:
         (json.dumps([json.loads(ONE), json.loads(TWO)], indent=2), ["0", "two"]),
         (json.dumps(MAZE, indent=1) + "\r\n" + json.dumps(json.loads(TWO), indent=1), ["0", "two"]),
         (json.dumps(ROWS), ["0"]),
+        (json.dumps({"maze": [row + "\r\n" for row in ROWS]}), ["0"]),
         (TWO.replace("two", "a\u2028b\x85c\x7f") + "\n" + TWO, ["a\u2028b\x85c\x7f", "two"]),
         (json.dumps({"id": 7, "instance": MAZE}), ["7"]),
     ],

@@ -35,12 +35,13 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
 )
 @click.pass_context
 def score(context: click.Context, file: str, out: str | None, site: Path | None, model: str) -> None:
-    """Score the stored replies in FILE (- for standard input), one JSON object per line.
+    """Score the stored replies in FILE (- for standard input), one JSON object per line, or a list of objects.
 
     \b
     {"env": "maze/alicia", "instance": {"maze": [[0,0,0,"X",0], ...]},
      "replies": ["...", {"text": "...", "stop": "truncated"}], "options": {"protocol": "paper"}}
 
+    A reply can be null, for an empty one; "stop" is "stop", "truncated", "overflow" or "refused".
     "options", "examples", "attempt", "id" and, for a report, "model" are optional. A line from `waybench generate`
     becomes such an object when you add "replies". An episode's record works too: it is re-simulated and must agree.
     Each line of the output has the metrics, the end (null if the replies ran out first) and the turns. For a line that

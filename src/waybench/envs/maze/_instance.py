@@ -108,7 +108,7 @@ def decode(data: Json) -> Maze:
     given = data.get("maze") if is_object(data) else data
     if not is_array(given) or not all(is_array(row) or isinstance(row, str) for row in given):
         raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
-    rows = [[_SIGNS.get(sign, sign) for sign in row] if isinstance(row, str) else row for row in given]
+    rows = [[_SIGNS.get(sign, sign) for sign in row.rstrip("\r\n")] if isinstance(row, str) else row for row in given]
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
         raise DataError(

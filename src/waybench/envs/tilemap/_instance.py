@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -169,7 +170,7 @@ def decode(data: Json) -> TileMap:
     players = sum(row.count(PLAYER) for row in rows)
     if players != 1:
         raise DataError(f'environment: it has {players} players; give exactly one "@"')
-    tiles = _pairs(data.get("tile_mapping", {}))
+    tiles = _pairs(data.get("tile_mapping", {}), "tile_mapping")
     if tiles is None or not all(isinstance(sign, str) and len(sign) == 1 for _, sign in tiles):
         raise DataError('tile_mapping: give an object of single characters, such as {"Grass": "g"}')
     _text({"tile_mapping": "".join(name + sign for name, sign in tiles)}, "tile_mapping", LONGEST_LIST)
@@ -239,8 +240,12 @@ def _text(data: Any, name: str, most: int) -> str:
     return value
 
 
-def _pairs(data: Json) -> list[tuple[str, Json]] | None:
-    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither."""
+def _pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
+    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither.
+
+    Raises:
+        DataError: If two pairs have the same name.
+    """
     if is_object(data):
         return [(str(name), value) for name, value in data.items()]
     if not is_array(data):
@@ -252,14 +257,17 @@ def _pairs(data: Json) -> list[tuple[str, Json]] | None:
                 pairs.append((name, value))
             case _:
                 return None
-    return pairs if len({name for name, _ in pairs}) == len(pairs) else None
+    twice = next((name for name, times in Counter(name for name, _ in pairs).items() if times > 1), None)
+    if twice is not None:
+        raise DataError(f"{field}: {twice[:40]!r} occurs twice")
+    return pairs
 
 
 def _objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
     """Read objectives: {"name": ["tile", row, column]}, pairs of these, or [row, column] without a tile or a name."""
     if is_array(data) and all(is_array(each) and each and type(each[0]) is int for each in data):
         data = [[f"Objective {number}", each] for number, each in enumerate(data, start=1)]
-    pairs = _pairs(data)
+    pairs = _pairs(data, "objectives")
     if pairs is None or not 1 <= len(pairs) <= MOST_OBJECTIVES:
         raise DataError(
             f'objectives: give from 1 to {MOST_OBJECTIVES}, as {{"name": ["tile", row, column]}} or [[row, column]]'

@@ -7,6 +7,7 @@ from typing import Any
 
 from waybench._package_data import read_toml
 from waybench.core import (
+    DataError,
     DataFiles,
     Dataset,
     Download,
@@ -217,7 +218,11 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
             home = files(_DATA_SET, f"{game}/{game}{_EDGES}").parent
             yield place_map if plain else named_by_ids(place_map, home)
         return
-    places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(user_path(parameters["source"]))}
+    places: dict[str, Path] = {}
+    for path in _edge_files(user_path(parameters["source"])):
+        game = path.name.removesuffix(_EDGES)
+        if places.setdefault(game, path.parent) != path.parent:
+            raise DataError(f"{path}: there is a map {game[:60]!r} in {places[game]}, too; rename one of them")
     for game in _games(parameters, sorted(places)):
         place_map = load_map(places[game], game)
         yield place_map if plain else named_by_ids(place_map, places[game])
