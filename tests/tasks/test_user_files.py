@@ -57,7 +57,7 @@ def test_items_are_read_whatever_wrote_them(tmp_path: Path, content: str | bytes
         (b'{"id": "caf\xe9"}', "mine.json is not UTF-8 (byte 0xe9 at position 11, line 1): save it as UTF-8"),
         (ONE.encode() + b"\r\r\n\x92", f"(byte 0x92 at position {len(ONE) + 3}, line 3)"),
         (codecs.BOM_UTF16_LE + b"{\0\x22", "is neither UTF-8 nor whole UTF-16: save it as UTF-8"),
-        (gzip.compress(ONE.encode()), "mine.json is a gzip file: decompress it first"),
+        (gzip.compress(ONE.encode(), mtime=0), "mine.json is a gzip file: decompress it first"),
         (b"PK\3\4 and more", "mine.json is a zip file: decompress it first"),
         (ONE.encode() + b"\n\0", "mine.json: line 2: a NUL character"),
         (f"{ONE},\n{TWO},\n", "line 1: not JSON: a comma follows the value"),
@@ -168,7 +168,7 @@ def test_what_is_too_long_is_not_read() -> None:
 
 def test_texts_have_line_feeds(tmp_path: Path) -> None:
     path = tmp_path / "text"
-    path.write_bytes("\ufeffé\r\nb\rc\x0b\u2028\n".encode("utf-16-be"))
+    path.write_bytes("\ufeff\ufeffé\r\nb\rc\x0b\u2028\n".encode("utf-16-be"))
     assert read_text(path, 100, "a text") == "é\nb\nc\x0b\u2028\n"
     assert decode_text(codecs.BOM_UTF8 + b"a\r\n", "mine") == "a\n"
     with pytest.raises(DataError, match="larger than 0 MiB, so it is not a text"):

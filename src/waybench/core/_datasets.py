@@ -222,7 +222,7 @@ def check_hash(record: ItemRecord, instance: Instance) -> None:
     Raises:
         DataError: If it is not.
     """
-    if record.hash not in (None, instance.hash):
+    if record.hash is not None and record.hash != instance.hash:
         raise DataError(f'{record.where}: "hash" does not match this instance: one of them was changed; remove "hash"')
 
 

@@ -86,7 +86,8 @@ def decode_text(content: bytes, name: str) -> str:
         line = len(_LINE_BREAK.findall(content[:position])) + 1
         where = f"byte 0x{content[position]:02x} at position {position}, line {line}"
         raise DataError(f"{name} is not UTF-8 ({where}): save it as UTF-8") from None
-    text = text.removesuffix(_DOS_END).replace("\r\n", "\n").replace("\r", "\n")
+    # A program that does not know the mark writes it as a character of the text that it saves.
+    text = text.lstrip("\ufeff").removesuffix(_DOS_END).replace("\r\n", "\n").replace("\r", "\n")
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError(f"{name}: line {line}: a NUL character, so this is not a text; save it as UTF-8")

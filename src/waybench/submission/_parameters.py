@@ -66,7 +66,7 @@ def portable(
             "prefix=record: a submission has no records of other runs; submit a run with a prefix of reference players"
         )
     for option in entry.options:
-        if option.local and os.path.lexists(str(found.get(option.name))):
+        if option.local and os.path.lexists(user_path(str(found.get(option.name)))):
             raise UsageError(f"{option.name}: a submission does not have this file; submit a run without one")
     if is_template_name(found.get(WORDING)) and records:
         found[TEMPLATE] = records[0].options.get(TEMPLATE)
@@ -134,7 +134,7 @@ def _names_file(option: Option, value: Json, template: Json) -> bool:
         (option.name == "key" and text.startswith(("env:", "file:")))
         or (option.name == WORDING and is_template_name(text.removeprefix(TOOLS_PREFIX)) and template is None)
         or (option.name == PREFIX and text.startswith(RECORD))
-        or (option.local and value is not None and os.path.lexists(text))
+        or (option.local and value is not None and os.path.lexists(user_path(text)))
     )
 
 
