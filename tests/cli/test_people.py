@@ -77,6 +77,15 @@ def test_attempts_in_two_files_are_one_series(ada: Path, tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_records_that_another_program_has_saved(ada: Path, encoding: str) -> None:
+    wanted = [each.record for each in episodes(ada)[0]]
+    ada.write_bytes(ada.read_text().replace("\n", "\r\n").encode(encoding))
+    found, problems = episodes(ada)
+    assert [each.record for each in found] == wanted
+    assert problems == []
+
+
 def test_damaged_lines_are_named(ada: Path) -> None:
     with ada.open("ab") as stream:
         stream.write(b'{"schema": 2, "turns"\n\xff\n[]\n{"schema": 2, "turns": []}\n')

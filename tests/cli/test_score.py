@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 from pathlib import Path
@@ -83,6 +84,45 @@ def test_replies_may_say_why_they_stopped(command: Command, line: dict[str, Any]
     [result] = scored(command, line | {"replies": replies})
     assert [turn["outcome"] for turn in result["turns"]] == ["truncated", "refused", "ok"]
     assert scored(command, line | {"replies": [{"text": SIX}]})[0]["end"] == "solved"
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        (None, "unparsed"),
+        ({"text": None}, "unparsed"),
+        ({"text": SIX, "stop": None}, "ok"),
+        ({"text": None, "stop": "refused"}, "refused"),
+        ({"text": SIX, "stop": "overflow"}, "truncated"),
+    ],
+)
+def test_replies_as_logs_store_them(command: Command, line: dict[str, Any], reply: Any, outcome: str) -> None:
+    [result] = scored(command, line | {"replies": [reply]})
+    assert [turn["outcome"] for turn in result["turns"]] == [outcome]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-be"])
+@pytest.mark.parametrize("shape", ["\r", "\r\n", "list", "pretty"])
+def test_files_of_any_editor_give_the_same_scores(
+    command: Command, line: dict[str, Any], tmp_path: Path, encoding: str, shape: str
+) -> None:
+    given = [line | {"id": "é\u2028"}, line | {"replies": [EIGHT]}, {"env": "?"}]
+    text = json.dumps(given, ensure_ascii=False, indent=1)
+    if shape == "pretty":
+        text = "\n".join(json.dumps(each, ensure_ascii=False, indent=1) for each in given)
+    elif shape != "list":
+        text = shape.join(json.dumps(each, ensure_ascii=False) for each in given)
+    (tmp_path / "in").write_bytes(text.encode(encoding))
+    result = command("score", tmp_path / "in")
+    assert result.exit_code == 1
+    first, second, bad = lines_of(result)
+    assert (first["id"], first["metrics"]["steps"], second["metrics"]["steps"]) == ("é\u2028", 6.0, 8.0)
+    assert bad["line"] == 3
+
+
+def test_what_is_no_text_is_one_line(command: Command, line: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "in").write_bytes(gzip.compress(json.dumps(line).encode()))
+    assert "in is a gzip file: decompress it first" in one_line_error(command("score", tmp_path / "in"))
 
 
 def test_options_and_attempt_count(command: Command, line: dict[str, Any]) -> None:

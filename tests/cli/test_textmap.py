@@ -93,7 +93,7 @@ def test_the_games_own_walkthrough_serves(command: Command, home: Path, monkeypa
         (("none.z5", "--commands", "walk.txt"), "cannot read none.z5"),
         (("table.z5", "--commands", "none"), "cannot read none: No such file or directory"),
         (("table.z5", "--commands", "table.z5"), "the file has no commands; write one per line"),
-        (("table.z5", "--commands", "walk.txt", "--names", "walk.txt"), "walk.txt: the file is not JSON"),
+        (("table.z5", "--commands", "walk.txt", "--names", "walk.txt"), "walk.txt: line 1: not JSON"),
         (("table.z5", "--commands", "walk.txt", "--name", "../up"), "is not a valid map name"),
         (("table.z5", "--commands", "walk.txt", "--out", "walk.txt"), "choose another folder with --out"),
         (("table.z5", "--commands", "walk.txt", "--steps", "0"), "--steps"),

@@ -34,7 +34,7 @@ def test_a_key_is_given_as_it_is_or_by_where_it_is(tmp_path: Path, monkeypatch: 
         ("env:NO_SUCH_KEY", "this environment variable is not set"),
         ("env:EMPTY_KEY", "empty; it should contain the key"),
         ("env:SET_KEY#00000000", f"does not belong to the set private-00000000, but to {LABEL}"),
-        ("file:no-such-file", "cannot be read"),
+        ("file:no-such-file", "cannot read no-such-file"),
         (LABEL, "give the key itself"),
         ("", "the key is empty"),
         (" ", "the key is empty"),

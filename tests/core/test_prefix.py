@@ -183,6 +183,8 @@ def test_a_prefix_from_records(tmp_path: Path) -> None:
     assert [turn.reply for turn in record.turns[:3]] == [turn.reply for turn in stored[0].turns[:3]]
     assert [turn.prefix for turn in record.turns[:4]] == ["record"] * 3 + [""]
     assert str(tmp_path) not in record.dumps()
+    path.write_bytes("\r\n".join(each.dumps() for each in stored).encode("utf-16"))
+    assert played(f"record:{path}:3").turns == record.turns
     path.unlink()
     back = EpisodeRecord.from_json(json.loads(record.dumps()))
     assert replay(DFS, back).record().dumps() == record.dumps()
@@ -199,7 +201,7 @@ def test_records_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         played(f"record:{path}", item=DFS.source(level=10).item(5))
     with pytest.raises(UsageError, match="other options of play"):
         played(f"record:{path}", protocol="sound")
-    path.write_text("[]\n")
+    path.write_text("{}\n")
     with pytest.raises(UsageError, match="line 1 is no record"):
         played(f"record:{path}")
     cut = play_out(DFS, ITEM, policy("oracle"), {})

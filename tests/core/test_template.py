@@ -31,6 +31,16 @@ def test_a_text_file_is_the_template_of_the_rules(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("name", ["mine.txt", "mine.toml"])
+def test_a_template_of_any_editor_is_the_same(tmp_path: Path, name: str, encoding: str) -> None:
+    text = "Übung:\n{maze}\n" if name.endswith("txt") else 'rules = """\nÜbung:\n{maze}\n"""\n'
+    plain = opening(write(tmp_path / name, text))
+    assert plain.startswith("Übung:\n")
+    (tmp_path / name).write_bytes(text.replace("\n", "\r\n").encode(encoding))
+    assert opening(f"file:{tmp_path / name}") == plain
+
+
 def test_observations_stay_those_of_the_base_wording(tmp_path: Path) -> None:
     reference = write(tmp_path / "mine.txt", "The maze: {maze}")
     mine, own = (
@@ -103,8 +113,8 @@ def test_mistakes_are_named_in_one_line(tmp_path: Path, name: str, text: str, wa
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"wording=file:.*none\.txt: there is no such file"):
         opening(f"file:{tmp_path}/none.txt")
-    (tmp_path / "bytes.txt").write_bytes(b"\xff\xfe{maze}")
-    with pytest.raises(UsageError, match="it is not UTF-8 text"):
+    (tmp_path / "bytes.txt").write_bytes(b"\xe9{maze}")
+    with pytest.raises(UsageError, match=r"is not UTF-8 \(byte 0xe9 at position 0, line 1\)"):
         opening(f"file:{tmp_path}/bytes.txt")
 
 

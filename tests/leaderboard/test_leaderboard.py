@@ -7,6 +7,7 @@ from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import jsonschema
 import pytest
@@ -274,6 +275,24 @@ def test_a_report_of_what_is_not_verified_takes_nothing_with_it(
     assert [each.error for each in board.skipped] == ["no report can be made of these submissions: ZeroDivisionError"]
     assert feed_of(out)["rows"] == []
     assert feed_of(out)["submissions"][0]["status"] == "community"
+
+
+@pytest.mark.parametrize("name", ["mine.json", "mine", "mine.ZIP", "deeper/mine.zip.bak"])
+def test_a_submission_of_another_name_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    with ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", "{}")
+    (tmp_path / "notes.json").write_text("{}")
+    code, text = run("leaderboard", tmp_path, "--out", tmp_path / "site")
+    assert code == 0
+    assert f"refused: {name}: a submission's name ends in .zip: rename it to mine" in text
+    assert "(0 submissions, 1 refused)" in text
+
+
+def test_settings_that_notepad_has_saved(tmp_path: Path) -> None:
+    (tmp_path / "leaderboard.toml").write_bytes('title = "Überblick"\r\n'.encode("utf-8-sig"))
+    assert read_settings(tmp_path).title == "Überblick"
 
 
 def test_an_empty_folder_and_none(tmp_path: Path) -> None:

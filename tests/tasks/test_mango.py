@@ -114,6 +114,9 @@ def test_a_folder_of_maps(tmp_path: Path) -> None:
     assert {head.item["key"] for head in found} == {"maps"}
     assert found[0].instance["cutoff"] == 9
     assert "cannot read" in refused("mango_route", source=str(tmp_path / "maps"), names="ids")
+    write(HOUSE, tmp_path / "maps" / "other")
+    assert "there is a map 'house' in" in refused("mango_route", source=str(tmp_path / "maps"))
+    shutil.rmtree(tmp_path / "maps" / "other")
     places = {place: [number] for number, place in enumerate(HOUSE.places)}
     (tmp_path / "maps" / "house" / "house.anno2code.json").write_text(json.dumps(places))
     named = heads("mango_route", source=str(tmp_path / "maps"), names="ids")
@@ -123,8 +126,9 @@ def test_a_folder_of_maps(tmp_path: Path) -> None:
 def test_names_with_mangos_own_files_of_ids(tmp_path: Path, data_dir: Any) -> None:
     home = shutil.copytree(data_dir("mango", "905"), tmp_path / "905")
     given = {"source": "published", "data_dir": str(tmp_path), "games": "905", "names": "ids", "limit": 4}
-    assert "905.anno2code.json: No such file or directory; places have no ids without it" in refused(
-        "mango_route", **given
+    assert (
+        "905.anno2code.json: No such file or directory; give a file of ids; places have no ids without it"
+        in refused("mango_route", **given)
     )
     # The form of MANGO's folder data-intermediate: names as annotated, and codes with the ids in brackets.
     places = json.loads((home / "905.locations.json").read_text())

@@ -113,7 +113,7 @@ def test_a_file_of_one_s_own(tmp_path: Path) -> None:
     assert head.item["key"].startswith("mine.json-")
     assert "it has only 1" in refused("dfs", source=str(path), limit=2)
     path.write_text('[{"nodes": [0, 1, 2], "edges": [[0, 1]]}]')
-    assert "case 0: instance: not every node can be reached" in refused("dfs", source=str(path))
+    assert "record 0: instance: not every node can be reached" in refused("dfs", source=str(path))
 
 
 def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from waybench.core import (
     WaybenchError,
     check_json,
     own_turns,
+    refuse_duplicates,
     replay,
     shortened,
 )
@@ -26,7 +27,7 @@ from waybench.core import unknown as unknown_name
 from waybench.data import locate
 from waybench.envs import registry
 
-STOPS = ("stop", "truncated", "refused")
+STOPS = ("stop", "truncated", "overflow", "refused")
 MOST_ATTEMPTS = 10**9
 # With the longest line that is read, the worst that these limits let through takes about 3 GB.
 MOST_VALUES = 2_000_000  # of a line, counted by commas and opening brackets
@@ -182,16 +183,19 @@ def _turn(turn: TurnRecord) -> dict[str, Json]:
 
 def _reply(data: Json, at: int) -> Reply:
     match data:
+        case None:  # how logs store a reply without text
+            return Reply("")
         case str(text):
             return Reply(text)
-        case {"text": str(text), **more} if not more:
-            return Reply(text)
-        case {"text": str(text), "stop": str(stop), **more} if not more:
+        case {"text": str() | None as text, **more} if more.keys() <= {"stop"} and isinstance(
+            more.get("stop"), str | None
+        ):
+            stop = more.get("stop") or STOPS[0]
             if stop not in STOPS:
                 raise DataError(f"reply {at}: {unknown_name('stop', stop, STOPS)}")
-            return Reply(text, stop)
+            return Reply(text or "", stop)
         case _:
-            raise DataError(f'reply {at}: give a text, or {{"text": "...", "stop": "truncated"}}')
+            raise DataError(f'reply {at}: give a text, null, or {{"text": "...", "stop": "truncated"}}')
 
 
 def _typed(data: dict[str, Json], name: str, *kinds: type) -> Any:
@@ -222,7 +226,7 @@ def _read(line: bytes) -> dict[str, Json]:
     try:
         text = line.decode("utf-8-sig")
         _bound(line)
-        data: Json = json.loads(text, parse_constant=_no_number, object_pairs_hook=_no_duplicates)
+        data: Json = json.loads(text, parse_constant=_no_number, object_pairs_hook=refuse_duplicates)
     except UnicodeDecodeError as error:
         raise DataError(f"the line is not UTF-8 (byte {error.start + 1})") from None
     except json.JSONDecodeError as error:
@@ -243,14 +247,3 @@ def _bound(line: bytes) -> None:
 
 def _no_number(name: str) -> NoReturn:
     raise DataError(f"the line has {name}, which is not valid JSON")
-
-
-def _no_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        for name, _ in pairs:
-            if name in seen:
-                raise DataError(f"the line has {name[:40]!r} twice in one object")
-            seen.add(name)
-    return found

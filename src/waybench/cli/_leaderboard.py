@@ -32,7 +32,8 @@ def leaderboard(
 ) -> None:
     """Verify all submissions in FOLDER and write a leaderboard of them as a static site.
 
-    Each file *.zip in FOLDER is a submission (`waybench submit`), for example in a checkout of a git repository. Rows
+    Each file *.zip in FOLDER is a submission (`waybench submit`), for example in a checkout of a git repository; a
+    submission with another name is refused. Rows
     are verified, run again by the maintainers, not verified (community) or withdrawn; each leads to its verdict and
     replays. data/feed.json has the same for programs. A file that is no submission is refused, and the others are not
     affected.

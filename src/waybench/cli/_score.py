@@ -14,10 +14,9 @@ from waybench.cli._output import dumps, lines
 from waybench.cli._params import OUTPUT
 from waybench.cli._report import build
 from waybench.cli._summary import level_tables
-from waybench.core import Json, UsageError, plural, prepare_folder
+from waybench.core import Json, UsageError, json_lines, plural, prepare_folder, user_path
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory
-_BLOCK = 1 << 20
 _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LONGEST_LINE >> 20} MiB"}
 
 
@@ -36,12 +35,13 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
 )
 @click.pass_context
 def score(context: click.Context, file: str, out: str | None, site: Path | None, model: str) -> None:
-    """Score the stored replies in FILE (- for standard input), one JSON object per line.
+    """Score the stored replies in FILE (- for standard input), one JSON object per line, or a list of objects.
 
     \b
     {"env": "maze/alicia", "instance": {"maze": [[0,0,0,"X",0], ...]},
      "replies": ["...", {"text": "...", "stop": "truncated"}], "options": {"protocol": "paper"}}
 
+    A reply can be null, for an empty one; "stop" is "stop", "truncated", "overflow" or "refused".
     "options", "examples", "attempt", "id" and, for a report, "model" are optional. A line from `waybench generate`
     becomes such an object when you add "replies". An episode's record works too: it is re-simulated and must agree.
     Each line of the output has the metrics, the end (null if the replies ran out first) and the turns. For a line that
@@ -53,7 +53,7 @@ def score(context: click.Context, file: str, out: str | None, site: Path | None,
         for output in (out, records):
             _keep_input(stream, output)
         with lines(out) as write, lines(records) if records else nullcontext() as write_record:
-            for number, line in enumerate(_lines(stream, file), start=1):
+            for number, line in _lines(stream, file):
                 if line is not None and not line.strip():
                     continue
                 result, record = (
@@ -91,7 +91,7 @@ def _opened(file: str) -> Generator[BinaryIO, None, None]:
         yield sys.stdin.buffer
         return
     try:
-        stream = open(file, "rb")  # noqa: SIM115  what goes wrong later is no matter of the path
+        stream = open(user_path(file), "rb")  # noqa: SIM115  what goes wrong later is no matter of the path
     except OSError as error:
         raise _unreadable(file, error) from None
     with stream:
@@ -105,16 +105,10 @@ def _keep_input(stream: BinaryIO, out: str | None) -> None:
                 raise UsageError("--out is the same file as the input: choose another file")
 
 
-def _lines(stream: BinaryIO, file: str) -> Iterator[bytes | None]:
-    """Yield a file's lines, None for one that is too long."""
+def _lines(stream: BinaryIO, file: str) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the numbers and the bytes of a file's lines, None for one that is too long."""
     try:
-        while line := stream.readline(LONGEST_LINE):
-            if line.endswith(b"\n") or len(line) < LONGEST_LINE:
-                yield line
-                continue
-            while (rest := stream.readline(_BLOCK)) and not rest.endswith(b"\n"):
-                pass
-            yield None
+        yield from json_lines(stream, LONGEST_LINE, file)
     except OSError as error:
         raise _unreadable(file, error) from None
 

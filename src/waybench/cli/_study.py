@@ -1,6 +1,5 @@
 """`waybench play --web`: several people in their browsers."""
 
-import json
 import threading
 import webbrowser
 from collections.abc import Callable, Sequence
@@ -11,11 +10,13 @@ import click
 
 from waybench.cli._items import ItemChoice, ItemChoices
 from waybench.cli._output import to_stderr
-from waybench.core import UsageError, plural
+from waybench.core import UsageError, is_array, is_object, json_values, plural, read_text, user_path
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _LONGEST_TEXT = 100_000  # characters of an introduction
+_LARGEST_TEXT = 4 * _LONGEST_TEXT  # bytes
+_LARGEST_ITEMS = 1 << 30  # bytes
 _MOST_CODES = 10_000
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -106,8 +107,8 @@ def serve_study(
 
 
 def _items(env: str, choose: Callable[..., ItemChoices], index: int, count: int | None) -> list[ItemChoice]:
-    if env.endswith((".jsonl", ".json")) and Path(env).is_file():
-        source = choose(_environment_in(Path(env)), parameters=(f"source={env}",))
+    if env.endswith((".jsonl", ".json")) and user_path(env).is_file():
+        source = choose(_environment_in(user_path(env)), parameters=(f"source={env}",))
         count = source.space if count is None else count
     else:
         source = choose(env)
@@ -123,13 +124,12 @@ def _items(env: str, choose: Callable[..., ItemChoices], index: int, count: int 
 
 def _environment_in(path: Path) -> str:
     """Return the environment that the items of a file are for."""
-    with path.open(encoding="utf-8") as file:
-        try:
-            return str(json.loads(file.readline())["env"])
-        except (ValueError, KeyError, TypeError):
-            raise UsageError(
-                f"{path}: its first line names no environment: give a file of `waybench generate`"
-            ) from None
+    what = "a file of `waybench generate`"
+    _, value = next(json_values(read_text(path, _LARGEST_ITEMS, what), str(path), what), (0, None))
+    value = value[0] if is_array(value) and value else value
+    if not is_object(value) or not isinstance(value.get("env"), str):
+        raise UsageError(f"{path}: its first line names no environment: give a file of `waybench generate`")
+    return str(value["env"])
 
 
 def _codes(path: Path) -> list[str]:
@@ -144,10 +144,7 @@ def _codes(path: Path) -> list[str]:
 
 
 def _text(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise UsageError(f"{path}: this is not UTF-8 text: save it as UTF-8") from None
+    text = read_text(path, _LARGEST_TEXT, "a text")
     if len(text) > _LONGEST_TEXT:
         raise UsageError(f"{path}: it has more than {_LONGEST_TEXT:,} characters: shorten it")
     return text.strip()

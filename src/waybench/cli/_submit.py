@@ -60,6 +60,10 @@ def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitt
         f"{packed.path}: {plural(packed.runs, 'run')} of {plural(len(packed.models), 'model')}, "
         f"{plural(packed.records, 'record')}, {size_text(size)}"
     )
+    if out.suffix != ".zip":
+        click.echo(
+            f"Warning: {out}: leaderboards take only files named *.zip; rename it before you hand it in", err=True
+        )
     click.echo(f"next: waybench verify {out}")
 
 

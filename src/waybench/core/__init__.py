@@ -8,7 +8,20 @@ from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
 from waybench.core._content import reasoning_of, text_of
 from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
-from waybench.core._datasets import GENERATED, DataFiles, Dataset, HorizonSpec, ItemList, file_key, read_items
+from waybench.core._datasets import (
+    GENERATED,
+    DataFiles,
+    Dataset,
+    HorizonSpec,
+    ItemList,
+    ItemRecord,
+    check_fields,
+    check_hash,
+    check_ids,
+    file_key,
+    read_items,
+    read_records,
+)
 from waybench.core._downloads import DataFile, Download
 from waybench.core._environment import Environment, Player, ReferenceScores
 from waybench.core._episode import Episode, Reply, play_out
@@ -118,6 +131,15 @@ from waybench.core._tool_wording import (
     read_calls,
     write_calls,
 )
+from waybench.core._user_files import (
+    decode_text,
+    json_lines,
+    json_values,
+    read_json,
+    read_text,
+    refuse_duplicates,
+    user_path,
+)
 from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
 from waybench.core._workers import PROCESSES, Copies, Workers, dumped, forbid_copies, spread
 
@@ -209,6 +231,7 @@ __all__ = [
     "Item",
     "ItemIndex",
     "ItemList",
+    "ItemRecord",
     "Json",
     "JsonBounds",
     "JsonObject",
@@ -263,9 +286,13 @@ __all__ = [
     "Workers",
     "all_turns",
     "base_wording",
+    "check_fields",
+    "check_hash",
+    "check_ids",
     "check_json",
     "commitment",
     "credentials",
+    "decode_text",
     "draw_appearance",
     "dumped",
     "duration_text",
@@ -279,6 +306,8 @@ __all__ = [
     "is_public_key",
     "is_template_name",
     "is_tool_name",
+    "json_lines",
+    "json_values",
     "key_bits",
     "key_for_log",
     "key_label",
@@ -305,15 +334,19 @@ __all__ = [
     "read_calls",
     "read_commitment",
     "read_items",
+    "read_json",
     "read_key",
     "read_lists",
     "read_numbers",
     "read_prefix",
     "read_prices",
+    "read_records",
     "read_rows",
+    "read_text",
     "reasoning_in",
     "reasoning_of",
     "redacted",
+    "refuse_duplicates",
     "replay",
     "require_self_contained",
     "resolve",
@@ -333,6 +366,7 @@ __all__ = [
     "tokenizer_name",
     "unknown",
     "unread",
+    "user_path",
     "with_article",
     "with_examples",
     "without_credentials",

@@ -2,22 +2,29 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from waybench.core._downloads import Download
-from waybench.core._errors import DataError, UsageError
+from waybench.core._errors import DataError, UsageError, unknown
 from waybench.core._game import Json
 from waybench.core._instance import Instance, Item, Source
-from waybench.core._json import is_object
+from waybench.core._json import is_array, is_object
 from waybench.core._options import Option
+from waybench.core._user_files import json_values, read_text
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
 GENERATED, PUBLISHED, FILE = "generated", "published", "file"
 LARGEST_FILE = 1 << 30  # bytes
+_OWN_FIELDS = ("id", "env")  # of a line, that an instance alone can have among its own
+# Of the lines that `waybench generate` and `waybench play --record` write, and that `waybench score` reads.
+ITEM_FIELDS = (
+    *("id", "env", "instance", "version", "level", "key", "index", "hash", "proof", "task", "options", "settings"),
+    *("examples", "messages", "tools", "replies", "attempt", "model", "split", "asked"),
+)
 
 
 class DataFiles(Protocol):
@@ -110,17 +117,136 @@ class ItemList(Source[I], Generic[I]):
         return self._items[index]
 
 
+class ItemRecord(NamedTuple):
+    """An item in a user's file.
+
+    Attributes:
+        where: The file, and the line or the number of the record in a list, for messages.
+        instance: The instance as JSON.
+        id: Its id; "" if it has none.
+        hash: The instance's hash, which `waybench generate` writes; None if it has none.
+        is_listed: Whether the file is a list of records.
+    """
+
+    where: str
+    instance: Json
+    id: str
+    hash: Json
+    is_listed: bool
+
+
+def read_records(path: Path, env_ids: Collection[str], items: str, most: int = LARGEST_FILE) -> list[ItemRecord]:
+    """Read a user's file of items: JSON lines, a list of objects, or objects that take several lines each.
+
+    A record is an object with an "instance" as `waybench generate` writes it, or an instance alone, which can have an
+    "id" and an "env" among its fields.
+
+    Args:
+        path: The file.
+        env_ids: The environments whose instances these can be.
+        items: What it should hold, in the plural.
+        most: Most bytes of the file.
+
+    Raises:
+        UsageError: If the file cannot be read.
+        DataError: If it is no such file; the message names the line and the field.
+    """
+    name, what = str(path), f"a file of {items}"
+    values = list(json_values(read_text(path, most, what), name, f"{what}, one in each line, or a list of them"))
+    is_listed = len(values) == 1 and is_array(values[0][1]) and (not values[0][1] or is_object(values[0][1][0]))
+    places = enumerate(values[0][1]) if is_listed else values
+    records: list[ItemRecord] = []
+    for number, value in places:
+        where = f"{name}: {'record' if is_listed else 'line'} {number}"
+        try:
+            fields = _record_fields(value)
+            env_id = fields.get("env")
+            if env_id is not None and env_id not in env_ids:
+                raise DataError(f"it is of {str(env_id)[:60]!r}, not of {' or '.join(sorted(env_ids))}")
+            name_of_item = _item_id(fields.get("id"))
+        except DataError as error:
+            raise DataError(f"{where}: {error}") from None
+        records.append(ItemRecord(where, fields["instance"], name_of_item, fields.get("hash"), is_listed))
+    if not records:
+        raise DataError(f"{name}: the file has no {items}")
+    return records
+
+
+def _record_fields(value: Json) -> dict[str, Json]:
+    """Return the fields of a record with the instance as one of them."""
+    if not is_object(value):
+        return {"instance": value}
+    if "instance" in value:
+        for name in value:
+            if name not in ITEM_FIELDS:
+                raise DataError(
+                    f'unknown field {name[:40]!r} beside "instance": remove it, or put it inside "instance" if it is '
+                    "the item's own"
+                )
+        return value
+    instance = {name: field for name, field in value.items() if name not in _OWN_FIELDS}
+    return {"instance": instance, **{name: field for name, field in value.items() if name in _OWN_FIELDS}}
+
+
+def _item_id(value: Json) -> str:
+    text = "" if value is None else str(value)
+    if type(value) not in (str, int, type(None)) or text != text.encode("utf-8", "replace").decode():
+        raise DataError(f"id: {ascii(value)[:60]} is neither a text nor a whole number")
+    return text
+
+
+def check_fields(data: Json, fields: Collection[str], what: str = "instance") -> None:
+    """Check that an instance has no other fields than it can have.
+
+    Args:
+        data: The instance, or an object in it; what is no object has no fields.
+        fields: The fields that it can have.
+        what: What it is called in messages.
+
+    Raises:
+        DataError: If it has another one; the message says where that belongs, if it is a field of lines of items.
+    """
+    for name in data if is_object(data) else ():
+        if name in fields:
+            continue
+        if name in ITEM_FIELDS:
+            raise DataError(
+                f'{what}: {name!r} belongs beside "instance": {{"instance": {{...}}, {json.dumps(name)}: ...}}'
+            )
+        raise DataError(f"{what}: {unknown('field', name, fields)}")
+
+
+def check_hash(record: ItemRecord, instance: Instance) -> None:
+    """Check that a record's hash, if it has one, is that of its instance.
+
+    Raises:
+        DataError: If it is not.
+    """
+    if record.hash is not None and record.hash != instance.hash:
+        raise DataError(f'{record.where}: "hash" does not match this instance: one of them was changed; remove "hash"')
+
+
+def check_ids(records: Sequence[ItemRecord], ids: Sequence[str], field: str = "id") -> None:
+    """Check that no two records have the same id.
+
+    Raises:
+        DataError: If two have.
+    """
+    first: dict[str, str] = {}
+    for record, name in zip(records, ids, strict=True):
+        if name in first:
+            raise DataError(f"{record.where}: {field}: {name[:60]!r} occurs twice, first in {first[name]}")
+        first[name] = record.where.rpartition(": ")[2]
+
+
 def read_items(
     path: Path,
     env_id: str,
     decode: Callable[[Json], I],
     level_of: Callable[[I], int],
     prove: Callable[[I], Mapping[str, Json]],
-    twins: Iterable[str] = (),
 ) -> ItemList[I]:
-    """Read instances from JSON lines, as `waybench generate` prints them.
-
-    A line is an object with an "instance", and perhaps its "id" and the "env" that it is of, or an instance alone.
+    """Read the items of a user's file, as `waybench generate` prints them or as instances alone (`read_records`).
 
     Args:
         path: The file.
@@ -128,39 +254,24 @@ def read_items(
         decode: JSON -> instance.
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution.
-        twins: Environments whose instances are the same.
 
     Raises:
         UsageError: If the file cannot be read.
-        DataError: If a line is no instance; the message names the line.
+        DataError: If a record is no item; the message names the line.
     """
     key = file_key(path, "items, as JSON lines")
-    if path.stat().st_size > LARGEST_FILE:
-        raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of instances")
-    items: dict[str, Item[I]] = {}
-    known = {env_id, *twins}
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
-        if not line.strip():
-            continue
+    records = read_records(path, [env_id], "items")
+    ids = [record.id or str(number) for number, record in enumerate(records)]
+    check_ids(records, ids)
+    items: list[Item[I]] = []
+    for number, record in enumerate(records):
         try:
-            data: Json = json.loads(line)
-        except (ValueError, RecursionError):
-            raise DataError(f"{path}: line {number} is not JSON; give one instance per line") from None
-        fields = data if is_object(data) and "instance" in data else {"instance": data}
-        if fields.get("env", env_id) not in known:
-            raise DataError(f"{path}: line {number} is of {str(fields['env'])[:60]!r}, not of {env_id}")
-        try:
-            instance = decode(fields["instance"])
+            instance = decode(record.instance)
+            items.append(Item(instance, ids[number], level_of(instance), key, number, prove(instance)))
         except DataError as error:
-            raise DataError(f"{path}: line {number}: {error}") from None
-        index = len(items)
-        name = str(fields.get("id") or index)
-        if name in items:
-            raise DataError(f"{path}: line {number}: id: {name[:60]!r} occurs twice")
-        items[name] = Item(instance, name, level_of(instance), key, index, prove(instance))
-    if not items:
-        raise DataError(f"{path}: the file has no instances")
-    return ItemList(items.values())
+            raise DataError(f"{record.where}: {error}") from None
+        check_hash(record, instance)
+    return ItemList(items)
 
 
 def file_key(path: Path, items: str) -> str:
@@ -174,9 +285,10 @@ def file_key(path: Path, items: str) -> str:
         UsageError: If it cannot be read.
     """
     try:
-        return f"{path.name}-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
-    except OSError as error:
+        with path.open("rb") as stream:
+            return f"{path.name}-{hashlib.file_digest(stream, 'sha256').hexdigest()[:8]}"
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a path"
         raise UsageError(
-            f"source={str(path)[:80]!r}: cannot be read ({error.strerror}); give generated, published or a file of "
-            f"{items}"
+            f"source={str(path)[:80]!r}: cannot be read ({reason}); give generated, published or a file of {items}"
         ) from None

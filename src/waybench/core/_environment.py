@@ -30,6 +30,7 @@ from waybench.core._programs import Program
 from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._tool_wording import INTERFACE_OPTION
+from waybench.core._user_files import user_path
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
@@ -297,7 +298,7 @@ class Environment(Generic[I, S, A]):
 
     def _file(self) -> Dataset:
         def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
-            return read_items(Path(values["source"]), self.id, self.decode, self.level_of, self.prove)
+            return read_items(user_path(values["source"]), self.id, self.decode, self.level_of, self.prove)
 
         return Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=open_)
 

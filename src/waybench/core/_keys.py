@@ -2,15 +2,16 @@
 
 import os
 import re
-from pathlib import Path
 from typing import TypeVar
 
-from waybench.core._errors import UsageError
+from waybench.core._errors import UsageError, WaybenchError
 from waybench.core._instance import Instance, Item, Source
 from waybench.core._secrets import LABEL, key_label
+from waybench.core._user_files import read_text, user_path
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
+_LARGEST_FILE = 1 << 20  # bytes
 _REFERENCE = re.compile(r"(env|file):(.*?)(?:#([0-9a-f]{8}))?", re.DOTALL)
 
 
@@ -95,8 +96,6 @@ def _from_environment(name: str, reference: str) -> str:
 
 def _from_file(path: str, reference: str) -> str:
     try:
-        return Path(path).expanduser().read_text(encoding="utf-8").strip()
-    except OSError as error:
-        raise UsageError(f"{reference}: cannot be read ({error.strerror}); give a file that contains the key") from None
-    except ValueError:
-        raise UsageError(f"{reference}: not valid UTF-8; give a file that contains the key") from None
+        return read_text(user_path(path), _LARGEST_FILE, "a file that contains the key").strip()
+    except WaybenchError as error:
+        raise UsageError(f"{reference}: {error}") from None

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ from waybench.core._errors import DataError, UsageError
 from waybench.core._instance import Item
 from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD, split_record, without_prefix
 from waybench.core._record import EpisodeRecord
+from waybench.core._user_files import json_lines, user_path
 
 if TYPE_CHECKING:
     from waybench.core._environment import Environment
@@ -98,7 +100,7 @@ def _chosen(
 
 def _read(path: str) -> _Records:
     try:
-        status = Path(path).stat()
+        status = user_path(path).stat()
         if status.st_size > _MOST_BYTES:
             raise UsageError(f"prefix={RECORD}{path[:120]}: more than {_MOST_BYTES >> 30} GiB; give a smaller file")
         return _parsed(path, status.st_mtime_ns, status.st_size)
@@ -109,14 +111,14 @@ def _read(path: str) -> _Records:
 
 @lru_cache(maxsize=4)
 def _parsed(path: str, changed: int, size: int) -> _Records:
-    content = Path(path).read_bytes()
+    content = user_path(path).read_bytes()
     by_instance: dict[str, list[EpisodeRecord]] = {}
-    for number, line in enumerate(content.splitlines(), start=1):
-        if not line.strip():
+    for number, line in json_lines(BytesIO(content), _MOST_BYTES + 1, path[:120]):
+        if not line or not line.strip():
             continue
         try:
             check_json(line, _MOST_VALUES)
-            record = EpisodeRecord.from_json(json.loads(line))
+            record = EpisodeRecord.from_json(json.loads(line.decode("utf-8-sig")))
         except (DataError, ValueError, RecursionError) as error:
             raise UsageError(
                 f"prefix={RECORD}{path[:120]}: line {number} is no record ({str(error)[:100]}); give a file "

@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from waybench.core._errors import UsageError
+from waybench.core._errors import DataError, UsageError
+from waybench.core._json import is_object
 from waybench.core._record import EpisodeRecord
+from waybench.core._user_files import read_json, user_path
 
 MILLION = 1_000_000
+_LARGEST_FILE = 1 << 24  # bytes
 _FIELDS = ("input", "output", "input_cache_read")
 _UNUSED = "input_cache_write"  # in Inspect's files, which may be given here; records do not count these tokens apart
 _HIGHEST = MILLION  # a dollar for each token
@@ -64,15 +67,7 @@ def read_prices(path: Path) -> dict[str, Price]:
     Raises:
         UsageError: If the file cannot be read or is no such table.
     """
-    try:
-        data: Any = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {path} ({error.strerror}): give a price table, see `waybench prices`") from None
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON ({error}): it should be {_SHAPE}") from None
-    if not isinstance(data, dict):
-        raise UsageError(f"{path} is not a price table: it should be {_SHAPE}")
-    prices = {name: _price(path, name, entry) for name, entry in cast(dict[str, Any], data).items()}
+    prices = {name: _price(path, name, entry) for name, entry in _read_table(path).items()}
     return {name: price for name, price in prices.items() if price is not None}
 
 
@@ -89,8 +84,18 @@ def price_table(models: Iterable[str], path: Path | None = None) -> str:
     prices: dict[str, Any] = {}
     if path is not None:
         read_prices(path)
-        prices = json.loads(path.read_text(encoding="utf-8"))
+        prices = _read_table(path)
     return json.dumps({**{name: dict.fromkeys(_FIELDS) for name in models}, **prices}, indent=2)
+
+
+def _read_table(path: Path) -> dict[str, Any]:
+    try:
+        data = read_json(user_path(path), _LARGEST_FILE, "a price table, see `waybench prices`")
+    except DataError as error:
+        raise UsageError(f"{error}: it should be {_SHAPE}") from None
+    if not is_object(data):
+        raise UsageError(f"{path} is not a price table: it should be {_SHAPE}")
+    return data
 
 
 def _price(path: Path, name: str, entry: Any) -> Price | None:

@@ -6,16 +6,16 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from waybench.core._derived_wording import DerivedWording
-from waybench.core._errors import UsageError, shortened
+from waybench.core._errors import UsageError, WaybenchError, shortened
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._images import without_images
 from waybench.core._json import is_object
 from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
 from waybench.core._tool_wording import without_tools
+from waybench.core._user_files import read_text, user_path
 from waybench.core._wording import Field, Invalid, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
@@ -88,18 +88,14 @@ def read_template(reference: str, own: Option) -> Template:
     Raises:
         UsageError: If the file cannot be read, or has something else in it.
     """
-    path = Path(reference.removeprefix(TEMPLATE_PREFIX)).expanduser()
+    path = user_path(reference.removeprefix(TEMPLATE_PREFIX))
     what = f"{WORDING}={TEMPLATE_PREFIX}{shortened(str(path))}"
+    if not path.is_file():
+        raise UsageError(f"{what}: there is no such file; give the path of a text or TOML file")
     try:
-        if not path.is_file():
-            raise UsageError(f"{what}: there is no such file; give the path of a text or TOML file")
-        if path.stat().st_size > LARGEST_TEMPLATE:
-            raise UsageError(f"{what}: larger than {LARGEST_TEMPLATE >> 20} MiB, so it is not a template")
-        text = path.read_text("utf-8")
-    except OSError as error:
-        raise UsageError(f"{what}: cannot be read ({error.strerror})") from None
-    except (UnicodeDecodeError, ValueError):
-        raise UsageError(f"{what}: it is not UTF-8 text") from None
+        text = read_text(path, LARGEST_TEMPLATE, "a template")
+    except WaybenchError as error:
+        raise UsageError(f"{what}: {shortened(str(error))}") from None
     content: Mapping[str, Json] = {"rules": text}
     if path.suffix.lower() == ".toml":
         try:

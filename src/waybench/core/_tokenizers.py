@@ -3,10 +3,10 @@
 import hashlib
 from collections.abc import Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from waybench.core._errors import UsageError
+from waybench.core._user_files import user_path
 
 ESTIMATE = "characters"
 _CHARACTERS = 4  # of English text in a token
@@ -54,8 +54,8 @@ def tokenizer(name: str) -> Any:
     try:
         if kind == "tiktoken" and encoding:
             return import_module("tiktoken").get_encoding(encoding)
-        if Path(name).is_file():
-            return _FileTokens(import_module("tokenizers").Tokenizer.from_file(name))
+        if (path := user_path(name)).is_file():
+            return _FileTokens(import_module("tokenizers").Tokenizer.from_file(str(path)))
     except ImportError:
         library = "tiktoken" if kind == "tiktoken" else "tokenizers"
         raise UsageError(f"tokenizer={name[:80]!r}: it is read by {library}: pip install {library}") from None
@@ -78,7 +78,7 @@ def tokenizer_name(name: str) -> str:
     Args:
         name: As for `tokenizer`.
     """
-    path = Path(name)
+    path = user_path(name)
     if name == ESTIMATE or name.startswith("tiktoken/") or not path.is_file():
         return name
     return f"{path.name[:100]}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"

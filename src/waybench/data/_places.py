@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from waybench.core import DataError, DataFile, Download, UsageError
+from waybench.core import DataError, DataFile, Download, UsageError, user_path
 from waybench.data._index import find_download
 
 StrPath = str | os.PathLike[str]
@@ -117,14 +117,14 @@ def _checksum(path: str, identity: tuple[int, ...]) -> str:
 def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
     """Yield the folders in which the files of a data set may lie."""
     if data_dir is not None:
-        given = Path(data_dir)
+        given = user_path(data_dir)
         home = given / wanted.name
         direct = not home.is_dir() and any(_within(given, file).is_file() for file in wanted.files)
         yield given if direct else home
         return
     variable = os.environ.get("WAYBENCH_DATA")
     if variable:
-        yield Path(variable) / wanted.name
+        yield user_path(variable) / wanted.name
     yield cache_dir() / wanted.name
 
 

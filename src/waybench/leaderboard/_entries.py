@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -18,6 +19,8 @@ MOST_SUBMISSIONS = 10_000
 MOST_BYTES = 1 << 30  # of one submission, compressed
 _PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SUFFIX = ".zip"
+_ARCHIVE_START = b"PK\x03\x04"
+_OTHER_ARCHIVES = (".eval",)  # Inspect's logs
 # Problems that say that a check was not possible here, and none that it failed. A signed verdict can stand for it.
 _NOT_CHECKED = {"task", "version", "not simulated"}
 
@@ -89,7 +92,7 @@ def read_board(
     """Verify all submissions of a folder. What is wrong with one of them has no effect on the others.
 
     Args:
-        folder: The folder; each file *.zip in it, in any depth, is a submission.
+        folder: The folder; each file *.zip in it, in any depth, is a submission; one of another name is refused.
         settings: Its settings.
         keys: Keys of private sets that are not revealed.
         data_dir: The folder of published data sets; None for the usual places.
@@ -132,11 +135,24 @@ def read_board(
 def _archives(folder: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(place, name) for name in sorted(files) if name.lower().endswith(_SUFFIX))
+        yield from (path for path in (Path(place, name) for name in sorted(files)) if _is_archive(path))
+
+
+def _is_archive(path: Path) -> bool:
+    """Return whether a file is a submission by its name, or at least by its content, so that it is not passed over."""
+    if path.name.lower().endswith(_SUFFIX):
+        return True
+    if path.suffix in _OTHER_ARCHIVES or path.is_symlink() or not path.is_file():
+        return False
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_ARCHIVE_START)) == _ARCHIVE_START
+    return False
 
 
 def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_dir: str | None) -> Entry:
-    if not all(_PART.fullmatch(part) for part in file.split("/")) or not file.endswith(_SUFFIX):
+    if not file.endswith(_SUFFIX):
+        raise UsageError(f"a submission's name ends in {_SUFFIX}: rename it to {path.with_suffix(_SUFFIX).name}")
+    if not all(_PART.fullmatch(part) for part in file.split("/")):
         raise UsageError("its name has other characters than letters, digits, dots, hyphens and underscores")
     if path.is_symlink() or not path.is_file():
         raise UsageError("it is a link, and no file")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.core import UsageError, commitment, is_object, key_label, read_commitment
+from waybench.core import UsageError, WaybenchError, commitment, is_object, key_label, read_commitment, read_text
 
 SETTINGS = "leaderboard.toml"
 _MOST_BYTES = 1 << 20
@@ -112,10 +112,7 @@ def _private_set(path: Path, folder: Path, given: Any) -> PrivateSet:
 
 
 def _revealed(path: Path) -> str:
-    try:
-        key = path.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError):
-        raise UsageError(f"{path}: cannot be read; give the file of a revealed key") from None
+    key = read_text(path, _MOST_BYTES, "the file of a revealed key").strip()
     if not key:
         raise UsageError(f"{path}: empty; it should contain the revealed key")
     return key
@@ -124,9 +121,9 @@ def _revealed(path: Path) -> str:
 def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
     try:
         if path.is_symlink() or path.stat().st_size > _MOST_BYTES:
-            raise UsageError(f"{path.name}: a link, or more than {_MOST_BYTES >> 20} MiB")
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+            raise UsageError(f"a link, or more than {_MOST_BYTES >> 20} MiB")
+        data = tomllib.loads(read_text(path, _MOST_BYTES, "a TOML file"))
+    except (WaybenchError, OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path.name} cannot be read: {str(error)[:100]}") from None
     for name, value in data.items():
         if name not in kinds:

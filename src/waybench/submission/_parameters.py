@@ -19,10 +19,12 @@ from waybench.core import (
     Json,
     Option,
     UsageError,
+    decode_text,
     is_public_key,
     is_template_name,
     key_label,
     label_in_log,
+    user_path,
 )
 from waybench.envs import registry
 from waybench.tasks import TaskEntry, find_task
@@ -53,17 +55,18 @@ def portable(
         found["key"] = label_in_log(str(key))
     source = found.get("source")
     if source is not None and source not in _sources(entry):
-        path = Path(str(source)).expanduser()
+        path = user_path(str(source))
         found["source"] = f"items:{add_items(_read(path, 'source'))}/{path.name}"
     if found.get("prices") is not None:
-        text = _read(Path(str(found["prices"])).expanduser(), "prices").decode("utf-8", "replace")
+        path = user_path(str(found["prices"]))
+        text = decode_text(_read(path, "prices"), str(path))
         found["prices"] = f"prices:{text}"
     if str(found.get(PREFIX)).startswith(RECORD):
         raise UsageError(
             "prefix=record: a submission has no records of other runs; submit a run with a prefix of reference players"
         )
     for option in entry.options:
-        if option.local and os.path.lexists(str(found.get(option.name))):
+        if option.local and os.path.lexists(user_path(str(found.get(option.name)))):
             raise UsageError(f"{option.name}: a submission does not have this file; submit a run without one")
     if is_template_name(found.get(WORDING)) and records:
         found[TEMPLATE] = records[0].options.get(TEMPLATE)
@@ -131,7 +134,7 @@ def _names_file(option: Option, value: Json, template: Json) -> bool:
         (option.name == "key" and text.startswith(("env:", "file:")))
         or (option.name == WORDING and is_template_name(text.removeprefix(TOOLS_PREFIX)) and template is None)
         or (option.name == PREFIX and text.startswith(RECORD))
-        or (option.local and value is not None and os.path.lexists(text))
+        or (option.local and value is not None and os.path.lexists(user_path(text)))
     )
 
 

@@ -1,11 +1,11 @@
 """The parameter of a search that gives the difficulty index which it goes by."""
 
 import json
-from pathlib import Path
 from typing import Any, cast
 
-from waybench.core import DIFFICULTY_INDEX, Environment, ItemIndex, UsageError
+from waybench.core import DIFFICULTY_INDEX, Environment, ItemIndex, UsageError, WaybenchError, read_json, user_path
 
+_LARGEST_FILE = 1 << 28  # bytes
 _LISTED = "item_difficulty"
 
 
@@ -21,12 +21,14 @@ def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex
     """
     is_index = value.startswith("{")
     try:
-        found: Any = json.loads(value if is_index else Path(value).read_text(encoding="utf-8"))
+        found: Any = (
+            json.loads(value) if is_index else read_json(user_path(value), _LARGEST_FILE, "summary.json of a report")
+        )
         terms = found if is_index else _listed(found, environment.id)
         return ItemIndex.read(terms, (each.name for each in environment.item_variables))
-    except UsageError as error:
+    except WaybenchError as error:
         problem = str(error)
-    except (OSError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         problem = f"give summary.json of a report ({error})"
     raise UsageError(f"{DIFFICULTY_INDEX}={value[:200]}: {problem}")
 

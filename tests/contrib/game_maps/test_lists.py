@@ -36,7 +36,7 @@ def test_a_line_is_split_as_games_split_it(line: str, commands: list[str], tmp_p
     [
         ("\n  \n", "the file has no commands; write one per line"),
         ("north\n" + "x" * 121, "line 2: a command is at most 120 printable ASCII characters"),
-        ("go\x00north", "line 1: a command"),
+        ("go\x00north", "line 1: a NUL character"),
         ("nörth", "line 1: a command"),
     ],
 )
@@ -65,5 +65,5 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="cannot read"):
             read(tmp_path / "none")
         (tmp_path / "latin").write_bytes(b"\xe9")
-        with pytest.raises(DataError, match="byte 0 is not valid UTF-8"):
+        with pytest.raises(DataError, match=r"is not UTF-8 \(byte 0xe9 at position 0, line 1\)"):
             read(tmp_path / "latin")

@@ -114,7 +114,7 @@ def test_options_are_part_of_what_is_drawn_from() -> None:
 
 
 def read(path: Path, environment: Any = GUESSNUM, **common: int) -> CaseFile[Any]:
-    return CaseFile(path, "set", environment.decode, environment.level_of, environment.prove, common)
+    return CaseFile(path, "set", [environment.id], environment.decode, environment.level_of, environment.prove, common)
 
 
 @pytest.fixture
@@ -151,17 +151,16 @@ def test_a_file_has_only_so_many_cases(write: Callable[[Any], Path], index: int)
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"", "not JSON"),
+        (b"", "the file has no cases"),
         (b"[{]", "not JSON"),
-        (b"\xff\xfe\xff", "not JSON"),
         (b"[" * 100_000, "not JSON"),
         (b'[{"target": 1' + b"0" * 5000 + b"}]", "not JSON"),
-        ([], "give a JSON list of cases"),
-        ({"target": 40}, "give a JSON list of cases"),
-        ([number(40), 7], "case 1: instance: give"),
-        ([number(40), number(50), number(31)], "case 2: instance: the target must be"),
-        ([{"target": 40}], "case 0: instance: give"),
-        (b'[{"target": NaN, "min": 1, "max": 2}]', "case 0: instance: give"),
+        ([], "the file has no cases"),
+        ({"target": 40}, "line 1: instance: give"),
+        ([number(40), 7], "record 1: instance: give"),
+        ([number(40), number(50), number(31)], "record 2: instance: the target must be"),
+        ([{"target": 40}], "record 0: instance: give"),
+        (b'[{"target": NaN, "min": 1, "max": 2}]', "line 1: NaN is not JSON"),
     ],
 )
 def test_files_that_are_none(write: Callable[[Any], Path], data: Any, message: str) -> None:
@@ -174,7 +173,7 @@ def test_files_that_are_none(write: Callable[[Any], Path], data: Any, message: s
 
 def test_a_wrong_graph_is_named_by_its_number(write: Callable[[Any], Path]) -> None:
     broken = {"nodes": [0, 1, 2], "edges": [[0, 1]]}
-    with pytest.raises(DataError, match="case 2: instance: not every node can be reached"):
+    with pytest.raises(DataError, match="record 2: instance: not every node can be reached"):
         read(write([TREE, TREE, broken]), BFS)
 
 

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,50 @@ def test_wrong_edges(tmp_path: Path, change: Callable[[Any], Any], expected: str
     assert changed(tmp_path, "edges.json", change).startswith(expected)
 
 
+@pytest.mark.parametrize(
+    "saved",
+    [
+        lambda text: text.replace("\n", "\r\n").encode(),
+        lambda text: text.replace("\n", "\r").encode(),
+        lambda text: text.rstrip("\n").encode("utf-8-sig"),
+        lambda text: (text + "\n\n").encode("utf-16"),
+    ],
+)
+def test_files_of_any_editor_are_the_same_map(tmp_path: Path, saved: Callable[[str], bytes]) -> None:
+    write(tmp_path, HOUSE)
+    for path in tmp_path.iterdir():
+        path.write_bytes(saved(path.read_text(encoding="utf-8")))
+    assert load_map(tmp_path, "house") == HOUSE
+
+
+@pytest.mark.parametrize(
+    ("act", "forward", "expected"),
+    [
+        ("up", 3, "record 3: seen_in_forward: step 3 of the walkthrough is 'up', not 'out'"),
+        ("again", 3, ""),
+        ("jump", 2, "record 1: seen_in_forward: step 2 of the walkthrough is 'jump', not 'down'"),
+    ],
+)
+def test_a_walkthrough_that_makes_other_moves(tmp_path: Path, act: str, forward: int, expected: str) -> None:
+    steps = [step._replace(action=act) if step.number == forward else step for step in HOUSE.steps]
+    write(tmp_path, replace(HOUSE, steps=tuple(steps)))
+    if not expected:
+        assert load_map(tmp_path, "house").steps == tuple(steps)
+        return
+    with pytest.raises(DataError, match=expected):
+        load_map(tmp_path, "house")
+
+
+def test_a_step_that_is_two_moves(tmp_path: Path) -> None:
+    edges = (*HOUSE.edges[:-1], HOUSE.edges[-1]._replace(forward=1, forward_named=1))
+    steps = [step._replace(action="up") if step.number == 1 else step for step in HOUSE.steps]
+    write(tmp_path, replace(HOUSE, edges=edges, steps=tuple(steps)))
+    with pytest.raises(
+        DataError, match="record 7: seen_in_forward: step 1 of the walkthrough is already the move of rec"
+    ):
+        load_map(tmp_path, "house")
+
+
 @pytest.mark.parametrize("kind", ["locations.json", "actions.json"])
 @pytest.mark.parametrize(
     ("change", "expected"),
@@ -128,7 +173,6 @@ def test_wrong_names(tmp_path: Path, kind: str, change: Callable[[Any], Any], ex
         (lambda text: text.replace("NUM: 3", "NUM: three"), "block 3: it is not '==>STEP NUM: ', '==>ACT: ' and"),
         (lambda text: text.replace("Tick 3.", "\n===========\nTick"), "block 4: it is not"),
         (lambda text: text.replace("==>OBS", "==>LOOK AROUND: \n==>OBS"), "block 0: it is not"),
-        (lambda text: text.replace("\n", "\r\n"), "it must begin and end with a line"),
     ],
 )
 def test_wrong_walkthroughs(tmp_path: Path, change: Callable[[str], str], expected: str) -> None:
@@ -147,10 +191,11 @@ def test_files_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
 
     write(tmp_path, HOUSE)
     path.write_bytes(b'["Kuche\xfc"]')
-    assert "byte 7 is not valid UTF-8" in message(DataError)
+    assert "is not UTF-8 (byte 0xfc at position 7, line 1)" in message(DataError)
     path.unlink()
     assert (
-        message(UsageError) == f"cannot read {path}: No such file or directory; a map is four files with the same name"
+        message(UsageError) == f"cannot read {path}: No such file or directory; give a map's file: a map is four files "
+        "with the same name"
     )
     path.mkdir()
     assert message(UsageError).startswith(f"cannot read {path}: ")

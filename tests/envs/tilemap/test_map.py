@@ -25,7 +25,7 @@ BAD: dict[str, tuple[Any, str]] = {
     "no text": (changed(environment=7), "environment: missing, or not a string"),
     "half a surrogate": (changed(environment="@\ud800"), "environment: it has an unpaired surrogate"),
     "no tiles": (changed(tile_mapping=None), "tile_mapping: give an object"),
-    "tiles twice": (changed(tile_mapping=[["a", "b"], ["a", "c"]]), "tile_mapping: give an object"),
+    "tiles twice": (changed(tile_mapping=[["a", "b"], ["a", "c"]]), "tile_mapping: 'a' occurs twice"),
     "no list": (changed(walkable_tiles="a, b"), "walkable_tiles: give a list of single characters"),
     "a program": (changed(walkable_tiles="__import__('os')"), "walkable_tiles: give a list of single characters"),
     "no length": (changed(path_length="9"), "path_length: give a whole number"),
@@ -93,7 +93,7 @@ def test_a_file_s_error_names_the_record_and_the_field(tmp_path: Path) -> None:
         json.dumps([changed(objectives={"x": ["a", 4, 0]})]): "objectives: 'x' is at row 4, column 0, outside the map",
         json.dumps([RECORD, RECORD]): "experiment_id: 'test' occurs twice",
         json.dumps([changed(environment="@" + "a" * 2_000_000)]): "environment: it has 2000001 characters",
-        "[]": "the file has no records",
+        "[]": "the file has no maps",
         "[{": "not JSON",
     }
     for text, message in bad.items():
@@ -179,3 +179,75 @@ def test_a_mistake_in_a_line_is_named_with_its_line(tmp_path: Path) -> None:
     path.write_text(f"{json.dumps(RECORD)}\n{{\n")
     with pytest.raises(DataError, match=r"maps\.jsonl: line 2: not JSON"):
         MapFile(path, "key")
+
+
+@pytest.mark.parametrize(
+    "environment",
+    ["@..#.\r\n.#...\r\n.#.#.", "@..#.\r.#...\r.#.#.", "@..#.\n.#...\r\n.#.#.\n\r\n", [row + "\r\n" for row in GRID]],
+)
+def test_a_line_break_of_any_system_is_a_line_break(environment: object) -> None:
+    given = {"environment": environment, "objectives": [[2, 0]]}
+    assert GTB.decode(given) == GTB.decode({"environment": GRID, "objectives": [[2, 0]]})
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ([["@", "\r"], [".", "."]], "environment: row 0: give a text, or a list of single characters"),
+        (["@.", ".\r."], "environment: row 1: give a text, or a list of single characters"),
+        ("@.\n.\x85", "environment: row 1, column 1: '\\x85' is no sign for a tile"),
+        ("@\u2028\n..", "environment: row 0, column 1: '\\u2028' is no sign for a tile"),
+        ("@\t\n..", "environment: row 0, column 1: '\\t' is no sign for a tile"),
+        ("\n@.\n..", "environment: row 0 is empty; remove the line break at the beginning"),
+        (["@.", "..", ""], "environment: the last row is empty; remove it"),
+    ],
+)
+def test_what_cannot_be_seen_is_no_tile(environment: object, message: str) -> None:
+    with pytest.raises(DataError) as caught:
+        GTB.decode({"environment": environment, "objectives": [[0, 0]]})
+    assert str(caught.value).startswith(message)
+
+
+OWN: dict[str, object] = {"environment": ["@....", ".#..C", "....."], "objectives": {"chest": ["C", 1, 4]}}
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"objectives": {"chest": ["C", 2, 1]}},
+            "'chest': the map has '.' at row 2, column 1, and 'C' at row 1, column 4",
+        ),
+        (
+            {"objectives": {"chest": ["C", 0, 0]}},
+            "has '@' at row 0, column 0, where the player starts, and 'C' at row 1",
+        ),
+        ({"objectives": {"chest": ["D", 1, 4]}}, "the map has 'C' at row 1, column 4, and no 'D' anywhere"),
+        (
+            {"objectives": {"chest": [".", 1, 4]}},
+            "and '.' at row 0, column 1 and row 0, column 2 and row 0, column 3 and e",
+        ),
+        (
+            {"objectives": {"chest": ["C", -2, 4]}},
+            "objectives: 'chest' is at row -2, column 4, outside the map of 3 rows",
+        ),
+        ({"objectives": [["a", ["C", 1, 4]], ["a", [0, 1]]]}, "objectives: 'a' occurs twice"),
+        ({"width": 4}, "width: it is 4, but the map has 5 columns"),
+        ({"height": "5"}, "height: it is 5, but the map has 3 rows"),
+        ({"hash": "0" * 64}, "instance: 'hash' belongs beside \"instance\""),
+        ({"id": "mine", "env": "maze/alicia"}, "it is of 'maze/alicia', not of tilemap/gtb or tilemap/state or"),
+    ],
+)
+def test_a_map_that_contradicts_itself_is_named(tmp_path: Path, fields: dict[str, object], message: str) -> None:
+    whole = MapFile(file(tmp_path, json.dumps([{**OWN, "id": "mine", "width": 5, "height": 3}])), "mine")
+    assert whole.item(0).id == "mine"
+    with pytest.raises(DataError) as caught:
+        MapFile(file(tmp_path, json.dumps([{**OWN, **fields}])), "mine")
+    assert str(caught.value).startswith(f"{tmp_path / 'maps.json'}: record 0: ")
+    assert message in str(caught.value)
+
+
+def test_a_published_map_that_was_generated_as_a_line_keeps_its_quirks(tmp_path: Path) -> None:
+    quirk = GTB.decode({**OWN, "objectives": {"chest": ["C", 2, 1]}})
+    line = {"instance": quirk.to_json(), "id": "x", "hash": quirk.hash}
+    assert MapFile(file(tmp_path, json.dumps(line)), "mine").item(0).instance == quirk

@@ -72,7 +72,7 @@ def test_levels_that_do_not_exist() -> None:
         ({"x": True}, "x and z"),
         ({"yaw": 180}, "yaw"),
         ({"z": 1.5}, "whole numbers"),
-        ({"more": 1}, "nothing else"),
+        ({"more": 1}, "unknown field"),
     ],
 )
 def test_what_is_no_search(change: dict[str, Any], message: str) -> None:

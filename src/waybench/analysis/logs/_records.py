@@ -15,7 +15,7 @@ from waybench.analysis.logs._episodes import LoggedEpisode
 from waybench.analysis.logs._guard import LINE, MOST_BYTES, MOST_VALUES, Skipped, skipped
 from waybench.analysis.logs._inspect import LOG
 from waybench.analysis.logs._settings import SCALARS, of_record
-from waybench.core import DataError, EpisodeRecord, Json, WaybenchError, check_json
+from waybench.core import DataError, EpisodeRecord, Json, WaybenchError, check_json, json_lines
 from waybench.envs import registry
 
 RUN = "records"  # one run: a person's attempts at an item are a series, whichever file each of them is in
@@ -79,14 +79,13 @@ def _lines(path: Path, problems: list[Skipped]) -> Iterator[tuple[int, bytes]]:
     number = 0
     try:
         with closing(_opened(path)) as stream:
-            while line := stream.readline(MOST_BYTES):
-                number += 1
-                if len(line) == MOST_BYTES and not line.endswith(b"\n"):
+            for number, line in json_lines(stream, MOST_BYTES, str(path)):
+                if line is None:
                     problems.append(skipped(str(path), f"longer than {MOST_BYTES >> 20} MiB", f"{LINE}{number}"))
                     return
                 if line.strip():
                     yield number, line
-    except (OSError, EOFError, zlib.error) as error:
+    except (DataError, OSError, EOFError, zlib.error) as error:
         problems.append(skipped(str(path), error, f"{LINE}{number + 1}"))
 
 

@@ -1,11 +1,10 @@
 """The files that a user may give: commands, and names of places."""
 
-import json
 from pathlib import Path
 
 from waybench.contrib.game_maps._commands import LONGEST, split_line
 from waybench.contrib.game_maps._titles import as_name
-from waybench.core import DataError, Json, UsageError, is_object
+from waybench.core import DataError, UsageError, is_object, read_json, read_text
 
 _LARGEST = 1 << 24  # bytes
 
@@ -20,7 +19,7 @@ def read_commands(path: Path) -> tuple[str, ...]:
         DataError: If a line is no command; the message names it.
     """
     commands: list[str] = []
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(read_text(path, _LARGEST, "a file of commands").split("\n"), 1):
         typed = line.strip()
         found = split_line(typed)
         if any(len(each) > LONGEST for each in found) or not typed.isascii() or not (typed.isprintable() or not typed):
@@ -38,24 +37,10 @@ def read_names(path: Path) -> dict[str, str]:
         UsageError: If the file cannot be read.
         DataError: If it is not of this form.
     """
-    try:
-        data: Json = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: the file is not JSON: {str(error)[:80]}") from None
+    data = read_json(path, _LARGEST, "a file of names")
     if not is_object(data):
         raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
     for code, name in data.items():
         if not isinstance(name, str) or not name.isprintable() or not as_name(name):
             raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is not a name on one line")
     return data
-
-
-def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise DataError(f"{path}: larger than {_LARGEST >> 20} MiB; is it the right file?")
-        return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is not valid UTF-8") from None

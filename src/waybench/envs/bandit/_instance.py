@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from waybench.core import DataError, Instance, Json, is_array, is_object
+from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object
 
 MOST_ARMS = 1_000
 LARGEST_PAYOFF = 1_000.0
@@ -67,6 +67,7 @@ def decode(data: Json) -> Bandit:
     Raises:
         DataError: If it is no such object.
     """
+    check_fields(data, ("arms", "drift", "draw"))
     if not is_object(data) or set(data) != {"arms", "drift", "draw"} or not is_array(data["arms"]):
         raise DataError('instance: give {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}')
     if not 2 <= len(data["arms"]) <= MOST_ARMS:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from waybench.core import DataError, Instance, Json
+from waybench.core import DataError, Instance, Json, check_fields
 
 SEEDS = (1 << 31) - 1
 
@@ -32,6 +32,7 @@ def decode(data: Json) -> Wilds:
     Raises:
         DataError: If it is something else.
     """
+    check_fields(data, ("seed",))
     match data:
         case {"seed": int(seed), **rest} if not rest and type(seed) is int and 0 <= seed < SEEDS:
             return Wilds(seed)

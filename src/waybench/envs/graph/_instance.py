@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from waybench.core import DataError, Instance, Json, Stream, is_object
+from waybench.core import DataError, Instance, Json, Stream, check_fields, is_object
 from waybench.envs.graph._component import component
 
 VERSION = 1  # of the generator; part of every seed
@@ -128,6 +128,7 @@ def decode(data: Json) -> Question:
     Raises:
         DataError: If it is none.
     """
+    check_fields(data, tuple(Question.__slots__), "graph")
     if not is_object(data):
         raise DataError("graph: not an object")
     values: dict[str, Any] = data

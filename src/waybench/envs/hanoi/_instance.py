@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from waybench.core import DataError, Instance, Json, is_object
+from waybench.core import DataError, Instance, Json, check_fields, is_object
 from waybench.envs.hanoi._solve import Position
 
 RODS = "ABC"
@@ -58,6 +58,7 @@ def decode(data: Json) -> Towers:
     Raises:
         DataError: If it is no such object.
     """
+    check_fields(data, ("start", "goal"))
     values = [data.get(name) for name in ("start", "goal")] if is_object(data) and len(data) == 2 else []
     match values:
         case [str(start), str(goal)] if set(start + goal) <= set(RODS):

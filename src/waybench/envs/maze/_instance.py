@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import groupby
 
-from waybench.core import DataError, Instance, Json, is_array, is_object, plural
+from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object, plural
 from waybench.spaces import Lattice
 
 SMALLEST = 5
@@ -104,10 +104,11 @@ def decode(data: Json) -> Maze:
     Raises:
         DataError: If it is no such maze; the message names the row.
     """
+    check_fields(data, ("maze",))
     given = data.get("maze") if is_object(data) else data
     if not is_array(given) or not all(is_array(row) or isinstance(row, str) for row in given):
         raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
-    rows = [[_SIGNS.get(sign, sign) for sign in row] if isinstance(row, str) else row for row in given]
+    rows = [[_SIGNS.get(sign, sign) for sign in row.rstrip("\r\n")] if isinstance(row, str) else row for row in given]
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
         raise DataError(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import DataError, Instance, Json, is_array, is_object
+from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object
 from waybench.envs.messenger._cast import IMMOVABLE, KINDS, NUMBERS, ROLES
 
 SIZE = 10  # cells along each side, as published
@@ -92,6 +92,7 @@ def decode(data: Json) -> Case:
     Raises:
         DataError: If it is no game.
     """
+    check_fields(data, ("stage", "size", "actors", "agent", "sentences"))
     if not is_object(data) or set(data) != {"stage", "size", "actors", "agent", "sentences"}:
         raise DataError("instance: give stage, size, actors, agent and sentences, and nothing else")
     stage, size = data["stage"], data["size"]

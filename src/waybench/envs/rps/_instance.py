@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from waybench.core import DataError, Instance, Json, is_object
+from waybench.core import DataError, Instance, Json, check_fields, is_object
 from waybench.envs.rps._strategies import FIXED, STRATEGIES
 
 LARGEST_SCORE = 1_000.0
@@ -74,6 +74,7 @@ def decode(data: Json) -> Match:
     Raises:
         DataError: If it is no such object.
     """
+    check_fields(data, ("chances", "wins", "opponent", "rate", "draw"))
     if not is_object(data) or set(data) != {"chances", "wins", "opponent", "rate", "draw"}:
         raise DataError("instance: give an object with chances, wins, opponent, rate and draw")
     opponent, rate, draw = data["opponent"], data["rate"], data["draw"]

@@ -1,8 +1,6 @@
 """Data sets of the six tasks: cases by key, the published ones and those of a file, with or without examples."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,16 +17,14 @@ from waybench.core import (
     Option,
     Source,
     file_key,
-    is_object,
-    read_items,
     resolve,
+    user_path,
     with_examples,
 )
 from waybench.envs.search._source import CaseFile
 
 PUBLIC_KEY = "search-v1"
 _CASES = {"easy": 400, "hard": 1500}  # as many as the published tables are made of
-_LONGEST_LINE = 1 << 20  # bytes of a first line that is looked at
 
 _MODE = Option(
     name="mode",
@@ -150,18 +146,15 @@ class Cases:
         return self._of_file(path, f"aqa-{options['mode']}", options)
 
     def _from_file(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        path = Path(options["source"])
+        path = user_path(options["source"])
         return self._of_file(path, file_key(path, "cases"), options)
 
     def _of_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
         environment = self.environment
         decode, level_of, prove = environment.decode, environment.level_of, environment.prove
-        if path.suffix == ".jsonl" or _holds_lines(path):
-            source: Source[Any] = read_items(path, environment.id, decode, level_of, prove, [self.twin])
-        else:
-            common = self.published.common(self.published.levels[options["mode"]])
-            source = CaseFile(path, key, decode, level_of, prove, common)
-        size = source.space or 0
+        common = self.published.common(self.published.levels[options["mode"]])
+        source = CaseFile(path, key, (environment.id, self.twin), decode, level_of, prove, common)
+        size = len(source)
         return ItemList(self._played(source, options, options["limit"] or min(_CASES[options["mode"]], size), size))
 
     def _played(
@@ -176,11 +169,3 @@ class Cases:
         return with_examples(
             source, range(count), options["icl"], protocol=options["protocol"], similar=similar, size=size, noun="case"
         )
-
-
-def _holds_lines(path: Path) -> bool:
-    """Return whether a file begins with a line as `waybench generate` prints it, whatever its name ends in."""
-    with suppress(OSError, ValueError, RecursionError), path.open("rb") as file:
-        first: Json = json.loads(file.readline(_LONGEST_LINE))
-        return is_object(first) and "instance" in first
-    return False

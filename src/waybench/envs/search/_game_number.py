@@ -4,7 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from waybench.core import DataError, End, Facts, Game, Instance, Json, Outcome, Stream, Transition, is_object
+from waybench.core import (
+    DataError,
+    End,
+    Facts,
+    Game,
+    Instance,
+    Json,
+    Outcome,
+    Stream,
+    Transition,
+    check_fields,
+    is_object,
+)
 
 LARGEST = 2**62  # of a range's upper end
 SPARE = 5  # interactions beyond the optimum, as in both published modes (20 for 15, 30 for 25)
@@ -44,6 +56,7 @@ def decode(data: Json) -> Number:
     Raises:
         DataError: If it is no such object.
     """
+    check_fields(data, ("target", "min", "max"))
     values = [data.get(name) for name in ("target", "min", "max")] if is_object(data) else []
     match values:
         case [int(target), int(low), int(high)] if bool not in map(type, values):

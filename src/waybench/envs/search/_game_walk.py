@@ -4,7 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from waybench.core import DataError, End, Facts, Game, Instance, Json, Outcome, Stream, Transition, is_array, is_object
+from waybench.core import (
+    DataError,
+    End,
+    Facts,
+    Game,
+    Instance,
+    Json,
+    Outcome,
+    Stream,
+    Transition,
+    check_fields,
+    is_array,
+    is_object,
+)
 from waybench.envs.search._game_number import read_whole_number
 from waybench.spaces import Graph
 
@@ -43,6 +56,7 @@ def decode(data: Json) -> Terrain:
     Raises:
         DataError: If it is no connected graph without loops and double edges.
     """
+    check_fields(data, ("nodes", "edges"))
     nodes, edges = (data.get("nodes"), data.get("edges")) if is_object(data) else (None, None)
     if not is_array(nodes) or not is_array(edges):
         raise DataError('instance: give {"nodes": [0, 1, 2], "edges": [[0, 2], [1, 2]]}')

@@ -1,7 +1,6 @@
 """Sources of cases: drawn by key, or read from a file of the published form."""
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -15,8 +14,10 @@ from waybench.core import (
     Source,
     Stream,
     UsageError,
-    is_array,
+    check_hash,
+    check_ids,
     is_object,
+    read_records,
 )
 from waybench.envs.search import _game_number, _game_walk
 from waybench.spaces import SHAPES, connected_graph
@@ -112,11 +113,12 @@ class WalkSource(KeyedSource[_game_walk.Terrain]):
 
 
 class CaseFile(Source[I], Generic[I]):
-    """Cases of a file in the published form: a JSON list of {"target": ...} or {"nodes": ..., "edges": ...}.
+    """Cases of a file: {"target": ...} or {"nodes": ..., "edges": ...}, in a list as published or in lines.
 
     Args:
         path: The file.
         key: The set's name.
+        env_ids: The environments whose cases these can be.
         decode: JSON -> instance.
         level_of: Instance -> its level.
         prove: Instance -> what is known of its solution.
@@ -124,34 +126,32 @@ class CaseFile(Source[I], Generic[I]):
 
     Raises:
         UsageError: If the file cannot be read.
-        DataError: If it is no such list.
+        DataError: If it is no such file.
     """
 
     def __init__(
         self,
         path: Path,
         key: str,
+        env_ids: Collection[str],
         decode: Callable[[Json], I],
         level_of: Callable[[I], int],
         prove: Callable[[I], Mapping[str, Json]],
         common: Mapping[str, Json],
     ) -> None:
-        try:
-            if path.stat().st_size > LARGEST_FILE:
-                raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of cases")
-            data: Json = json.loads(path.read_bytes())
-        except OSError as error:
-            raise UsageError(f"cannot read {path}: {error.strerror}; give a file of cases") from None
-        except (ValueError, RecursionError):
-            raise DataError(f"{path}: not JSON; give a list of cases") from None
-        if not is_array(data) or not data:
-            raise DataError(f"{path}: give a JSON list of cases")
+        records = read_records(path, env_ids, "cases", LARGEST_FILE)
         self._cases: list[I] = []
-        for number, case in enumerate(data):
+        for record in records:
+            instance = record.instance
             try:
-                self._cases.append(decode({**common, **case} if is_object(case) else case))
+                case = decode({**common, **instance} if is_object(instance) else instance)
             except DataError as error:
-                raise DataError(f"{path}: case {number}: {error}") from None
+                raise DataError(f"{record.where}: {error}") from None
+            check_hash(record, case)
+            self._cases.append(case)
+        # As published, where a list has no ids.
+        self._ids = [record.id or f"{key}-{n}" * record.is_listed or str(n) for n, record in enumerate(records)]
+        check_ids(records, self._ids)
         self._key, self._level_of, self._prove = key, level_of, prove
 
     def __len__(self) -> int:
@@ -173,4 +173,4 @@ class CaseFile(Source[I], Generic[I]):
             raise UsageError(f"case {index} of {self._key}: it has only {len(self._cases)}; lower the limit")
         index %= len(self._cases)
         case = self._cases[index]
-        return Item(case, f"{self._key}-{index}", self._level_of(case), self._key, index, self._prove(case))
+        return Item(case, self._ids[index], self._level_of(case), self._key, index, self._prove(case))

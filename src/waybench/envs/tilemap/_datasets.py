@@ -1,7 +1,6 @@
 """Data sets of the tasks: maps by key, the published ones and those of a file."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from waybench._package_data import read_toml
@@ -16,6 +15,7 @@ from waybench.core import (
     Source,
     UsageError,
     file_key,
+    user_path,
     with_examples,
 )
 from waybench.envs.tilemap._file import MapFile
@@ -68,7 +68,7 @@ def _published(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
 
 
 def _from_file(options: Mapping[str, Any], files: DataFiles) -> Source[TileMap]:
-    path = Path(options["source"])
+    path = user_path(options["source"])
     return _limited(MapFile(path, file_key(path, "maps")), options)
 
 

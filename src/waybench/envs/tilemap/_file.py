@@ -1,14 +1,25 @@
 """Maps of a file in the published form."""
 
-import json
-from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-from waybench.core import DataError, Item, Json, Source, UsageError, is_array, is_object, plural
-from waybench.envs.tilemap._instance import TileMap, decode, outside
+from waybench.core import (
+    DataError,
+    Item,
+    ItemRecord,
+    Source,
+    UsageError,
+    check_hash,
+    check_ids,
+    is_object,
+    plural,
+    read_records,
+)
+from waybench.envs.tilemap._instance import PLAYER, TileMap, decode, outside
 from waybench.envs.tilemap._proof import prove
 
-LARGEST_FILE = 1 << 30  # bytes
+_ENVIRONMENTS = ("tilemap/gtb", "tilemap/state", "tilemap/stepwise")
+_MOST_CELLS = 3  # that an error names
 
 
 class MapFile(Source[TileMap]):
@@ -17,8 +28,8 @@ class MapFile(Source[TileMap]):
     Args:
         path: The file.
         key: The set's name.
-        published: Whether it is the published file, of which four objectives are outside of their maps; in any other
-            that is an error.
+        published: Whether it is the published file. In any other a record that contradicts itself is an error, such as
+            an objective outside its map or beside its tile; the published ones have 4 and 69 of these.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -27,28 +38,24 @@ class MapFile(Source[TileMap]):
 
     def __init__(self, path: Path, key: str, *, published: bool = False) -> None:
         self._maps: list[TileMap] = []
-        self._names: list[str] = []
-        for number, (place, record) in enumerate(_records(path)):
-            name = record.get("experiment_id") if is_object(record) else None
-            position = f"{path}: {place}" + (f" ({name[:60]!r})" if isinstance(name, str) else "")
+        records = read_records(path, _ENVIRONMENTS, "maps")
+        for record in records:
+            name = record.instance.get("experiment_id") if is_object(record.instance) else None
+            position = record.where + (f" ({name[:60]!r})" if isinstance(name, str) else "")
             try:
-                case = decode(record)
+                case = decode(record.instance)
             except DataError as error:
                 raise DataError(f"{position}: {error}") from None
-            if not published and (missing := outside(case)):
-                objective = case.objectives[missing[0]]
-                raise DataError(
-                    f"{position}: objectives: {objective.name[:40]!r} is at row {objective.row}, column "
-                    f"{objective.column}, outside the map of {plural(case.height, 'row')} and "
-                    f"{plural(case.width, 'column')}"
-                )
+            check_hash(record, case)
+            problem = None if published else next(_contradictions(record, case), None)
+            if problem is not None:
+                raise DataError(f"{position}: {problem}")
             self._maps.append(case)
-            self._names.append(case.id or str(number))
-        if not self._maps:
-            raise DataError(f"{path}: the file has no records")
-        twice = next((name for name, times in Counter(self._names).items() if times > 1), None)
-        if twice is not None:
-            raise DataError(f"{path}: experiment_id: {twice[:60]!r} occurs twice")
+        self._names = [
+            record.id or case.id or str(number)
+            for number, (record, case) in enumerate(zip(records, self._maps, strict=True))
+        ]
+        check_ids(records, self._names, "id" if any(record.id for record in records) else "experiment_id")
         self._key = key
 
     def __len__(self) -> int:
@@ -72,30 +79,29 @@ class MapFile(Source[TileMap]):
         return Item(case, self._names[index], case.level, self._key, index, prove(case))
 
 
-def _records(path: Path) -> list[tuple[str, Json]]:
-    """Return the records of a file, each with where it is: "record 0" of a list, or "line 1"."""
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a file of maps")
-        text = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; give a file of maps") from None
-    try:
-        if text.lstrip()[:1] == b"[":
-            data: Json = json.loads(text)
-            return [(f"record {number}", record) for number, record in enumerate(data if is_array(data) else [])]
-    except (ValueError, RecursionError):
-        raise DataError(f"{path}: not JSON; give a list of records, or one record per line") from None
-    records: list[tuple[str, Json]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                record: Json = json.loads(line)
-            except (ValueError, RecursionError):
-                raise DataError(
-                    f"{path}: line {number}: not JSON; give a list of records, or one record per line"
-                ) from None
-            records.append(
-                (f"line {number}", record["instance"] if is_object(record) and "instance" in record else record)
+def _contradictions(record: ItemRecord, case: TileMap) -> Iterator[str]:
+    """Yield what in a record contradicts its map."""
+    for name, size, noun in (("width", case.width, "column"), ("height", case.height, "row")):
+        if record.instance.get(name, size) not in (size, str(size)):
+            yield f"{name}: it is {str(record.instance[name])[:40]}, but the map has {plural(size, noun)}"
+    missing = set(outside(case))
+    for number, (name, tile, row, column) in enumerate(case.objectives):
+        called = f"objectives: {name[:40]!r}"
+        if number in missing:
+            yield (
+                f"{called} is at row {row}, column {column}, outside the map of {plural(case.height, 'row')} and "
+                f"{plural(case.width, 'column')}"
             )
-    return records
+        # A line with a hash is as `waybench generate` wrote it, perhaps of a published map.
+        elif record.hash is None and (there := case.rows[row][column]) != tile:
+            player = ", where the player starts" if there == PLAYER else ""
+            yield f"{called}: the map has {there!r} at row {row}, column {column}{player}, and {_cells(case, tile)}"
+
+
+def _cells(case: TileMap, tile: str) -> str:
+    """Say where a tile is on a map."""
+    cells = [(row, column) for row, text in enumerate(case.rows) for column, sign in enumerate(text) if sign == tile]
+    if not cells:
+        return f"no {tile[:20]!r} anywhere"
+    listed = " and ".join(f"row {row}, column {column}" for row, column in cells[:_MOST_CELLS])
+    return f"{tile!r} at {listed}" + (" and elsewhere" if len(cells) > _MOST_CELLS else "")

@@ -1,15 +1,23 @@
 """Tile maps: the instance, in the form of GameTraversalBenchmark's records, and what can be proved of it."""
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from waybench.core import DataError, Instance, Json, is_array, is_object, plural
+from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object, plural
 from waybench.spaces import Floor
 
 LARGEST = 100_000  # cells
 LONGEST_LIST = 100_000  # characters of a list of tiles
+# Of the published records; nothing reads the last four.
+_FIELDS = (
+    *("experiment_id", "story", "tile_mapping", "walkable_tiles", "interactive_object_tiles", "environment"),
+    *("path_length", "objectives", "important_tiles", "width", "height", "astar_path"),
+)
+_LINE_BREAK = re.compile("\r\n?")
 MOST_OBJECTIVES = 1000
 PLAYER = "@"
 WALL = "#"  # what cannot be walked on where a map does not say which tiles can
@@ -141,21 +149,28 @@ def decode(data: Json) -> TileMap:
     """
     if not is_object(data):
         raise DataError('instance: give a record, {"environment": "...", "objectives": {...}, ...}')
+    check_fields(data, _FIELDS)
     rows = _rows(data)
     width = len(rows[0])
+    if not width and any(rows):
+        raise DataError("environment: row 0 is empty; remove the line break at the beginning")
     if not width or len(rows) * width > LARGEST:
         raise DataError(
             f"environment: {plural(len(rows), 'row')} of {plural(width, 'character')}; give 1 to {LARGEST} cells"
         )
     if not rows[-1]:
-        raise DataError("environment: the last row is empty; remove the line break at the end")
+        raise DataError("environment: the last row is empty; remove it")
     ragged = next((number for number, row in enumerate(rows) if len(row) != width), None)
     if ragged is not None:
         raise DataError(f"environment: row {ragged} has {plural(len(rows[ragged]), 'character')}, row 0 has {width}")
+    for number, row in enumerate(rows):
+        if not row.isprintable():
+            column = next(column for column, sign in enumerate(row) if not sign.isprintable())
+            raise DataError(f"environment: row {number}, column {column}: {row[column]!a} is no sign for a tile")
     players = sum(row.count(PLAYER) for row in rows)
     if players != 1:
         raise DataError(f'environment: it has {players} players; give exactly one "@"')
-    tiles = _pairs(data.get("tile_mapping", {}))
+    tiles = _pairs(data.get("tile_mapping", {}), "tile_mapping")
     if tiles is None or not all(isinstance(sign, str) and len(sign) == 1 for _, sign in tiles):
         raise DataError('tile_mapping: give an object of single characters, such as {"Grass": "g"}')
     _text({"tile_mapping": "".join(name + sign for name, sign in tiles)}, "tile_mapping", LONGEST_LIST)
@@ -182,12 +197,14 @@ def _rows(data: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the rows of a map: from a text with a line for each, from a list of texts, or from lists of characters."""
     given = data.get("environment")
     if not is_array(given):
-        return tuple(_text(data, "environment", LARGEST + 10_000).split("\n"))
+        text = _text(data, "environment", 2 * LARGEST + 10_000)
+        return tuple(_LINE_BREAK.sub("\n", text).rstrip("\n").split("\n"))
     rows: list[str] = []
     for number, row in enumerate(given[: LARGEST + 1]):
-        if is_array(row) and all(isinstance(sign, str) and len(sign) == 1 for sign in row):
+        if is_array(row) and all(isinstance(sign, str) and len(sign) == 1 and sign not in "\r\n" for sign in row):
             row = "".join(row)
-        if not isinstance(row, str) or "\n" in row:
+        row = row.rstrip("\r\n") if isinstance(row, str) else row
+        if not isinstance(row, str) or "\n" in row or "\r" in row:
             raise DataError(f"environment: row {number}: give a text, or a list of single characters")
         rows.append(row)
     return tuple(_text({"environment": "\n".join(rows)}, "environment", LARGEST + 10_000).split("\n"))
@@ -223,8 +240,12 @@ def _text(data: Any, name: str, most: int) -> str:
     return value
 
 
-def _pairs(data: Json) -> list[tuple[str, Json]] | None:
-    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither."""
+def _pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
+    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither.
+
+    Raises:
+        DataError: If two pairs have the same name.
+    """
     if is_object(data):
         return [(str(name), value) for name, value in data.items()]
     if not is_array(data):
@@ -236,14 +257,17 @@ def _pairs(data: Json) -> list[tuple[str, Json]] | None:
                 pairs.append((name, value))
             case _:
                 return None
-    return pairs if len({name for name, _ in pairs}) == len(pairs) else None
+    twice = next((name for name, times in Counter(name for name, _ in pairs).items() if times > 1), None)
+    if twice is not None:
+        raise DataError(f"{field}: {twice[:40]!r} occurs twice")
+    return pairs
 
 
 def _objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
     """Read objectives: {"name": ["tile", row, column]}, pairs of these, or [row, column] without a tile or a name."""
     if is_array(data) and all(is_array(each) and each and type(each[0]) is int for each in data):
         data = [[f"Objective {number}", each] for number, each in enumerate(data, start=1)]
-    pairs = _pairs(data)
+    pairs = _pairs(data, "objectives")
     if pairs is None or not 1 <= len(pairs) <= MOST_OBJECTIVES:
         raise DataError(
             f'objectives: give from 1 to {MOST_OBJECTIVES}, as {{"name": ["tile", row, column]}} or [[row, column]]'

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from functools import lru_cache
 
-from waybench.core import DataError, Instance, Json, is_object
+from waybench.core import DataError, Instance, Json, check_fields, is_object
 from waybench.envs.voxel.engines import ENGINES, Near, Terrain, chart, terrain
 
 SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
@@ -98,6 +98,7 @@ def decode(data: Json) -> Search:
     Raises:
         DataError: If it is no search.
     """
+    check_fields(data, ("engine", "seed", "goal", "x", "z", "yaw"))
     if not is_object(data) or set(data) != {"engine", "seed", "goal", "x", "z", "yaw"}:
         raise DataError("instance: give engine, seed, goal, x, z and yaw, and nothing else")
     match [data[name] for name in ("engine", "seed", "goal", "x", "z", "yaw")]:

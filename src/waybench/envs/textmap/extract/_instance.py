@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from waybench.core import DataError, Json, Stream, UsageError, is_array, is_object
+from waybench.core import DataError, Json, Stream, UsageError, check_fields, is_array, is_object
 from waybench.envs.textmap.map import (
     PUBLISHED_STEPS,
     Locate,
@@ -118,6 +118,7 @@ def decode_extraction(data: Json) -> Extraction:
     """
     if not is_object(data):
         raise DataError('instance: give an extraction, {"map": {...}, "cutoff": 70, "questions": [{"src": ...}, ...]}')
+    check_fields(data, ("map", "game", "cutoff", "questions"))
     whole = read_map(data)
     if whole.last_step < LEAST_CUTOFF:
         raise DataError(
@@ -151,6 +152,9 @@ def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQ
     where = f"questions: record {number}"
     if not is_object(data):
         raise DataError(f'{where}: give {{"src": ..., "dst": ...}}, or {{"src": ..., "actions": [...]}}')
+    for name in ("map", "game", "cutoff"):
+        if name in data:
+            raise DataError(f"{where}: {name} belongs beside the questions")
     try:
         question = (destination_on if "actions" in data else route_on)(place_map, cutoff, data)
     except DataError as error:

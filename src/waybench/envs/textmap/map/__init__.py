@@ -28,7 +28,7 @@ from waybench.envs.textmap.map._labels import (
     reached,
     route_difficulty,
 )
-from waybench.envs.textmap.map._load import load_map, walkthrough_text
+from waybench.envs.textmap.map._load import load_map, normalize_action, walkthrough_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 from waybench.envs.textmap.map._prefix import (
     PUBLISHED_STEPS,
@@ -36,7 +36,6 @@ from waybench.envs.textmap.map._prefix import (
     all_names,
     fitting_cut,
     named_by_ids,
-    normalize_action,
     published_cut,
     published_steps,
     seen_names,

@@ -8,7 +8,17 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from waybench.core import DataError, EpisodeRecord, Instance, Json, UsageError, is_array, is_object, unknown
+from waybench.core import (
+    DataError,
+    EpisodeRecord,
+    Instance,
+    Json,
+    UsageError,
+    check_fields,
+    is_array,
+    is_object,
+    unknown,
+)
 from waybench.envs.textmap.map._load import load_map, read_edges, read_names
 from waybench.envs.textmap.map._place_map import Edge, PlaceMap, Step
 
@@ -145,6 +155,7 @@ def _parse_map(text: str) -> PlaceMap:
     data: Json = json.loads(text)
     if not is_object(data):
         raise DataError('map: give {"name": ..., "places": [...], "actions": [...], "edges": [...], "steps": [...]}')
+    check_fields(data, ("name", "places", "actions", "edges", "steps"), "map")
     name = data.get("name")
     if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
         raise DataError("map: name: give the game's name")

@@ -1,15 +1,15 @@
 """Maps in the published form: a folder with a game's edges, places, actions and walkthrough."""
 
-import json
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from waybench.core import DataError, Json, UsageError, is_array, is_object
+from waybench.core import DataError, Json, is_array, is_object, read_json, read_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 
 LARGEST_FILE = 1 << 28  # bytes
 
+_FILE = "a map's file: a map is four files with the same name"
 _SEPARATOR = "===========\n"
 _BLOCK = re.compile(r"==>STEP NUM: (\d{1,9})\n==>ACT: ([^\n]*)\n==>OBSERVATION: (.*)\n", re.DOTALL | re.ASCII)
 _FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
@@ -33,9 +33,10 @@ def load_map(folder: Path, name: str) -> PlaceMap:
         for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
     )
     path = folder / f"{name}.walkthrough"
-    steps = read_walkthrough(_text(path), str(path))
+    steps = read_walkthrough(_text(path).rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
     file = folder / f"{name}.edges.json"
     edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
+    _check_steps(edges, steps, str(file))
     return PlaceMap(name, places, actions, edges, steps)
 
 
@@ -68,6 +69,31 @@ def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def _check_steps(edges: Sequence[Edge], steps: Sequence[Step], where: str) -> None:
+    """Check that the steps of the walkthrough in which moves are made are not those of other moves.
+
+    A step can have words that are no action of the map, such as "again" and abbreviations.
+
+    Raises:
+        DataError: If a step is that of another move; the message names the record.
+    """
+    actions = {edge.action for edge in edges}
+    first: dict[int, int] = {}
+    for number, edge in enumerate(edges):
+        if edge.forward == NEVER or (action := normalize_action(steps[edge.forward].action)) not in actions:
+            continue
+        position = f"{where}: record {number}: seen_in_forward: step {edge.forward} of the walkthrough"
+        if action != edge.action:
+            raise DataError(f"{position} is {action[:60]!r}, not {edge.action[:60]!r}")
+        if first.setdefault(edge.forward, number) != number:
+            raise DataError(f"{position} is already the move of record {first[edge.forward]}")
+
+
+def normalize_action(action: str) -> str:
+    """Return a command of a walkthrough in the form of the actions of maps."""
+    return action.strip().lower()
+
+
 def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
     """Return a walkthrough exactly as in its file.
 
@@ -84,21 +110,11 @@ def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
 
 
 def _text(path: Path) -> str:
-    try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise DataError(f"{path}: larger than {LARGEST_FILE >> 20} MiB, so it is not a map file")
-        return path.read_bytes().decode()
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; a map is four files with the same name") from None
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path}: byte {error.start} is not valid UTF-8") from None
+    return read_text(path, LARGEST_FILE, _FILE)
 
 
 def _list(path: Path) -> list[Json]:
-    try:
-        data: Json = json.loads(_text(path))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON: {str(error)[:80]}") from None
+    data = read_json(path, LARGEST_FILE, _FILE)
     if not is_array(data):
         raise DataError(f"{path}: not a list")
     return data

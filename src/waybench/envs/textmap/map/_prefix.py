@@ -1,6 +1,5 @@
 """Prefixes of walkthroughs in prompts: cut at a step or a number of tokens, in full or simplified."""
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
@@ -8,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object
+from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object, read_json
 from waybench.envs.textmap.map._in_instances import DATA_SET
 from waybench.envs.textmap.map._labels import reached
-from waybench.envs.textmap.map._load import walkthrough_text
+from waybench.envs.textmap.map._load import LARGEST_FILE, normalize_action, walkthrough_text
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
 
 PUBLISHED_TOKENS = 3_600
@@ -156,11 +155,6 @@ def track(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[str, ...]:
     return tuple(reversed(track_places))
 
 
-def normalize_action(action: str) -> str:
-    """Return a command of a walkthrough in the form of the actions of maps."""
-    return action.strip().lower()
-
-
 def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
     """Return a map whose places have machine ids in their names (paper, section A.2).
 
@@ -196,12 +190,7 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
         DataError: If the file is invalid.
     """
     path = folder / f"{place_map.name}.anno2code.json"
-    try:
-        data: Json = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UsageError(f"cannot read {path}: {error.strerror}; places have no ids without it") from None
-    except (ValueError, RecursionError):
-        raise DataError(f"{path}: not JSON") from None
+    data = read_json(path, LARGEST_FILE, "a file of ids; places have no ids without it")
     if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
         raise DataError(f"{path}: not an object of lists, place -> ids")
     found = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}

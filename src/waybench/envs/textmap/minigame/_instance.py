@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from waybench.core import DataError, Json, Stream, UsageError, is_object
+from waybench.core import DataError, Json, Stream, UsageError, check_fields, is_object
 from waybench.envs.textmap.map import (
     LONGEST_NAME,
     PUBLISHED_STEPS,
@@ -167,6 +167,7 @@ def decode_minigame(data: Json) -> Minigame:
     """
     if not is_object(data):
         raise DataError('instance: give a minigame, {"map": {...}, "step": 12, "actions": ["north", ...]}')
+    check_fields(data, ("map", "game", "step", "actions"))
     place_map = read_map(data)
     step = read_number(data, "step", 1, max(1, place_map.last_step), "the step to be predicted")
     move = move_at(place_map, step) if place_map.last_step else None

@@ -7,6 +7,7 @@ from typing import Any
 
 from waybench._package_data import read_toml
 from waybench.core import (
+    DataError,
     DataFiles,
     Dataset,
     Download,
@@ -22,6 +23,7 @@ from waybench.core import (
     resolve,
     tokenizer,
     unknown,
+    user_path,
 )
 from waybench.envs.textmap.map import (
     PUBLISHED_STEPS,
@@ -169,8 +171,8 @@ class MapItems:
         return _item_list(source.head(worlds * (1 if self.is_one_item else parameters["limit"])))
 
     def _from_file(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
-        path = Path(parameters["source"])
-        if path.suffix == ".jsonl":
+        path = user_path(parameters["source"])
+        if path.suffix == ".jsonl" or path.is_file():
             environment = self.environment
             return read_items(path, environment.id, environment.decode, environment.level_of, environment.prove)
         return self._from_maps(parameters, files)
@@ -180,7 +182,7 @@ class MapItems:
 
     def _map_items(self, parameters: Mapping[str, Any], files: DataFiles) -> Iterator[Item[Any]]:
         cutoff, kind = _cutoff_function(parameters), self.environment.id.partition("/")[2]
-        key = _DATA_SET if parameters["source"] == "published" else Path(parameters["source"]).resolve().name
+        key = _DATA_SET if parameters["source"] == "published" else user_path(parameters["source"]).resolve().name
         index = 0
         for place_map in selected_maps(parameters, files):
             stream = Stream("textmap/asked", kind, key, place_map.name)
@@ -216,7 +218,11 @@ def selected_maps(parameters: Mapping[str, Any], files: DataFiles) -> Iterator[P
             home = files(_DATA_SET, f"{game}/{game}{_EDGES}").parent
             yield place_map if plain else named_by_ids(place_map, home)
         return
-    places = {path.name.removesuffix(_EDGES): path.parent for path in _edge_files(Path(parameters["source"]))}
+    places: dict[str, Path] = {}
+    for path in _edge_files(user_path(parameters["source"])):
+        game = path.name.removesuffix(_EDGES)
+        if places.setdefault(game, path.parent) != path.parent:
+            raise DataError(f"{path}: there is a map {game[:60]!r} in {places[game]}, too; rename one of them")
     for game in _games(parameters, sorted(places)):
         place_map = load_map(places[game], game)
         yield place_map if plain else named_by_ids(place_map, places[game])

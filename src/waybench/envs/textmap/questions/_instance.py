@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from waybench.core import DataError, Json, is_object, plural
+from waybench.core import DataError, Json, check_fields, is_object, plural
 from waybench.envs.textmap.map import (
     LATEST_CUTOFF,
     NEVER,
@@ -41,6 +41,7 @@ __all__ = [
     "size_class",
 ]
 
+_FIELDS = ("map", "game", "cutoff", "src", "dst")
 RELEASED_LABELS, PAPER_LABELS = "released", "paper"
 LABELS: dict[str, Rule] = {RELEASED_LABELS: "released", PAPER_LABELS: "tables"}
 """What users call the rules of labels -> the rules."""
@@ -144,6 +145,7 @@ def decode_destination(data: Json) -> MapQuestion:
 
 def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
     """Read a route question on a given map; see `decode_route`."""
+    check_fields(data, (*_FIELDS, "labels"))
     question = _question(place_map, cutoff, data)
     if not question.target:
         raise DataError("dst: missing; give the place where the route ends")
@@ -157,6 +159,7 @@ def route_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQues
 
 def destination_on(place_map: PlaceMap, cutoff: int, data: dict[str, Json]) -> MapQuestion:
     """Read a destination question on a given map; see `decode_destination`."""
+    check_fields(data, (*_FIELDS, "actions", "path"))
     question = _question(place_map, cutoff, data)
     actions = read_texts(data, "actions")
     if not 1 <= len(actions) <= len(place_map.places):

@@ -1,0 +1,255 @@
+"""Files that users name: their paths, encodings and line ends, and the JSON values in them."""
+
+import codecs
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, NoReturn
+
+from waybench.core._errors import DataError, UsageError
+from waybench.core._game import Json
+
+# UTF-32 comes before UTF-16, whose mark is the beginning of its own.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"PK\x03\x04": "zip",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+}
+_DOS_END = "\x1a"  # old editors end a file with it
+_BETWEEN = re.compile("[ \t\n\r\ufeff]*")  # files that were joined have marks of encodings between their lines
+_LINE_BREAK = re.compile(b"\r\n|\r|\n")
+_SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)  # of JSON that is not parsed: a string, or what nests
+_BLOCK = 1 << 20
+
+
+def user_path(name: str | os.PathLike[str]) -> Path:
+    """Return the path that a user named, with "~" as the home folder: shells leave it in `source=~/file`."""
+    path = Path(name)
+    try:
+        return path.expanduser()
+    except RuntimeError:  # there is no such user
+        return path
+
+
+def read_text(path: Path, most: int, what: str) -> str:
+    """Read a user's text file: UTF-8 or UTF-16, with the line ends of any system, which become line feeds.
+
+    Args:
+        path: The file (see `user_path`).
+        most: Most bytes.
+        what: What it should be, for messages: "a file of maps".
+
+    Raises:
+        UsageError: If it cannot be read.
+        DataError: If it is larger, or no such text; the message says where.
+    """
+    try:
+        with path.open("rb") as stream:
+            content = stream.read(most + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not a path"
+        raise UsageError(f"cannot read {path}: {reason}; give {what}") from None
+    if len(content) > most:
+        raise DataError(f"{path}: larger than {most >> 20} MiB, so it is not {what}")
+    return decode_text(content, str(path))
+
+
+def decode_text(content: bytes, name: str) -> str:
+    """Return the text of a user's file, as `read_text` does.
+
+    Args:
+        content: All bytes of the file.
+        name: The file's name in messages.
+
+    Raises:
+        DataError: If it is no such text.
+    """
+    _check_uncompressed(content, name)
+    mark, encoding = _encoding(content)
+    try:
+        text = content[len(mark) :].decode(encoding)
+    except UnicodeDecodeError as error:
+        if encoding != "utf-8":
+            raise DataError(f"{name} is neither UTF-8 nor whole {encoding[:6].upper()}: save it as UTF-8") from None
+        position = len(mark) + error.start
+        line = len(_LINE_BREAK.findall(content[:position])) + 1
+        where = f"byte 0x{content[position]:02x} at position {position}, line {line}"
+        raise DataError(f"{name} is not UTF-8 ({where}): save it as UTF-8") from None
+    # A program that does not know the mark writes it as a character of the text that it saves.
+    text = text.lstrip("\ufeff").removesuffix(_DOS_END).replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(f"{name}: line {line}: a NUL character, so this is not a text; save it as UTF-8")
+    return text
+
+
+def _encoding(content: bytes) -> tuple[bytes, str]:
+    """Return the mark with which a text begins, and the encoding that it stands for."""
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            return mark, encoding
+    match [byte > 0 for byte in content[:4]]:  # ASCII in UTF-16 has zeros in between
+        case [True, False, True, False]:
+            return b"", "utf-16-le"
+        case [False, True, False, True]:
+            return b"", "utf-16-be"
+        case _:
+            return b"", "utf-8"
+
+
+def _check_uncompressed(content: bytes, name: str) -> None:
+    for start, kind in _COMPRESSED.items():
+        if content.startswith(start):
+            raise DataError(f"{name} is a {kind} file: decompress it first")
+
+
+def read_json(path: Path, most: int, what: str) -> Json:
+    """Read a user's file of one JSON value.
+
+    Raises:
+        UsageError: As `read_text`.
+        DataError: As `read_text`, and if it is no JSON value, or has a name twice in one object.
+    """
+    values = [value for _, value in json_values(read_text(path, most, what), str(path), what)]
+    if len(values) != 1:
+        raise DataError(f"{path}: not JSON, since it has {len(values)} values; give {what}")
+    return values[0]
+
+
+def json_values(text: str, name: str, what: str) -> Iterator[tuple[int, Json]]:
+    """Yield the JSON values of a text, one after another, each with the number of the line in which it begins.
+
+    So it reads JSON lines, and values that take several lines each.
+
+    Args:
+        text: The text, with line feeds as line ends.
+        name: The file's name in messages.
+        what: What it should be, for messages.
+
+    Raises:
+        DataError: If it is no JSON, or has a name twice in one object.
+    """
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=refuse_duplicates)
+    line, counted, at = 1, 0, 0
+    while (start := _next_sign(text, at)) < len(text):
+        line, counted = line + text.count("\n", counted, start), start
+        try:
+            value, at = decoder.raw_decode(text, start)
+            if text.startswith(",", _next_sign(text, at)):
+                raise DataError("not JSON: a comma follows the value; give lines without commas between, or a list")
+        except json.JSONDecodeError as error:
+            reason = f"not JSON ({error.msg} at line {error.lineno}, column {error.colno}); give {what}"
+        except DataError as error:
+            reason = str(error)
+        except ValueError:  # more digits than Python converts
+            reason = "not JSON that can be read (a number has too many digits)"
+        except RecursionError:
+            reason = "not JSON that can be read (too many nested brackets)"
+        else:
+            yield line, value
+            continue
+        raise DataError(f"{name}: line {line}: {reason}") from None
+
+
+def _next_sign(text: str, at: int) -> int:
+    between = _BETWEEN.match(text, at)
+    return at if between is None else between.end()
+
+
+def json_lines(stream: IO[bytes], longest: int, name: str) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the JSON texts of a user's file in UTF-8, each with its number: the lines, or the elements of a list.
+
+    Lines are read one at a time, and are not parsed. A list, an object that takes several lines, and a text in UTF-16
+    are read whole.
+
+    Args:
+        stream: The file.
+        longest: Most bytes of a line, and of what is read whole; None is yielded in place of a longer one.
+        name: The file's name in messages.
+
+    Raises:
+        DataError: If the file is compressed, or what is read whole is no text.
+    """
+    number, is_first = 0, True
+    while line := stream.readline(longest):
+        start = line.removeprefix(codecs.BOM_UTF8).strip()
+        if is_first and start:
+            is_first = False
+            _check_uncompressed(line, name)
+            is_utf16 = _encoding(line)[1] != "utf-8"
+            if is_utf16 or start == b"{" or start.startswith(b"["):
+                content = line + stream.read(longest - len(line) + 1)
+                if len(content) > longest:
+                    yield 1, None
+                else:
+                    yield from ((place, part.encode()) for place, part in _parts(decode_text(content, name)))
+                return
+        if len(line) == longest and not line.endswith(b"\n"):
+            number += 1
+            while (more := stream.readline(_BLOCK)) and not more.endswith(b"\n"):
+                pass
+            yield number, None
+            continue
+        for part in _LINE_BREAK.split(line.rstrip(b"\r\n")) if b"\r" in line else [line]:
+            number += 1
+            yield number, part
+
+
+def _parts(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a text, or the elements of a list, or the objects that take several lines, with numbers."""
+    first = text.lstrip().partition("\n")[0].rstrip()
+    is_list = first.startswith("[")
+    if not is_list and first != "{":
+        yield from enumerate(text.split("\n"), start=1)
+        return
+    number, depth, start = 1, 0, text.index("[") + 1 if is_list else 0
+    for match in _SIGN.finditer(text, start):
+        sign, end = match[0], match.end()
+        is_end = not depth and is_list and sign in (",", "]")
+        if sign in ("[", "{"):
+            depth += 1
+        elif sign in ("]", "}") and depth:
+            depth -= 1
+            is_end = not depth and not is_list
+        if not is_end:
+            continue
+        part = text[start : match.start() if is_list else end]
+        if part.strip() or sign == "," or number > 1:
+            yield number, part if part.strip() else sign  # an empty element is no JSON
+            number += 1
+        start = end
+        if is_list and sign == "]":
+            break
+    if text[start:].strip():
+        yield number, text[start:]  # what is not closed, or follows the list
+
+
+def refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    """Return a JSON object of its pairs, for `json.loads(..., object_pairs_hook=...)`.
+
+    Raises:
+        DataError: If a name occurs twice.
+    """
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        names: set[str] = set()
+        for name, _ in pairs:
+            if name in names:
+                raise DataError(f"it has {name[:40]!r} twice in one object")
+            names.add(name)
+    return values
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise DataError(f"{name} is not JSON")
