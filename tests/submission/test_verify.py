@@ -258,9 +258,13 @@ def test_items_and_wordings_of_files_are_a_part_of_it(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("watchdog")
-def test_no_file_of_this_machine_is_read_for_a_submission(submission: Path, tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)  # whoever opens it waits for ever
+@pytest.mark.parametrize("home", ["", "~"])
+def test_no_file_of_this_machine_is_read_for_a_submission(
+    submission: Path, tmp_path: Path, home: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    os.mkfifo(tmp_path / "pipe")  # whoever opens it waits for ever
+    pipe = Path(home or tmp_path, "pipe")
     named = {"wording": f"file:{pipe}", "prefix": f"record:{pipe}", "key": f"file:{pipe}", "tokenizer": str(pipe)}
     for name, value in {**named, "difficulty_index": str(pipe)}.items():
         task = "horizon_dfs" if name == "difficulty_index" else "mango_route"
