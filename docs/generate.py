@@ -1,6 +1,6 @@
 """Write the generated pages of docs/: `make docs`; `--check` only says whether they are up to date.
 
-They are docs/environments/*.md, docs/reproduce.md, docs/tasks.md and docs/reference/cli.md.
+They are docs/environments/*.md, docs/reproduce.md, docs/tasks.md, docs/reference/cli.md and docs/concepts/json.md.
 """
 
 import sys
@@ -15,7 +15,7 @@ from cli_page import cli_page
 from pieces import table
 from task_page import tasks_page
 
-from waybench.core import Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
+from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
 from waybench.envs import registry
 from waybench.papers import Paper, PaperTable, papers
 from waybench.spaces import TREES
@@ -203,6 +203,23 @@ def _given(parameters: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in parameters.items())
 
 
+def forms_page() -> str:
+    """Return the table of the forms of JSON that are read in replies."""
+    shown = ((form, is_read, example.replace("\n", "↵")) for form, is_read, example in FORMS)
+    rows = ((form, "read" if is_read else "*unparsed*", f"`` {example} ``") for form, is_read, example in shown)
+    return (
+        "# Forms of JSON\n\nAnswers in JSON are read in the same forms in all environments, except by the published "
+        "readers of `paper` for tile maps and text maps. In the examples, `k` is the key that the prompt asks for. In "
+        "text maps the answer is a list of such objects.\n\n"
+        + table(("form", "", "example"), rows)
+        + "\n\nThe player's last word counts: a malformed answer after a good one makes the reply *unparsed*. It is "
+        "malformed text with the key in it. A mention of the format is passed over if an answer stands beside it: a "
+        "placeholder (`...` or `<text>`) is in it, or all its texts are placeholders. A reply of more than 1,000,000 "
+        "characters, 2,000 objects or 100 malformed ones, or of brackets nested deeper than 100, is *unparsed*. So is "
+        "an answer with a number of more than 18 digits in the place of a number. Nothing is evaluated.\n"
+    )
+
+
 def main() -> None:
     """Write the pages, or check them."""
     check = "--check" in sys.argv[1:]
@@ -215,6 +232,7 @@ def main() -> None:
     pages[FOLDER.parent / "reproduce.md"] = reproduce_page
     pages[FOLDER.parent / "tasks.md"] = tasks_page
     pages[FOLDER.parent / "reference" / "cli.md"] = cli_page
+    pages[FOLDER.parent / "concepts" / "json.md"] = forms_page
     stale: list[str] = []
     for path, write in pages.items():
         text = write()

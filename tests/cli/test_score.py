@@ -305,3 +305,46 @@ def test_a_record_that_does_not_agree_is_an_error_line(command: Command, path: s
     [found] = lines_of(result)
     assert result.exit_code == 1
     assert found["line"] == 1 and found["error"]
+
+
+def test_marks_of_a_user_s_own_are_in_the_record(command: Command, line: dict[str, Any], tmp_path: Path) -> None:
+    lines = [line | {"replies": [f"<plan>{EIGHT}</plan>so: {SIX}", f"<plan>{EIGHT}"]}]
+    text = "".join(json.dumps(each) + "\n" for each in lines)
+    records = tmp_path / "site" / "records.jsonl"
+    result = command("score", "-", "--think-tags", "<plan>", "</plan>", "--report", tmp_path / "site", stdin=text)
+    assert result.exit_code == 0
+    record = json.loads(records.read_text())
+    assert record["options"]["think_tags"] == "<plan> </plan>"
+    assert record["turns"][0]["reasoning"] == EIGHT
+    assert record["turns"][0]["action"] == [["down", 3], ["left", 2], ["down", 1]]
+    # The record needs no flag, and a line's options come first.
+    (again,) = scored(command, record)
+    assert again["end"] == "solved"
+    (mine,) = lines_of(
+        command(
+            "score",
+            "-",
+            "--think-tags",
+            "(",
+            ")",
+            stdin=json.dumps(lines[0] | {"options": {"think_tags": "<plan> </plan>"}}),
+        )
+    )
+    assert mine["end"] == "solved"
+
+
+def test_marks_that_are_the_same_are_refused(command: Command, line: dict[str, Any]) -> None:
+    (result,) = lines_of(command("score", "-", "--think-tags", "<a>", "<A>", stdin=json.dumps(line)))
+    assert "give two different marks" in result["error"]
+
+
+def test_replies_that_look_like_reasoning_are_warned_of(command: Command, line: dict[str, Any]) -> None:
+    thinking = "Okay, the user wants me to find the exit of the maze. " + "I go down, then I go left. " * 12 + SIX
+    lines = [line | {"replies": [thinking]}, line]
+    result = command("score", "-", stdin="".join(json.dumps(each) + "\n" for each in lines))
+    assert (result.exit_code, len(lines_of(result))) == (0, 2)
+    assert "1 of the first 2 replies" in result.stderr
+    assert "Okay, the user wants me" in result.stderr
+    assert result.stderr.count("\n") == 1
+    marked = command("score", "-", stdin=json.dumps(line | {"replies": [f"{thinking}</think>{SIX}"]}))
+    assert marked.stderr == ""

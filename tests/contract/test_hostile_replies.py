@@ -28,7 +28,7 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.testing import ways
 
-OUTCOMES = {"ok", "unparsed", "illegal", "unproductive", "truncated", "refused"}
+OUTCOMES = {"ok", "unparsed", "illegal", "unproductive", "truncated", "overflow", "refused"}
 ENDS = {"solved", "failed", "turn_limit", "invalid_limit"}
 STOPS = ("stop",) * 12 + ("truncated", "overflow", "refused")  # most replies are what the model wanted to say
 IDS = [entry.id for entry in registry.entries]
@@ -128,7 +128,8 @@ def tried(env_id: str, level: int, replies: int) -> int:
                 raise
             count += hostile
             outcomes |= {str(turn.outcome) for turn in episode.turns}
-    assert outcomes >= {"ok", "unparsed", "truncated", "refused"}
+    assert outcomes >= {"ok", "unparsed", "refused"}
+    assert outcomes & {"truncated", "overflow"}
     return count
 
 

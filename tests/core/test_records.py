@@ -244,7 +244,15 @@ def test_a_record_of_nonsense_raises_an_error_of_ours(record: EpisodeRecord, err
 def test_outcome_count() -> None:
     record = played("up", "?", Reply("", "truncated"), "down", "?")
     counts = {str(outcome): outcome_count(outcome)(record) for outcome in Outcome}
-    assert counts == {"ok": 1, "unparsed": 2, "illegal": 0, "unproductive": 1, "truncated": 1, "refused": 0}
+    assert counts == {
+        "ok": 1,
+        "unparsed": 2,
+        "illegal": 0,
+        "unproductive": 1,
+        "truncated": 1,
+        "overflow": 0,
+        "refused": 0,
+    }
 
 
 def test_lost_turns_are_told_by_their_outcomes() -> None:

@@ -67,7 +67,7 @@ def test_a_sample_is_an_episode_and_its_store_has_the_record(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("reason", "outcome"),
-    [("max_tokens", "truncated"), ("model_length", "truncated"), ("content_filter", "refused"), ("stop", "illegal")],
+    [("max_tokens", "truncated"), ("model_length", "overflow"), ("content_filter", "refused"), ("stop", "illegal")],
 )
 def test_stop_reasons(tmp_path: Path, reason: Any, outcome: str) -> None:
     sample = _run(tmp_path, lambda: ModelOutput.from_content("m", WALL, stop_reason=reason))

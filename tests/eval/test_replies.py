@@ -49,7 +49,7 @@ def test_a_providers_own_text_is_never_an_answer(env_id: str, wording: str, prot
     episode = Episode(env, env.source().item(0), {"protocol": protocol, "wording": wording})
     # In "paper" games of single steps read what a reply that was cut off at the output limit has said.
     turn = episode.step(Reply(f"{OVERFLOW}. Pull slot machine 2. Action 2.", "overflow"))
-    assert (turn.outcome, turn.action) == ("truncated", None)
+    assert (turn.outcome, turn.action) == ("overflow", None)
     assert "longer than the player can read" in str(turn.reason)
     record = EpisodeRecord.from_json(episode.record().to_json())
     assert replay(env, record).record().dumps() == episode.record().dumps()

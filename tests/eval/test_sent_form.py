@@ -324,3 +324,32 @@ def test_a_prompt_that_is_read_as_a_whole_gets_no_warning(tmp_path: Path) -> Non
     running, command = run(script, tmp_path, "alicia", "--limit", "1")
     assert "so it has read only a part of it" not in command.stderr
     assert running.asked.total() > 1
+
+
+def test_reasoning_without_marks_is_warned_of_once_with_an_example(tmp_path: Path) -> None:
+    thought = "Okay, let me think about the range. " + "It is between the two numbers that I was given. " * 8
+
+    def script(messages: list[dict[str, Any]], before: int) -> Answer:
+        return Answer(f"{thought}\n16416")
+
+    _, command = run(script, tmp_path, "guessnum", "--limit", "2")
+    assert command.stderr.count("may be reasoning without marks") == 1
+    assert f"{MODEL}: 1 of the first 1 reply looked at may be reasoning without marks" in command.stderr
+    assert "Okay, let me think about the range." in command.stderr and "--think-tags OPEN CLOSE" in command.stderr
+
+
+@pytest.mark.parametrize("protocol", ["paper", "sound"])
+def test_marks_in_a_reply_are_read_in_a_run(tmp_path: Path, protocol: str) -> None:
+    def script(messages: list[dict[str, Any]], before: int) -> Answer:
+        return Answer("<plan>between 32 and 32800</plan>16416" if before or len(messages) < 4 else "[THINK]32[/THINK]7")
+
+    _, command = run(
+        script, tmp_path, "guessnum", "--limit", "1", "-T", f"protocol={protocol}", "--think-tags", "<plan>", "</plan>"
+    )
+    assert command.returncode == 0, command.stderr
+    [record] = records(tmp_path).values()
+    assert [(str(turn.outcome), turn.action, turn.reasoning) for turn in record.turns[:2]] == [
+        ("ok", 16416, "between 32 and 32800"),
+        ("illegal", 7, "32"),
+    ]
+    assert record.options["think_tags"] == "<plan> </plan>"

@@ -18,7 +18,7 @@ import pytest
 
 from tests.conftest import shared
 from waybench._api import score_line
-from waybench.core import Invalid
+from waybench.core import Invalid, normal_name
 from waybench.envs.textmap.map._labels import Labels, path_labels
 from waybench.envs.textmap.map._load import load_map
 from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
@@ -34,7 +34,6 @@ from waybench.envs.textmap.questions._score import (
     destinations,
     length_weight,
     move_index,
-    normal,
     reasoning,
     success,
 )
@@ -176,7 +175,9 @@ def test_destinations(compared: Compared) -> None:
             assert reached < set(record["reached_nodes"])
             assert best == max(similarity(answer[-1].after, place) for place in reached)
             differences[Difference.VALIDATED_MOVES] += 1
-        assert success(case.map, case.ask, answer, SOUND) == (normal(answer[-1].after) in map(normal, reached))
+        assert success(case.map, case.ask, answer, SOUND) == (
+            normal_name(answer[-1].after) in map(normal_name, reached)
+        )
         if case.scored:
             assert record["ref"]["loose_score"] == 1  # whatever was answered
             differences[Difference.DESTINATION_READ] += own != 1
@@ -230,7 +231,7 @@ def test_sound_routes(compared: Compared) -> None:
     for record, case, answer in parsed():
         published = record["expected_success_paper"] is not None and not tied(case, answer)
         if record["task"] == "rf" and case.scored and published:
-            named = all(normal(hop.action) in case.map.actions for hop in answer)
+            named = all(normal_name(hop.action) in case.map.actions for hop in answer)
             expected = named and record["rf_loose_on_validated_edges_only"] == 1
             assert success(case.map, case.ask, answer, SOUND) == expected, record["case_id"]
             count += 1
@@ -439,7 +440,7 @@ def test_where_the_player_is_on_every_published_walkthrough(compared: Compared) 
     strange: list[tuple[str, int]] = []
     for folder in sorted(shared("WAYBENCH_DATA", "data", "mango").iterdir()):
         case = place_map(folder.name)
-        assert len({normal(place) for place in case.places}) == len(case.places)
+        assert len({normal_name(place) for place in case.places}) == len(case.places)
         places = track(case, min(PUBLISHED_STEPS, case.last_step))
         for edge in case.edges:
             if edge.forward < NEVER:

@@ -273,12 +273,12 @@ def test_a_history_is_folded_though_requests_for_an_action_come_between(tmp_path
     assert "Action read from the reply: <code>...</code>" not in page.html
 
 
-def test_a_reply_that_was_read_in_its_reasoning_says_so(tmp_path: Path) -> None:
+def test_reasoning_in_a_reply_is_shown_as_such_and_not_as_the_answer(tmp_path: Path) -> None:
     environment = waybench.load("search/guessnum")
     play: Episode[Any, Any, Any] = Episode(environment, environment.source().item(0))
     play.step("<think>About 145 of them lie behind it.</think>4128")
     play.step("512")
     first, second = said_in(site(tmp_path, [LoggedEpisode("m", "guessnum", play.record())]).replays[0], "reply")
-    assert "Action read from the reply: <code>145</code>" in first
-    assert "This is in the reasoning" in first
-    assert "This is in the reasoning" not in second
+    assert "About 145 of them lie behind it." in first[first.index("Reasoning") :]
+    assert "<code>145</code>" not in first
+    assert "Reasoning" not in second

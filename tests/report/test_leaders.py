@@ -146,11 +146,11 @@ def test_shares_of_replies_and_errors() -> None:
     ]
     (found,) = table(episodes).models
     assert (found.items.order, found.solved.order, found.errors) == (2, 50, 1)
-    assert [one.order for one in found.outcomes] == [50, 25, 0, 0]  # unparsed, illegal, truncated, refused
-    assert [one.text for one in found.outcomes] == ["50.0", "25.0", "0.0", "0.0"]
+    assert [one.order for one in found.outcomes] == [50, 25, 0, 0, 0]  # unparsed, illegal, truncated, overflow, refused
+    assert [one.text for one in found.outcomes] == ["50.0", "25.0", "0.0", "0.0", "0.0"]
     (gone,) = table([logged(failed(detour(item(), 2)))]).models
     assert (number(gone.score), number(gone.solved), gone.items.order, gone.errors) == (("–", None), ("–", None), 0, 1)
-    assert [one.order for one in gone.outcomes] == [None] * 4
+    assert [one.order for one in gone.outcomes] == [None] * 5
 
 
 def test_tokens_and_cost_for_each_solved_item(tmp_path: Path) -> None:

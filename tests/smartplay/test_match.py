@@ -42,7 +42,10 @@ def test_published(reply: str, actions: list[str], number: int | None) -> None:
         ("__Pull slot machine 1__", PULLS, 0),
         ("Move  \n North!", MOVES, 0),
         ("Move North. Yes, move north.", MOVES, 0),
-        ("<think>Move South? Do Nothing?</think>Move North", MOVES, 0),
+        ("Move\u00a0Nor\u200bth\u2014now", MOVES, 0),
+        ("\uff2dove North", MOVES, 0),
+        ("look at Ilse\u2019s well\u2011known map", ["Look at Ilse's well-known map", "Wait"], 0),
+        ("look at Ilse's map", ["Look at Ilse\u2019s map", "Wait"], 0),
         ("Do it", ["Do", "Do it"], 1),  # the longer name
     ],
 )
@@ -59,7 +62,6 @@ def test_sound(reply: str, actions: list[str], number: int) -> None:
         ("Pull slot machine 1 2", PULLS[2:], "names no action"),
         ("2", PULLS, "names no action"),
         ("", MOVES, "names no action"),
-        ("<think>Move North", MOVES, "names no action"),
         ("Move North " * 100_000, MOVES, "1100000 characters"),
     ],
 )

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, cast
 
 from waybench._api._find import find_environment
 from waybench.core import (
+    NOTHING,
     DataError,
     End,
     Environment,
@@ -53,13 +54,16 @@ def score_line(line: bytes, number: int) -> dict[str, Json]:
     return score_and_record(line, number)[0]
 
 
-def score_and_record(line: bytes, number: int, model: str = "") -> tuple[dict[str, Json], dict[str, Json] | None]:
+def score_and_record(
+    line: bytes, number: int, model: str = "", more: Mapping[str, Json] = NOTHING
+) -> tuple[dict[str, Json], dict[str, Json] | None]:
     """Score one line of a file, and return the episode's record, too, as a line of a file of records has it.
 
     Args:
         line: The line, which may be anything.
         number: Its number in the file, for an error.
         model: The player's name where the line has no "model".
+        more: Options of play of lines of replies that do not have them.
 
     Returns:
         What `score_line` returns, and the record; None if the line cannot be scored.
@@ -67,6 +71,8 @@ def score_and_record(line: bytes, number: int, model: str = "") -> tuple[dict[st
     place: dict[str, Json] = {}
     try:
         data = _read(line)
+        if more and not _is_record(data) and isinstance(data.get("options", {}), dict):
+            data["options"] = {**more, **data.get("options", {})}
         if "id" in data:
             place["id"] = _typed(data, "id", str, int)
         episode = scored_episode(data)

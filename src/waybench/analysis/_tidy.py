@@ -84,9 +84,9 @@ _COURSE: tuple[Fact[Row], ...] = (
         "failure",
         str,
         lambda row: kind.name if (kind := failure(row)) else None,
-        "Its main cause of failure: refused, truncated, unparsed, illegal, unproductive, turn_limit, lost, wrong, or a "
-        "kind of its environment (see the environment's page in the documentation); null for solved and excluded "
-        "episodes, completed games of a fixed length, and episodes with a teacher.",
+        "Its main cause of failure: refused, truncated, overflow, unparsed, illegal, unproductive, turn_limit, "
+        "lost, wrong, or a kind of its environment (see the environment's page in the documentation); null for solved "
+        "and excluded episodes, completed games of a fixed length, and episodes with a teacher.",
     ),
     Fact(
         "first_error",

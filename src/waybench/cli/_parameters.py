@@ -39,7 +39,7 @@ def task_parameters(texts: Iterable[str], **flags: float | str | None) -> dict[s
     given = pairs(texts, "-T")
     for name, value in flags.items():
         if value is not None and name in given:
-            raise UsageError(f"--{name} and -T {name} are the same parameter: give one of them")
+            raise UsageError(f"--{name.replace('_', '-')} and -T {name} are the same parameter: give one of them")
     return given | {name: value for name, value in flags.items() if value is not None}
 
 

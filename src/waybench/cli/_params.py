@@ -14,6 +14,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _MOST = 10**18  # a number of items; also keeps 1e999999999 from being written out
 
+THINK_TAGS_FLAG = click.option(
+    "--think-tags",
+    nargs=2,
+    metavar="OPEN CLOSE",
+    help='Marks around the reasoning of a model whose own marks waybench does not know, such as "<plan>" "</plan>"; '
+    "what is between them is never read as the answer.",
+)
 OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more than click's own checks
 
 

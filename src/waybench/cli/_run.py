@@ -13,11 +13,11 @@ from waybench.cli._budget import NO_BUDGET, quote_lines, run_budget
 from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
 from waybench.cli._log_place import DEFAULT_OUT
 from waybench.cli._parameters import combinations, generation_settings, model_arguments, runs_of, task_parameters
-from waybench.cli._params import FiniteRange
+from waybench.cli._params import THINK_TAGS_FLAG, FiniteRange
 from waybench.cli._parts import RunPart, part_arguments, part_folder, refuse_secrets, run_parts, split
 from waybench.cli._progress import evaluate_shown
 from waybench.cli._summary import print_summary
-from waybench.core import PROBE, Price, UsageError, prepare_folder, read_budget, read_prices
+from waybench.core import PROBE, Price, UsageError, joined_think_tags, prepare_folder, read_budget, read_prices
 from waybench.data import cache_dir
 from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
 from waybench.tasks import TASKS, TaskEntry, find_task
@@ -74,6 +74,7 @@ _POSITIVE = click.IntRange(min=1)
     help="Steps that reference players take before the model, such as oracle:5, oracle:-3 (all but the last three) or "
     "oracle:4+random:1.",
 )
+@THINK_TAGS_FLAG
 @click.option(
     "--limit",
     type=_POSITIVE,
@@ -174,6 +175,7 @@ def run(
     agent: str | None,
     probe: str | None,
     prefix: str | None,
+    think_tags: tuple[str, str] | None,
     limit: int | None,
     attempts: int | None,
     precision: float | None,
@@ -221,6 +223,7 @@ def run(
         agent=agent,
         probe=probe,
         prefix=prefix,
+        think_tags=think_tags and joined_think_tags(*think_tags),
         limit=limit,
         attempts=attempts,
         precision=precision,

@@ -11,10 +11,23 @@ import click
 
 from waybench._api import score_and_record
 from waybench.cli._output import dumps, lines
-from waybench.cli._params import OUTPUT
+from waybench.cli._params import OUTPUT, THINK_TAGS_FLAG
 from waybench.cli._report import build
 from waybench.cli._summary import level_tables
-from waybench.core import Json, UsageError, json_lines, plural, prepare_folder, user_path
+from waybench.core import (
+    FIRST_REPLIES,
+    THINK_TAGS,
+    EpisodeRecord,
+    Json,
+    UsageError,
+    joined_think_tags,
+    json_lines,
+    plural,
+    prepare_folder,
+    reasoning_warning,
+    user_path,
+)
+from waybench.envs import registry
 
 LONGEST_LINE = 1 << 28  # bytes; a larger one is not read into memory
 _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LONGEST_LINE >> 20} MiB"}
@@ -33,8 +46,16 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
 @click.option(
     "--model", default="stored replies", show_default=True, help='Model name in the report, for lines without "model".'
 )
+@THINK_TAGS_FLAG
 @click.pass_context
-def score(context: click.Context, file: str, out: str | None, site: Path | None, model: str) -> None:
+def score(
+    context: click.Context,
+    file: str,
+    out: str | None,
+    site: Path | None,
+    model: str,
+    think_tags: tuple[str, str] | None,
+) -> None:
     """Score the stored replies in FILE (- for standard input), one JSON object per line, or a list of objects.
 
     \b
@@ -48,6 +69,8 @@ def score(context: click.Context, file: str, out: str | None, site: Path | None,
     cannot be scored, it has "line" and "error" instead, and the exit status is 1.
     """  # noqa: D301  click's mark for a paragraph that keeps its lines is the character itself
     scored = failed = 0
+    options = {THINK_TAGS: joined_think_tags(*think_tags)} if think_tags else {}
+    replies: list[str] = []
     records = None if site is None else str(prepare_folder(site) / "records.jsonl")
     with _opened(file) as stream:
         for output in (out, records):
@@ -57,8 +80,12 @@ def score(context: click.Context, file: str, out: str | None, site: Path | None,
                 if line is not None and not line.strip():
                     continue
                 result, record = (
-                    (_TOO_LONG | {"line": number}, None) if line is None else score_and_record(line, number, model)
+                    (_TOO_LONG | {"line": number}, None)
+                    if line is None
+                    else score_and_record(line, number, model, options)
                 )
+                if record is not None and len(replies) < FIRST_REPLIES:
+                    replies += _unmarked_replies(record)
                 write(dumps(result))
                 if write_record is not None and record is not None:
                     write_record(dumps(record))
@@ -70,9 +97,17 @@ def score(context: click.Context, file: str, out: str | None, site: Path | None,
         raise UsageError(f"{'standard input' if file == '-' else file} has no lines: give one JSON object a line")
     if site is not None and records is not None and failed < scored:
         _report(Path(records), site, err=out in (None, "-"))
+    if warning := reasoning_warning(replies[:FIRST_REPLIES]):
+        click.echo(f"Warning: {warning}", err=True)
     if failed:
         click.echo(f"{failed} of {plural(scored, 'line')} could not be scored: see 'error' in the output", err=True)
         context.exit(1)
+
+
+def _unmarked_replies(record: Json) -> list[str]:
+    """Return a record's replies that had to name an action and have no reasoning mark in them."""
+    episode = EpisodeRecord.from_json(record)
+    return [turn.reply for turn in registry.load(episode.env).action_turns(episode) if not turn.reasoning]
 
 
 def _report(records: Path, site: Path, *, err: bool) -> None:

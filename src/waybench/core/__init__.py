@@ -42,6 +42,7 @@ from waybench.core._failures import (
     ILLEGAL,
     LOST,
     NO_ANSWER,
+    OVERFLOW,
     REFUSED,
     TRUNCATED,
     TURN_LIMIT,
@@ -60,7 +61,7 @@ from waybench.core._instance import Instance, Item, KeyedSource, Source, set_has
 from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
 from waybench.core._item_index import DIFFICULTY_INDEX, ItemIndex, searched_index
 from waybench.core._json import is_array, is_object
-from waybench.core._json_reply import JsonObject, last_object, reasoning_in, shown, without_reasoning
+from waybench.core._json_reply import FORMS, JsonObject, last_list, last_object, shown
 from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
 from waybench.core._metrics import (
     OF_THE_ITEM,
@@ -95,6 +96,15 @@ from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._prices import Price, price_table, read_budget, read_prices
 from waybench.core._programs import Program
 from waybench.core._random import Stream
+from waybench.core._reasoning import (
+    FIRST_REPLIES,
+    THINK_TAGS,
+    ReplyParts,
+    joined_think_tags,
+    looks_like_reasoning,
+    reasoning_warning,
+    split_reasoning,
+)
 from waybench.core._record import (
     SCHEMA,
     EpisodeRecord,
@@ -131,6 +141,7 @@ from waybench.core._tool_wording import (
     read_calls,
     write_calls,
 )
+from waybench.core._typography import fold_typography, is_minus, normal_name, without_invisible
 from waybench.core._user_files import (
     decode_text,
     json_lines,
@@ -152,6 +163,8 @@ __all__ = [
     "DIFFICULTY_INDEX",
     "EMBEDDED",
     "ESTIMATE",
+    "FIRST_REPLIES",
+    "FORMS",
     "GENERAL_FAILURES",
     "GENERATED",
     "HIDDEN",
@@ -171,6 +184,7 @@ __all__ = [
     "NO_ANSWER",
     "OF_THE_ITEM",
     "OPTION_AXES",
+    "OVERFLOW",
     "PREFIX",
     "PREFIX_REPLIES",
     "PROBE",
@@ -184,6 +198,7 @@ __all__ = [
     "STRONG_BITS",
     "TEMPLATE",
     "TEXT_PROMPTS",
+    "THINK_TAGS",
     "TOOLS",
     "TOOLS_PREFIX",
     "TRUNCATED",
@@ -265,6 +280,7 @@ __all__ = [
     "Registry",
     "ReplayError",
     "Reply",
+    "ReplyParts",
     "SampleSize",
     "ScriptedPolicy",
     "Series",
@@ -298,26 +314,32 @@ __all__ = [
     "duration_text",
     "evenly_chosen",
     "file_key",
+    "fold_typography",
     "forbid_copies",
     "general_failure",
     "has_images",
     "is_array",
+    "is_minus",
     "is_object",
     "is_public_key",
     "is_template_name",
     "is_tool_name",
+    "joined_think_tags",
     "json_lines",
     "json_values",
     "key_bits",
     "key_for_log",
     "key_label",
     "label_in_log",
+    "last_list",
     "last_object",
     "level_axis",
+    "looks_like_reasoning",
     "lost_turns",
     "main_cause",
     "may_be_secret",
     "named_prefix",
+    "normal_name",
     "object_schema",
     "oracle_steps",
     "outcome_count",
@@ -343,8 +365,8 @@ __all__ = [
     "read_records",
     "read_rows",
     "read_text",
-    "reasoning_in",
     "reasoning_of",
+    "reasoning_warning",
     "redacted",
     "refuse_duplicates",
     "replay",
@@ -359,6 +381,7 @@ __all__ = [
     "shortened",
     "shown",
     "split_isomorphic_key",
+    "split_reasoning",
     "spread",
     "template_fields",
     "text_of",
@@ -370,7 +393,7 @@ __all__ = [
     "with_article",
     "with_examples",
     "without_credentials",
-    "without_reasoning",
+    "without_invisible",
     "wording_name",
     "write_calls",
 ]

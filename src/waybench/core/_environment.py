@@ -28,6 +28,7 @@ from waybench.core._prefix import PREFIX, PREFIX_OPTION, without_prefix
 from waybench.core._presentation import Presentation
 from waybench.core._programs import Program
 from waybench.core._random import Stream
+from waybench.core._reasoning import THINK_TAGS_OPTION
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._tool_wording import INTERFACE_OPTION
 from waybench.core._user_files import user_path
@@ -305,7 +306,8 @@ class Environment(Generic[I, S, A]):
     @property
     def play_options(self) -> tuple[Option, ...]:
         """Its options of play, with those that more than one environment has, such as `interface` and `prefix`."""
-        return (*self.options, INTERFACE_OPTION, PREFIX_OPTION, *(CONTEXT_OPTIONS if self.takes_context else ()))
+        context = CONTEXT_OPTIONS if self.takes_context else ()
+        return (*self.options, INTERFACE_OPTION, PREFIX_OPTION, THINK_TAGS_OPTION, *context)
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
@@ -316,7 +318,7 @@ class Environment(Generic[I, S, A]):
         If `wording` names a file, the options that are returned have the name of its template in its place, and the
         template's texts as a further option, `template`: they need the file no more.
 
-        There is an option `prefix` only if a prefix is given, and those of a context likewise.
+        There is an option `prefix` only if a prefix is given, and those of a context and `think_tags` likewise.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.

@@ -11,12 +11,15 @@ from waybench.core._environment import Environment, I
 from waybench.core._errors import UsageError, WaybenchError
 from waybench.core._game import A, End, Json, Outcome, S, Transition
 from waybench.core._instance import Item
+from waybench.core._options import WORDING
 from waybench.core._policies import Policy
 from waybench.core._prefix import PREFIX, prefix_replies, without_prefix
 from waybench.core._prefix_records import with_recorded_prefix
 from waybench.core._random import Stream
+from waybench.core._reasoning import ReplyParts, split_reasoning
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage
 from waybench.core._template import TEMPLATE
+from waybench.core._tool_wording import is_tool_name, read_calls, write_calls
 from waybench.core._wording import Invalid, Message, Wording
 
 
@@ -43,7 +46,7 @@ NOT_CARRIED_OUT = {
         Outcome.TRUNCATED,
     ),
     "overflow": Invalid(
-        "The conversation was longer than the player can read, so nothing was carried out.", Outcome.TRUNCATED
+        "The conversation was longer than the player can read, so nothing was carried out.", Outcome.OVERFLOW
     ),
     "refused": Invalid("The reply was a refusal, so nothing of it was carried out.", Outcome.REFUSED),
 }
@@ -71,6 +74,7 @@ class Episode(Generic[I, S, A]):
     """
 
     __slots__ = (
+        "_by_tools",
         "_conversation",
         "_game",
         "_invalid_in_a_row",
@@ -113,6 +117,7 @@ class Episode(Generic[I, S, A]):
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording
+        self._by_tools = is_tool_name(self.options[WORDING])
         self._is_deterministic = play.game.facts.deterministic
         # Most wordings show replies as they were said, and asking each of them in each turn takes time.
         self._rewrites = type(play.wording).remember is not Wording.remember  # pyright: ignore[reportUnknownMemberType]
@@ -208,12 +213,9 @@ class Episode(Generic[I, S, A]):
         if self.end_reason is not None:
             raise WaybenchError(f"the episode is over ({self.end_reason}): start a new one")
         play, state = self.play, self.state
-        if isinstance(reply, str):
-            text, usage = reply, None
-            parsed = self._wording.parse(reply, state)
-        else:
-            text, usage = reply.text, reply.usage
-            parsed = self._parse(text, reply.stop)
+        text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
+        answer, reasoning = self._parts(text)
+        parsed = self._parse(answer, stop)
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"), self._turns)
         if execute is not None:
@@ -230,6 +232,8 @@ class Episode(Generic[I, S, A]):
         else:
             turn = self._carried_out(text, parsed, usage)
             invalid = turn.outcome is _ILLEGAL and self.limits.illegal
+        if reasoning:
+            turn = turn._replace(reasoning=reasoning)
         if shown != text:  # a text in the reply's place belongs to no turn
             self._conversation.replaced[len(self._turns)] = shown
         self._turns.append(turn)
@@ -276,7 +280,8 @@ class Episode(Generic[I, S, A]):
         if any(probe.turn == turn and probe.name == belief.name for probe in self._probes[-len(self.beliefs) :]):
             raise WaybenchError(f"the probe {belief.name!r} was asked before in this turn")
         text, usage = (reply, None) if isinstance(reply, str) else (reply.text, reply.usage)
-        expected, answer = belief.expected(self.state), belief.parse(text)
+        said = split_reasoning(text, self.play.think_tags).answer
+        expected, answer = belief.expected(self.state), belief.parse(said)
         if isinstance(answer, Invalid):
             probe = ProbeRecord(turn, belief.name, belief.text, text, answer.reason, expected=expected, usage=usage)
         else:
@@ -286,12 +291,20 @@ class Episode(Generic[I, S, A]):
         self._probes.append(probe)
         return probe
 
+    def _parts(self, text: str) -> ReplyParts:
+        """Return a reply's answer, as the wording reads it, and its reasoning; of calls of tools, beside them."""
+        if not self._by_tools:
+            return split_reasoning(text, self.play.think_tags)
+        said = read_calls(text)
+        answer, reasoning = split_reasoning(said.text, self.play.think_tags)
+        return ReplyParts(text if said.calls or not reasoning else write_calls(answer, ()), reasoning)
+
     def _parse(self, text: str, stop: str) -> A | Invalid:
         invalid = NOT_CARRIED_OUT.get(stop)
         if invalid is None:
-            return self.play.wording.parse(text, self.state)
-        if stop == "truncated" and self.play.wording.takes_truncated(self.state):
-            parsed = self.play.wording.parse(text, self.state)
+            return self._wording.parse(text, self.state)
+        if stop == "truncated" and self._wording.takes_truncated(self.state):
+            parsed = self._wording.parse(text, self.state)
             return invalid if isinstance(parsed, Invalid) else parsed
         return invalid
 

@@ -27,6 +27,9 @@ REFUSED = FailureKind("refused", "refusals", "Most replies without effect were r
 TRUNCATED = FailureKind(
     "truncated", "truncated replies", "Most replies without effect were cut off at the output limit."
 )
+OVERFLOW = FailureKind(
+    "overflow", "context overflow", "Most replies without effect were due to a conversation longer than the context."
+)
 UNPARSED = FailureKind("unparsed", "unreadable replies", "Most replies without effect could not be read.")
 ILLEGAL = FailureKind("illegal", "illegal moves", "Most replies without effect were illegal actions.")
 UNPRODUCTIVE = FailureKind(
@@ -36,15 +39,16 @@ TURN_LIMIT = FailureKind("turn_limit", "the turn limit", "The turns, tokens or m
 LOST = FailureKind("lost", "losing the game", "The game ended before it was solved.")
 WRONG = FailureKind("wrong", "wrong answers", "The single answer was wrong.")
 
-GENERAL_FAILURES = (REFUSED, TRUNCATED, UNPARSED, ILLEGAL, UNPRODUCTIVE, TURN_LIMIT, LOST, WRONG)
+GENERAL_FAILURES = (REFUSED, TRUNCATED, OVERFLOW, UNPARSED, ILLEGAL, UNPRODUCTIVE, TURN_LIMIT, LOST, WRONG)
 """The kinds that every environment has, in the order in which they are named where several are equally frequent."""
 
-NO_ANSWER = (REFUSED, TRUNCATED, UNPARSED)
+NO_ANSWER = (REFUSED, TRUNCATED, OVERFLOW, UNPARSED)
 """Those of them in which there was no answer to judge."""
 
 _NOTHING = {
     Outcome.REFUSED: REFUSED,
     Outcome.TRUNCATED: TRUNCATED,
+    Outcome.OVERFLOW: OVERFLOW,
     Outcome.UNPARSED: UNPARSED,
     Outcome.ILLEGAL: ILLEGAL,
 }
@@ -54,7 +58,7 @@ def general_failure(record: EpisodeRecord, turns: Sequence[TurnRecord] | None = 
     """Return how an episode that was not solved failed, as far as its outcomes and its end say.
 
     * Where invalid replies ended it, or at least half of its replies had no effect, it is the most frequent kind of
-      these: refused, truncated, unparsed or illegal.
+      these: refused, truncated, overflow, unparsed or illegal.
     * Otherwise, where it ran into a limit on its turns, tokens or messages: unproductive if at least half of its
       replies were, or else the limit.
     * Otherwise it was over and not won: a wrong answer, if there was a single reply, or else a lost game.

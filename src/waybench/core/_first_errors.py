@@ -4,11 +4,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from waybench.core._failures import REFUSED, TRUNCATED, UNPARSED, FailureKind
+from waybench.core._failures import OVERFLOW, REFUSED, TRUNCATED, UNPARSED, FailureKind
 from waybench.core._game import Outcome
 from waybench.core._record import EpisodeRecord, TurnRecord
 
-_UNREAD = {Outcome.REFUSED: REFUSED, Outcome.TRUNCATED: TRUNCATED, Outcome.UNPARSED: UNPARSED}
+_UNREAD = {
+    Outcome.REFUSED: REFUSED,
+    Outcome.TRUNCATED: TRUNCATED,
+    Outcome.OVERFLOW: OVERFLOW,
+    Outcome.UNPARSED: UNPARSED,
+}
 
 
 class Step(NamedTuple):

@@ -38,6 +38,7 @@ class Outcome(StrEnum):
     ILLEGAL = "illegal"
     UNPRODUCTIVE = "unproductive"
     TRUNCATED = "truncated"
+    OVERFLOW = "overflow"
     REFUSED = "refused"
 
 

@@ -1,109 +1,304 @@
-"""Reading a JSON object out of a model's reply, which is hostile text of any size and shape."""
+"""Reading the answer out of a reply that has it as JSON, which is hostile text of any size and shape."""
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 
+from waybench.core._json import is_array, is_object
+from waybench.core._value_reader import (
+    MAX_DEPTH,
+    MAX_DIGITS,
+    PLACEHOLDER,
+    JsonObject,
+    MalformedError,
+    Oversized,
+    TooDeepError,
+    ValueReader,
+    to_object,
+    to_whole,
+)
 from waybench.core._wording import Invalid
 
 MAX_CHARACTERS = 1_000_000
-MAX_DEPTH = 100
-MAX_DIGITS = 18
 MAX_OBJECTS = 2_000
 MAX_MALFORMED = 100
 
-_REASONING = re.compile(r"<(think|thinking|reasoning)>.*?(?:</\1>|\Z)", re.DOTALL)
-_UNOPENED_REASONING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL)
-_REASONING_TAG = re.compile(r"</?(?:think|thinking|reasoning)>")
-_CANDIDATE = re.compile(r"\{\s*[\"}]")  # braces in prose and formulas are passed over
+FORMS = (
+    ("prose and code fences around it", True, '```json {"k": 1} ```'),
+    ("several answers: the last one counts", True, '{"k": 1} No, I mean {"k": 2}.'),
+    ("within a list", True, '[{"k": 1}]'),
+    ("within another object that has no other answer", True, '{"answer": {"k": 1}}'),
+    ("double encoded: a string that holds it", True, r'"{\"k\": 1}"'),
+    ("single quotes, and the escapes of Python", True, r"{'k': 'a\x41'}"),
+    ("True, False and None", True, '{"k": True}'),
+    ("a comma before a closing bracket", True, '{"k": [1,],}'),
+    ("comments: /* ... */, and // or # to the end of the line", True, '{"k": 1 /* one */}'),
+    ("a mention of the format beside an answer", True, '{"k": 1}, as in {"k": <list>} or {"k": ...}'),
+    ("a malformed answer, also after a good one", False, '{"k": 1} No, I mean {"k": 2.'),
+    ("several answers within an object", False, '{"first": {"k": 1}, "second": {"k": 2}}'),
+    ("keys without quotes", False, "{k: 1}"),
+    ("numbers that JSON does not have", False, '{"k": 01}, {"k": +1}, {"k": .5}, {"k": 0x1}, {"k": NaN}'),
+    ("line breaks in a string", False, '{"k": "a\nb"}'),
+    ("a key twice", False, '{"k": 1, "k": 2}'),
+)
+"""The forms of JSON: what it is, whether it is read, an example. They are the same in all environments."""
+
+_QUOTED = r"\s*+[\"'}]"
+_ESCAPED_GAP = r"(?:\s|\\[nrt])*+"
+# Braces in prose and formulas are passed over. A string can hold JSON; then its quotes are escaped.
+_ENCODED = rf'"(?={_ESCAPED_GAP}(?:\[{_ESCAPED_GAP})?\{{{_ESCAPED_GAP}\\+")'
+_OBJECT = re.compile(rf"\{{{_QUOTED}|{_ENCODED}")
+_LIST = re.compile(rf"(?:\[\s*+)?\{{{_QUOTED}|{_ENCODED}")
+_PLACEHOLDER_SIGNS = ("...", "…", "<")
 
 
-class JsonObject(dict[str, Any]):
-    """A JSON object which remembers whether one of its keys was there twice."""
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is looked for.
 
-    duplicate: str | None = None
-
-
-class Oversized:
-    """A number with too many digits to be held; it is no number to anyone who checks."""
-
-
-def without_reasoning(reply: str) -> str:
-    """Return a reply without the reasoning blocks (`<think>...</think>`) that some models put before it.
-
-    A block that was opened and never closed reaches to the end; one that was closed and never opened begins at the
-    start.
+    Attributes:
+        candidate: Where a value can begin that is an answer or holds one.
+        is_answer: Whether a value is an answer.
+        content: An answer -> the part of it in which only placeholders make it a mention of the format.
+        key: A key of an answer with its colon, in malformed text.
+        encoded_key: The same in a malformed string.
     """
-    return _UNOPENED_REASONING.sub("", _REASONING.sub("", reply))
+
+    candidate: re.Pattern[str]
+    is_answer: Callable[[Any], bool]
+    content: Callable[[Any], Any]
+    key: re.Pattern[str]
+    encoded_key: re.Pattern[str]
 
 
-def reasoning_in(reply: str) -> str:
-    """Return the text of the reasoning blocks that `without_reasoning` leaves out, without their tags; "" for none."""
-    blocks = [match[0] for match in _REASONING.finditer(reply)]
-    unopened = _UNOPENED_REASONING.match(_REASONING.sub("", reply))
-    blocks += [unopened[0]] if unopened else []
-    return "\n\n".join(text for block in blocks if (text := _REASONING_TAG.sub("", block).strip()))
+class _Answer(NamedTuple):
+    """The last answer.
+
+    Attributes:
+        value: The value; None if it is malformed.
+        is_mention: Whether it only mentions the format.
+    """
+
+    value: Any
+    is_mention: bool
+
+
+class _Refused(Exception):
+    def __init__(self, reason: str) -> None:
+        self.invalid = Invalid(reason)
 
 
 def last_object(reply: str, key: str, *, unique: bool = False) -> JsonObject | Invalid:
     """Return the last JSON object in a reply that has a key.
 
-    Prose, code fences and reasoning blocks around it are passed over, and so are objects without the key. Objects
-    within a well-formed object do not count. The player's last word is what counts: an earlier object does not if a
-    later one is malformed and has the key, followed by a colon, before or at the place where it goes wrong. Beyond that
-    place nothing is known of malformed text, so reading goes on from there, and an object that begins there counts.
+    `FORMS` lists what is read. Objects without the key are passed over. An object within another one counts if it is
+    the only one with the key in there. The player's last word is what counts: an earlier object does not if a later
+    one is malformed and has the key, followed by a colon, before or at the place where it goes wrong. Beyond that place
+    nothing is known of malformed text, so reading goes on from there, and an object that begins there counts. A mention
+    of the format counts only if there is no answer beside it.
 
-    No text is decoded twice, and the number of malformed objects is limited (each costs a search for the number of its
-    line, from the start of the reply), so that time is linear in the reply's length.
+    The number of malformed objects is limited (each costs a search for the number of its line, from the start of the
+    reply), so that time is linear in the reply's length. Depth is counted, so that no verdict depends on the stack.
 
     Args:
-        reply: The raw reply.
+        reply: The reply, without its reasoning.
         key: The key that the object must have.
         unique: Whether an object that has any of its keys twice is refused.
 
     Returns:
         The object (numbers of more than 18 digits in it are `Oversized`), or why there is none.
     """
+    answer = _last(reply, _wanted_object(key))
+    if isinstance(answer, Invalid):
+        return answer
+    if answer is None:
+        return Invalid(f"The reply has no JSON object with the key {json.dumps(key)}.")
+    if answer.value is None:
+        return Invalid(f"The last JSON object with {json.dumps(key)} is malformed.")
+    value: JsonObject = answer.value
+    if unique and value.duplicate is not None:
+        return Invalid(f"The JSON object has the key {shown(value.duplicate)} twice.")
+    return value
+
+
+def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
+    """Return the last list of objects in a reply, as `last_object` returns an object; a key twice is malformed.
+
+    Args:
+        reply: The reply, without its reasoning.
+        keys: An object of the list must have one of these keys.
+
+    Returns:
+        The list, or the reason why it is malformed, or None if there is none.
+    """
+    answer = _last(reply, _wanted_list(tuple(keys)))
+    if answer is None or isinstance(answer, Invalid):
+        return answer
+    if answer.value is None or any(getattr(entry, "duplicate", None) is not None for entry in answer.value):
+        return Invalid("The last list of objects in the reply is malformed.")
+    return answer.value
+
+
+@lru_cache(maxsize=64)
+def _wanted_object(key: str) -> _Wanted:
+    def is_answer(value: Any) -> bool:
+        return isinstance(value, JsonObject) and key in value
+
+    return _Wanted(_OBJECT, is_answer, itemgetter(key), *_keys([key]))
+
+
+@lru_cache(maxsize=64)
+def _wanted_list(keys: tuple[str, ...]) -> _Wanted:
+    def is_answer(value: Any) -> bool:
+        return is_array(value) and any(is_object(entry) and any(key in entry for key in keys) for entry in value)
+
+    def itself(value: Any) -> Any:
+        return value
+
+    return _Wanted(_LIST, is_answer, itself, *_keys(keys))
+
+
+def _keys(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
+    either = "|".join(map(re.escape, names))
+    return re.compile(rf"(?:\"(?:{either})\"|'(?:{either})')\s*+:"), re.compile(rf"\\+\"(?:{either})\\+\"\s*+:")
+
+
+def _last(reply: str, wanted: _Wanted) -> _Answer | Invalid | None:
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
-    text = without_reasoning(reply)
-    constants: list[str] = []  # NaN and Infinity, which Python reads and JSON does not have
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole, parse_constant=constants.append)
-    reply_object: JsonObject | None = None
-    broken = False
-    malformed = 0
-    candidate = _CANDIDATE.search(text)
+    try:
+        return _last_answer(reply, wanted, is_decoded=False)
+    except _Refused as refused:
+        return refused.invalid
+    except TooDeepError:
+        return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
+
+
+def _last_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
+    """Return the last answer in a text; one that only mentions the format if there is no other.
+
+    Args:
+        text: The text.
+        wanted: What is looked for.
+        is_decoded: Whether the text was a string in another text, so that no string in it is decoded again.
+    """
+    source = _Source(text)
+    answer: _Answer | None = None
+    candidate = wanted.candidate.search(text)
     for _ in range(MAX_OBJECTS):
         if candidate is None:
-            break
+            return answer
         start = candidate.start()
+        later: _Answer | None = None
         try:
-            value, end = decoder.raw_decode(text, start)
-            if _deeper_than(MAX_DEPTH, value):
-                raise RecursionError
-            if key in value:
-                reply_object, broken = value, bool(constants)
-        except json.JSONDecodeError as error:
-            malformed += 1
-            if malformed > MAX_MALFORMED:
-                return Invalid(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.")
-            end = max(error.pos, start + 1)
-            # At that place, too: a comma may be missing just before the key.
-            pattern = re.compile(re.escape(json.dumps(key)) + r"\s*:")
-            broken = broken or (pattern.search(text, start, end) or pattern.match(text, end)) is not None
-        except RecursionError:
-            return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
-        constants.clear()
-        candidate = _CANDIDATE.search(text, end)
+            value, end = source.read(start)
+            later = _answer_of(value, wanted, is_decoded=is_decoded)
+            if later is not None and (source.has_placeholder or source.has_constant):
+                later = _Answer(None, source.has_placeholder)
+        except MalformedError as error:
+            end = max(error.position, start + 1)
+            if text[start] == '"':  # a string goes wrong where it begins
+                key = wanted.encoded_key.search(text, start)
+            else:  # at that place, too: a comma may be missing just before the key
+                key = wanted.key.search(text, start, end) or wanted.key.match(text, end)
+            if key is not None:
+                later = _Answer(None, False)
+        if later is not None and (answer is None or answer.is_mention or not later.is_mention):
+            answer = later
+        candidate = wanted.candidate.search(text, end)
     if candidate is not None:
-        return Invalid(f"The reply has more than {MAX_OBJECTS} JSON objects.")
-    if broken:
-        return Invalid(f"The last JSON object with {json.dumps(key)} is malformed.")
-    if reply_object is None:
-        return Invalid(f"The reply has no JSON object with the key {json.dumps(key)}.")
-    if unique and reply_object.duplicate is not None:
-        return Invalid(f"The JSON object has the key {shown(reply_object.duplicate)} twice.")
-    return reply_object
+        raise _Refused(f"The reply has more than {MAX_OBJECTS} JSON objects.")
+    return answer
+
+
+def _answer_of(value: Any, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
+    """Return the answer that a value is, or the only one that it holds."""
+    if wanted.is_answer(value):
+        return _Answer(value, _is_mention(wanted.content(value)))
+    answers: list[_Answer] = []
+    values = [value]
+    while values and len(answers) < 2:
+        inner = values.pop()
+        if isinstance(inner, str):
+            if not is_decoded and inner[:100].lstrip()[:1] in ("{", "["):
+                answer = _last_answer(inner, wanted, is_decoded=True)
+                answers += [] if answer is None else [answer]
+        elif inner is not value and wanted.is_answer(inner):
+            answers.append(_Answer(inner, _is_mention(wanted.content(inner))))
+        elif isinstance(inner, JsonObject):
+            if inner.duplicate is not None:
+                return None
+            values.extend(inner.values())
+        elif is_array(inner):
+            values.extend(inner)
+    return answers[0] if len(answers) == 1 else None
+
+
+def _is_mention(content: Any) -> bool:
+    """Return whether the texts in an answer are placeholders, all of them."""
+    values, has_text = [content], False
+    while values:
+        value = values.pop()
+        if isinstance(value, str):
+            if PLACEHOLDER.fullmatch(value) is None:
+                return False
+            has_text = True
+        elif is_array(value):
+            values.extend(value)
+        elif is_object(value):
+            values.extend(value.values())
+    return has_text
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=to_whole, parse_constant=_refuse)
+
+
+class _Source:
+    """Reads values of a text: by the json module, which is fast, and what it does not take by a `ValueReader`."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._malformed = 0
+        self.has_placeholder = self.has_constant = False
+
+    def read(self, start: int) -> tuple[Any, int]:
+        """Read the value that begins at a place, and return it with the place where it ends.
+
+        Raises:
+            MalformedError: If there is none.
+            TooDeepError: If it has too many brackets within each other.
+        """
+        position = start
+        try:
+            value, end = _DECODER.raw_decode(self._text, start)
+            if _deeper_than(MAX_DEPTH, value):
+                raise TooDeepError
+            self.has_placeholder = self.has_constant = False
+            return value, end
+        except json.JSONDecodeError as error:
+            position = error.pos
+        except ValueError:
+            pass  # NaN or Infinity
+        except RecursionError:
+            pass  # how deep that is depends on the stack
+        reader = ValueReader(self._text)
+        try:
+            value = reader.read(start)
+        except MalformedError as error:
+            self._malformed += 1
+            if self._malformed > MAX_MALFORMED:
+                raise _Refused(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.") from None
+            raise MalformedError(max(error.position, position)) from None
+        self.has_placeholder, self.has_constant = reader.has_placeholder, reader.has_constant
+        return value, reader.end
 
 
 def shown(value: Any) -> str:
@@ -122,21 +317,10 @@ def _deeper_than(limit: int, value: Any) -> bool:
         layer = [
             inner
             for outer in layer
+            if isinstance(outer, (dict, list))
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, (dict, list))
         ]
         if not layer:
             return False
     return True
-
-
-def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    json_object = JsonObject(pairs)
-    if len(json_object) < len(pairs):
-        names: set[str] = set()
-        json_object.duplicate = next(name for name, _ in pairs if name in names or names.add(name))
-    return json_object
-
-
-def _whole(digits: str) -> int | Oversized:
-    return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Oversized()

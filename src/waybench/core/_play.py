@@ -13,6 +13,7 @@ from waybench.core._options import IMAGE_WORDINGS, WORDING, resolve
 from waybench.core._picture import Picture
 from waybench.core._prefix import PREFIX, PREFIX_REPLIES, take_prefix
 from waybench.core._random import Stream
+from waybench.core._reasoning import THINK_TAGS, take_think_tags
 from waybench.core._record import TurnRecord
 from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
 from waybench.core._tool_wording import TOOLS_PREFIX, is_tool_name, take_interface, with_tools, without_tools
@@ -36,6 +37,7 @@ class Play(Generic[I, S, A]):
             read and recorded, and in the chat the teacher's answer stands in its place.
         coach: (state, action, turns so far) -> why a legal action is refused, the message to the player; None
             to let it pass. A refused reply costs nothing, so a coach has to give in at some time.
+        think_tags: Marks of the player's reasoning in addition to those that waybench knows; None without.
     """
 
     game: Game[I, S, A]
@@ -44,6 +46,7 @@ class Play(Generic[I, S, A]):
     turns: Callable[[I], int] | None = None
     guide: Callable[[S, Stream, Sequence[TurnRecord]], A | None] | None = None
     coach: Callable[[S, A, Sequence[TurnRecord]], str | None] | None = None
+    think_tags: str | None = None
 
     def most_turns(self, instance: I) -> int:
         """Return the most turns of an episode on an instance."""
@@ -87,6 +90,7 @@ def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapp
     given = dict(values)
     by_tools = take_interface(given)
     prefix, replies = take_prefix(environment, given), given.pop(PREFIX_REPLIES, None)
+    think_tags = take_think_tags(given)
     context = take_context(given, allowed=environment.takes_context)
     stored = given.pop(TEMPLATE, None)
     resolved = resolve(environment.options, given)
@@ -101,7 +105,7 @@ def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapp
         resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
     if context and has_images(resolved):
         raise UsageError(f"{CONTEXT_TOKENS}={context[CONTEXT_TOKENS]}: texts only; choose a wording without pictures")
-    resolved |= context
+    resolved |= context | think_tags
     if prefix is None:
         return resolved
     return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
@@ -109,6 +113,9 @@ def resolve_play_options(environment: "Environment[Any, Any, Any]", values: Mapp
 
 def play_with_options(environment: "Environment[Any, Any, Any]", options: Mapping[str, Json]) -> Play[Any, Any, Any]:
     """Return how an episode is played with resolved options (`Environment.play_with`)."""
+    if THINK_TAGS in options:
+        others = {name: value for name, value in options.items() if name != THINK_TAGS}
+        return replace(environment.play_with(others), think_tags=options[THINK_TAGS])
     if CONTEXT_TOKENS in options:
         played = environment.play_with(without_context(options))
         others = Others(environment.id, partial(_other_of_its_level, environment))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_VALUES = 5_000_000  # of a line
 _MOST_BYTES = 1 << 30
-_CUT_OFF = ("truncated", "refused")
+_CUT_OFF = ("truncated", "overflow", "refused")
 
 
 class _Records(NamedTuple):

@@ -14,7 +14,9 @@ from waybench.core._game import NOTHING, End, Json, Outcome
 from waybench.core._json import is_object
 from waybench.core._wording import Message
 
-SCHEMA = 2  # 1: the outcome of an action that the protocol took for a reply that names none was that of the action
+# 1: the outcome of an action that the protocol took for a reply that names none was that of the action
+# 2: without what was cut out of replies as reasoning, which was less; overflow was truncated; fewer forms of JSON
+SCHEMA = 3
 _MOST_VALUES = 2_000_000  # of the part of a record that is known before the first reply, and of a turn
 _MOST_SPENT = 10**15
 _PROGRESS = ("player", "turns", "probes", "end", "error")
@@ -84,6 +86,7 @@ class TurnRecord(NamedTuple):
         usage: Tokens and time, if known.
         prefix: The reference player that gave the reply before the episode was handed over (the option `prefix`); ""
             for the episode's own player.
+        reasoning: What was cut out of the reply as reasoning before it was read, without its marks; "" if nothing was.
     """
 
     reply: str
@@ -96,6 +99,7 @@ class TurnRecord(NamedTuple):
     message: str = ""
     usage: Usage | None = None
     prefix: str = ""
+    reasoning: str = ""
 
     @property
     def carried_out(self) -> Json:
@@ -107,8 +111,9 @@ class TurnRecord(NamedTuple):
         out: dict[str, Json] = self._asdict()
         out["outcome"], out["events"] = str(self.outcome), dict(self.events)
         out["usage"] = self.usage.to_json() if self.usage else None
-        if not self.prefix:
-            del out["prefix"]
+        for name in ("prefix", "reasoning"):
+            if not out[name]:
+                del out[name]
         return out
 
     def dumps(self) -> str:
@@ -342,6 +347,7 @@ _TURN: dict[str, tuple[type, ...]] = {
     "events": (dict,),
     "message": _TEXT,
     "prefix": _TEXT,
+    "reasoning": _TEXT,
 }
 _TURN_FIELDS = frozenset(TurnRecord._fields)
 _PROBE: dict[str, tuple[type, ...]] = {

@@ -15,6 +15,8 @@ from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord
 from waybench.core._template import TEMPLATE, is_template_name
 from waybench.core._tool_wording import TOOLS_PREFIX
 
+_READ_OTHERWISE = "; replies are read in another way since schema 3 of records (reasoning marks and forms of JSON)"
+
 
 def replay(
     environment: Environment[I, S, A],
@@ -86,9 +88,11 @@ def replay(
         simulated = episode.prefix_step()
         if simulated is None:
             simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
-        recorded = _as_of_schema_2(turn, simulated) if record.schema < 2 else turn
+        recorded, hint = (
+            (_as_of_today(turn, simulated, record.schema), _READ_OTHERWISE) if record.schema < 3 else (turn, "")
+        )
         for name in compared:
-            _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name))
+            _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name), hint)
     _probe_again(episode, probes)
     if probes:
         raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
@@ -136,24 +140,30 @@ def require_self_contained(options: Mapping[str, Json]) -> None:
         raise ReplayError(f"options: {named[0]} names a file, and the record does not have its content")
 
 
-def _as_of_schema_2(turn: TurnRecord, simulated: TurnRecord) -> TurnRecord:
+def _as_of_today(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnRecord:
+    """Return a turn of an older schema as today's has it, where only the schema differs (see `SCHEMA`)."""
+    if turn.outcome is Outcome.TRUNCATED and simulated.outcome is Outcome.OVERFLOW:
+        turn = turn._replace(outcome=simulated.outcome)
     by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
     was_applied = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
-    return turn._replace(outcome=simulated.outcome) if by_protocol and was_applied else turn
+    if schema < 2 and by_protocol and was_applied:
+        turn = turn._replace(outcome=simulated.outcome)
+    return turn._replace(reasoning=simulated.reasoning)
 
 
 def _stop_of(turn: TurnRecord) -> str:
-    """Return why a recorded reply stopped: its outcome says it, and where two reasons share one, the turn's reason."""
-    for stop, invalid in NOT_CARRIED_OUT.items():
-        if turn.outcome is invalid.outcome and turn.reason == invalid.reason:
-            return stop
+    """Return why a recorded reply stopped, as its outcome says; before schema 3, its reason tells overflow."""
+    if turn.reason == NOT_CARRIED_OUT["overflow"].reason and turn.outcome is Outcome.TRUNCATED:
+        return "overflow"
     return str(turn.outcome) if turn.outcome in NOT_CARRIED_OUT else "stop"
 
 
-def _require_same(name: str, recorded: Json, simulated: Json) -> None:
+def _require_same(name: str, recorded: Json, simulated: Json, hint: str = "") -> None:
     # As text, for 4.0 and 4, or true and 1, are equal and not the same.
     if not _is_surely_same(recorded, simulated) and _plain(recorded) != _plain(simulated):
-        raise ReplayError(f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}")
+        raise ReplayError(
+            f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}{hint}"
+        )
 
 
 def _is_surely_same(recorded: Any, simulated: Any) -> bool:

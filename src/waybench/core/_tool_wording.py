@@ -9,8 +9,9 @@ from waybench.core._derived_wording import DerivedWording
 from waybench.core._errors import UsageError
 from waybench.core._game import A, I, Json, S
 from waybench.core._json import is_array, is_object
-from waybench.core._json_reply import MAX_CHARACTERS, JsonObject, Oversized, shown
+from waybench.core._json_reply import MAX_CHARACTERS, shown
 from waybench.core._options import WORDING, Option
+from waybench.core._value_reader import Oversized, to_object
 from waybench.core._wording import Invalid, Wording
 
 INTERFACE = "interface"  # an option of play of every environment, in addition to its own
@@ -88,19 +89,11 @@ def _whole(digits: str) -> int | Oversized:
     return int(digits) if len(digits) <= _MOST_DIGITS else Oversized()
 
 
-def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
-    found = JsonObject(pairs)
-    if len(found) < len(pairs):
-        names: set[str] = set()
-        found.duplicate = next(name for name, _ in pairs if name in names or names.add(name))
-    return found
-
-
 def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_whole, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=_whole, parse_constant=_refuse)
 
 
 def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:

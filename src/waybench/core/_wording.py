@@ -8,6 +8,7 @@ from typing import Generic, NamedTuple, TypeVar
 from waybench.core._calls import CALL_RULES, REPLY_TOOL, ActionTool, ToolCall
 from waybench.core._game import A, I, Outcome, S, Transition
 from waybench.core._picture import Picture
+from waybench.core._reasoning import split_reasoning
 
 F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
@@ -18,7 +19,7 @@ class Invalid:
 
     Attributes:
         reason: One sentence for the player, saying what was wrong.
-        outcome: UNPARSED, TRUNCATED or REFUSED.
+        outcome: UNPARSED, TRUNCATED, OVERFLOW or REFUSED.
     """
 
     reason: str
@@ -205,7 +206,7 @@ class Wording(ABC, Generic[I, S, A]):
 
     def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
         """Read a call of one of `tools`, whose arguments fit its schema."""
-        return self.parse(call.arguments["reply"], state)
+        return self.parse(split_reasoning(call.arguments["reply"]).answer, state)
 
     def render_call(self, action: A, state: S) -> ToolCall:
         """Return a call that `parse_call` reads as this action."""

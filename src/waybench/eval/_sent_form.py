@@ -22,6 +22,7 @@ from inspect_ai.model import (
     ModelUsage,
 )
 
+from waybench.core import FIRST_REPLIES, reasoning_warning
 from waybench.eval._provider_errors import ProviderError, limits_the_reply, read_error
 
 BLANK_REPLY = "(empty reply)"
@@ -190,12 +191,14 @@ class SentForm:
         settings: The changes of form, as settings: "blank_reply", "reasoning_history", "consecutive_messages",
             "system_role" and "reply_blanks".
         keeps_reasoning: Whether the user wants reasoning sent back, whatever a server says.
+        first_replies: The model's first replies that had to name an action and have no reasoning mark in them.
     """
 
     model: str
     tell: Callable[[str], None] = lambda line: None
     settings: dict[str, str] = field(default_factory=dict[str, str])
     keeps_reasoning: bool = False
+    first_replies: list[str] = field(default_factory=list[str])
     _topics: set[str] = field(default_factory=set[str])
 
     def tell_once(self, topic: str, line: str) -> None:
@@ -203,6 +206,13 @@ class SentForm:
         if topic not in self._topics:
             self._topics.add(topic)
             self.tell(f"{self.model}: {line}")
+
+    def watch_reply(self, reply: str) -> None:
+        """Warn of replies that look like reasoning without marks, among the first ones."""
+        if len(self.first_replies) < FIRST_REPLIES:
+            self.first_replies.append(reply)
+            if warning := reasoning_warning(self.first_replies):
+                self.tell_once("reasoning without marks", warning)
 
     async def send(self, send: Send, messages: list[ChatMessage]) -> Any:
         """Send a conversation in the form that the server takes.

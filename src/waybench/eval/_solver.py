@@ -81,7 +81,10 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                         form.tell_once("prompt tokens", warning)
                 state.output = output
                 store_reasoning(state.store, len(episode.turns), output.message)
+                is_thought = bool(episode.play.wording.thought_question(episode.state))
                 turn = episode.step(reply_of(output, time.monotonic() - began, by_tools=bool(offered)))
+                if not (is_thought or turn.reasoning or offered):
+                    form.watch_reply(turn.reply)
                 turns.keep(output, turn)  # before the next request leaves, and only if nothing was wrong with it
                 watched.turn(turn, repeated=turns.replayed)
                 if offered:

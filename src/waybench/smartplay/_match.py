@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice, permutations
 
-from waybench.core import Invalid, without_reasoning
+from waybench.core import Invalid, normal_name
 
 LONGEST_REPLY = 1_000_000  # characters
 _MOST_APART = 32  # names; more are searched for together
@@ -23,24 +23,21 @@ def published_match(reply: str, actions: Sequence[str]) -> int | None:
 
 
 def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
-    """Return the number of the one action that a reply names; reasoning blocks in it are left out.
+    """Return the number of the one action that a reply names.
 
-    A name has to stand by itself, whatever marks are around it; case, blanks and a period at its end do not matter. No
+    A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
+    end do not matter. No
     other action may be named; the same one may be, several times. Of names that are part of each other the longer one
     is meant.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
-    indexes = _names(tuple(actions)).found(_plain(without_reasoning(reply)))
+    indexes = _names(tuple(actions)).found(normal_name(reply))
     if len(indexes) == 1:
         return indexes.pop()
     if not indexes:
         return Invalid("The reply names no action of the list.")
     return Invalid("The reply names more than one action: name exactly one.")
-
-
-def _plain(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 class _Names:
@@ -51,7 +48,7 @@ class _Names:
     """
 
     def __init__(self, actions: Sequence[str]) -> None:
-        self._numbers = {_plain(name).removesuffix("."): number for number, name in enumerate(actions)}
+        self._numbers = {normal_name(name).removesuffix("."): number for number, name in enumerate(actions)}
         names = sorted(self._numbers, key=len, reverse=True)
         # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
         self._patterns = {

@@ -196,7 +196,7 @@ def _smartplay() -> TaskEntry:
 def _smartplay_options() -> tuple[Option, ...]:
     [engine] = _options("voxel/find", "engine")
     return (
-        *_options("bandit/arms", "protocol wording interface prefix agent"),
+        *_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
         Option(
             name="crafter_steps",
             default=None,

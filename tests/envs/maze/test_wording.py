@@ -199,8 +199,8 @@ def test_answer_to_not_being_there_yet() -> None:
             "Movement 1: the direction must be up, down, right or left, not 1.",
         ),
         (
-            '{"movements": [{"direction": " up", "cells": 1}]}',
-            'Movement 1: the direction must be up, down, right or left, not " up".',
+            '{"movements": [{"direction": "u p", "cells": 1}]}',
+            'Movement 1: the direction must be up, down, right or left, not "u p".',
         ),
         (
             '{"movements": [{"direction": ["up"], "cells": 1}]}',

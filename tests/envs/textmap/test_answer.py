@@ -83,7 +83,6 @@ def test_sound_reads_the_last_list_of_objects_whatever_its_names() -> None:
 def test_sound_takes_the_last_word() -> None:
     other = GOOD.replace("Kitchen", "Cellar")
     assert sound_answer(other + GOOD) == HOPS
-    assert sound_answer(f"<think>{other}</think>{GOOD}") == sound_answer(f"{GOOD}<think>{other}") == HOPS
     assert isinstance(sound_answer(f"{GOOD} No: {other[:-4]}"), Invalid)
     assert sound_answer(f"{GOOD} [{{'sorry") == HOPS
     assert isinstance(sound_answer(GOOD.replace("'action'", "'location_before'")), Invalid)

@@ -144,7 +144,7 @@ def test_a_list_depends_on_the_step_alone() -> None:
     assert "take egg" in first[4]
 
 
-@pytest.mark.parametrize("reply", ["south", " SOUTH\n", '"south"', "`South`.", "**south**", "<think>up?</think>south"])
+@pytest.mark.parametrize("reply", ["south", " SOUTH\n", '"south"', "`South`.", "**south**", "‘sou\u00adth’…"])  # noqa: RUF001
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
 def test_a_reply_that_is_an_action(reply: str, protocol: str) -> None:
     assert read(reply, protocol) == "south"

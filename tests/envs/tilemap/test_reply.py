@@ -36,7 +36,10 @@ def test_json() -> None:
     assert sound_plan('{"action": []} {"action": ["move_up"]}', single=False, predicts=False) == MovePlan(("move_up",))
     assert sound_plan('{"action": "move_up"}', single=True, predicts=False) == MovePlan(("move_up",))
     assert sound_plan('{"action": ["a"], "map": ["x", "y"]}', single=False, predicts=True) == MovePlan(("a",), "x\ny")
-    for bad in ('{"action": "move_up"}', '{"action": [1]}', "{'action': []}", '{"action": [], "action": []}', "[]"):
+    assert sound_plan("{'action': ['move_up',],}", single=False, predicts=False) == MovePlan(("move_up",))
+    folded = sound_plan('{"action": ["move\u200b_up", "\uff55p"]}', single=False, predicts=False)
+    assert folded == MovePlan(("move_up", "up"))
+    for bad in ('{"action": "move_up"}', '{"action": [1]}', '{"action": [], "action": []}', "[]", '{"action": [null]}'):
         assert isinstance(sound_plan(bad, single=False, predicts=False), Invalid)
 
 

@@ -9,13 +9,24 @@ from typing import Any, NamedTuple, cast
 from waybench.analysis.comparisons._item_scores import ItemScores
 from waybench.analysis.logs import Log, Seen, Skipped, as_number, newest, read_samples, runs, settings_of_any, to_stderr
 from waybench.analysis.results import Cluster, ItemKey
-from waybench.core import REFUSED, TRUNCATED, TURN_LIMIT, UNPARSED, WRONG, EpisodeRecord, FailureKind, Json, Metric
+from waybench.core import (
+    OVERFLOW,
+    REFUSED,
+    TRUNCATED,
+    TURN_LIMIT,
+    UNPARSED,
+    WRONG,
+    EpisodeRecord,
+    FailureKind,
+    Json,
+    Metric,
+)
 
 # All that a sample's output is read without.
 _UNUSED = {"events", "timelines", "messages", "store", "attachments", "events_data", "metadata"}
 _STOPS = {
     "max_tokens": TRUNCATED,
-    "model_length": TRUNCATED,
+    "model_length": OVERFLOW,
     "content_filter": REFUSED,
 }
 _NO_ANSWER = "N"

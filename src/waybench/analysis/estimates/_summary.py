@@ -14,10 +14,11 @@ from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.envs import registry
 from waybench.stats import Mean
 
-UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.REFUSED)
+UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
 _REASONS = {
     Outcome.UNPARSED: "No action could be read from the reply.",
     Outcome.TRUNCATED: "The reply was cut off at the token limit.",
+    Outcome.OVERFLOW: "The conversation was longer than the model can read.",
     Outcome.REFUSED: "The model refused to answer.",
 }
 WARN_ABOVE = 0.2  # share of unreadable replies from which a warning says why
@@ -31,7 +32,7 @@ _LEGEND = {
     "95 %": "score: the mean over items, with its 95 % interval",
     "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle); below 0 is worse",
     "solved": "solved: the share of attempts that solve their item, also beside a score of the best attempts",
-    "unreadable": "unreadable: replies that were unparsed, truncated or refused",
+    "unreadable": "unreadable: replies that were unparsed, truncated, overflow or refused",
     "unnamed": "unnamed: steps at which the reply named no action",
 }
 

@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from waybench.core import Invalid, JsonObject, Reply, WaybenchError, last_object, plural, shown, without_reasoning
+from waybench.core import Invalid, JsonObject, Reply, WaybenchError, last_object, plural, shown, split_reasoning
 
-LONGEST_REPLY = 1_000_000  # characters; beyond it not even the reasoning is looked for
 MOST_PROBLEMS = 10  # problems of one answer
 
 D = TypeVar("D")
@@ -102,7 +101,7 @@ async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int
 def _judged(step: Step[D], reply: Reply, draft: D) -> tuple[str, D | Refused]:
     """Return an answer as it stands in the conversation from then on, and the new draft or why there is none."""
     longest = step.longest(draft)
-    text = without_reasoning(reply.text).strip() if len(reply.text) <= LONGEST_REPLY else reply.text
+    text = split_reasoning(reply.text).answer.strip()
     quoted = text[:longest] or "(nothing)"  # some providers take no empty message
     if reply.stop == "truncated":
         return quoted, Refused(["The reply was cut off at the output limit: give a shorter one."])

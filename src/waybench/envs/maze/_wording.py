@@ -15,6 +15,7 @@ from waybench.core import (
     is_array,
     is_object,
     last_object,
+    normal_name,
     object_schema,
     shown,
 )
@@ -274,10 +275,10 @@ def _movement(entry: Any) -> Movement | str:
     if (duplicate := getattr(entry, "duplicate", None)) is not None:
         return f"it has the key {shown(duplicate)} twice"
     direction, cells = entry["direction"], entry["cells"]
-    if not isinstance(direction, str) or direction.lower() not in DIRECTIONS:
+    if not isinstance(direction, str) or normal_name(direction) not in DIRECTIONS:
         return f"the direction must be up, down, right or left, not {shown(direction)}"
     if type(cells) is float and cells.is_integer() and cells < 1e18:
         cells = int(cells)  # 2.0 and 2 are the same number in JSON
     if type(cells) is not int or cells < 1:
         return f"cells must be a whole number of at least 1, not {shown(cells)}"
-    return Movement(direction.lower(), cells)
+    return Movement(normal_name(direction), cells)

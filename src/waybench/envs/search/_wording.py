@@ -14,7 +14,8 @@ from waybench.core import (
     Transition,
     View,
     Wording,
-    without_reasoning,
+    is_minus,
+    without_invisible,
 )
 from waybench.envs.search import _texts as texts
 from waybench.envs.search._game_number import Guessing, Number
@@ -29,7 +30,6 @@ LONG = 10_000  # characters from which on repetitions are left out
 _ILLEGAL = Outcome.ILLEGAL
 _NUMBER = re.compile(r"\d+")
 _JOINTS = (".", ",", "/", ":")  # between digits they make one number of two
-_MINUS = ("-", "\u2212", "\u2013")
 _NO_NUMBER = Invalid("The reply has no number.")
 _TOO_LONG = Invalid(f"The number has more than {MAX_DIGITS} digits.")
 
@@ -38,9 +38,9 @@ def read_number(reply: str, first: bool) -> int | Invalid:
     """Read the number that a reply stands for.
 
     Args:
-        reply: The raw reply.
+        reply: The reply without its reasoning.
         first: Take the first run of digits of any script, without a sign before it, as published. Otherwise the
-            reply, reasoning left out, must hold exactly one whole number in digits 0 to 9, by itself and not as a part
+            reply must hold exactly one whole number in digits 0 to 9, by itself and not as a part
             of a word, a fraction or the like; the same one may stand there more than once.
     """
     if first:
@@ -51,7 +51,7 @@ def read_number(reply: str, first: bool) -> int | Invalid:
         return _TOO_LONG if len(digits) > MAX_DIGITS else int(digits)
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
-    text = without_reasoning(reply)
+    text = without_invisible(reply)
     if len(text) > LONG:
         # What stands between two spaces is read alike wherever it stands, so that repetitions need not be read.
         text = " ".join(dict.fromkeys(text.split()))
@@ -79,7 +79,7 @@ def _whole_number(text: str, match: re.Match[str]) -> int | Invalid:
     if joined or _touches(before[-1:]) or _touches(after[:1]):
         return Invalid("The reply has a number that is no whole number by itself; a whole number is plain digits.")
     # A dash after a word is a hyphen, as in cave-7.
-    minus = before[-1:] in _MINUS and not before[:-1].isalnum()
+    minus = is_minus(before[-1:]) and not before[:-1].isalnum()
     return -int(digits) if minus else int(digits)
 
 

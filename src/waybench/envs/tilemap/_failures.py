@@ -26,6 +26,7 @@ _GIVEN_UP = "Most objectives were given up after {}."
 UNREAD = (
     FailureKind("refused", "refusals", _GIVEN_UP.format("refusals")),
     FailureKind("truncated", "truncated replies", _GIVEN_UP.format("truncated replies")),
+    FailureKind("overflow", "context overflow", _GIVEN_UP.format("the conversation outgrew the context")),
     FailureKind("unparsed", "unreadable replies", _GIVEN_UP.format("unreadable replies")),
 )
 OUT_OF_BUDGET = FailureKind(

@@ -5,7 +5,7 @@ import re
 import warnings
 from typing import Any
 
-from waybench.core import Invalid, is_array, last_object, shown
+from waybench.core import Invalid, fold_typography, is_array, last_object, shown
 from waybench.envs.tilemap._board import MovePlan
 from waybench.envs.tilemap._game import MOST_NAMES
 from waybench.envs.tilemap._walk import CRASH
@@ -99,11 +99,11 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
         names = [names]
     if not is_array(names):
         return Invalid(f'"action" must be a list of names, not {shown(names)}.')
-    wrong = next((name for name in names if not isinstance(name, str)), None)
-    if wrong is not None or len(names) > MOST_NAMES:
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong or len(names) > MOST_NAMES:
         return Invalid(
-            f'"action" must hold names only, not {shown(wrong)}.'
-            if wrong is not None
+            f'"action" must hold names only, not {shown(wrong[0])}.'
+            if wrong
             else f'"action" has {len(names)} names; at most {MOST_NAMES} are read.'
         )
     if single and len(names) > 1:
@@ -116,4 +116,4 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
         if not isinstance(lines, str):
             return Invalid('"map" must be the map after the actions, a text or a list of rows.')
         drawing = lines.encode("utf-8", "backslashreplace").decode()
-    return MovePlan(tuple(_writable(name) for name in names), drawing)
+    return MovePlan(tuple(_writable(fold_typography(name)) for name in names), drawing)

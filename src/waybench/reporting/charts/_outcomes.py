@@ -19,6 +19,7 @@ _COLOURS = {
     Outcome.ILLEGAL: "var(--c1)",
     Outcome.UNPARSED: "var(--c4)",
     Outcome.TRUNCATED: "var(--c3)",
+    Outcome.OVERFLOW: "var(--c0)",
     Outcome.REFUSED: "var(--c6)",
 }
 _FONT = 12

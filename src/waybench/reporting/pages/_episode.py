@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 
 from waybench.analysis.formatting import visible
 from waybench.analysis.logs import is_human
-from waybench.core import RECORDED, End, Outcome, TurnRecord, Usage, reasoning_in, without_reasoning
+from waybench.core import RECORDED, THINK_TAGS, End, Outcome, TurnRecord, Usage, split_reasoning
 from waybench.reporting._commands import play_command, view_command
 from waybench.reporting._episode_store import Played
 from waybench.reporting._format import (
@@ -30,7 +30,6 @@ ENDS = {
     End.INVALID_LIMIT: "too many invalid replies",
     End.INFRASTRUCTURE: "infrastructure error",
 }
-_IN_REASONING = "This is in the reasoning, which the protocol reads as a part of the reply."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +113,11 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         other = turn.executed is not None and turn.executed != turn.action
         name = _at(executed, number - 1)
         instead = excerpt(name or str(turn.executed), LONGEST_UNSENT) if other else None
-        inside = reasoning_in(turn.reply)
-        said = excerpt(without_reasoning(turn.reply).strip() if inside else turn.reply, longest)
+        answer, inside = split_reasoning(turn.reply, record.options.get(THINK_TAGS))
+        said = excerpt(answer.strip() if inside else turn.reply, longest)
         beside = played.episode.reasoning.get(str(number - 1), "")
         reasoning = "\n\n".join(filter(None, (beside, inside)))
-        read_as, note = _read_as(turn, _at(read, number - 1), said.text, inside, name)
+        read_as, note = _read_as(turn, _at(read, number - 1), name)
         reply = Said(
             "reply",
             f"{_speaker(turn, who)}, turn {number}",
@@ -155,18 +154,16 @@ def _speaker(turn: TurnRecord, who: str) -> str:
     return f"{'From a record' if turn.prefix == RECORDED else f'By the player {turn.prefix}'}, before the hand-over"
 
 
-def _read_as(turn: TurnRecord, read: str, reply: str, inside: str, executed: str) -> tuple[str, str]:
+def _read_as(turn: TurnRecord, read: str, executed: str) -> tuple[str, str]:
     """Return what a reply was read as, and a note.
 
     Args:
         turn: The turn.
         read: What it was read as, in the words of a reply; a mark without letters for no action.
-        reply: The reply as the page shows it, without its reasoning.
-        inside: The reasoning that was part of the reply.
         executed: The name of the action that was carried out in its place; "" if it is not known.
     """
     if any(map(str.isalnum, read)):
-        return read, _IN_REASONING if read in inside and read not in reply else ""
+        return read, ""
     if turn.outcome is not Outcome.UNPARSED:
         return "", ""  # a thought, which is taken as it is
     if turn.action is None:

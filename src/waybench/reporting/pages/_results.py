@@ -34,7 +34,7 @@ from waybench.reporting._shared_prefix import Said, SharedPrefix
 from waybench.reporting.charts import Chart, curve_charts
 from waybench.reporting.pages._episode import ended
 
-_TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.REFUSED)
+_TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +113,7 @@ _KINDS = {
     "unparsed": "with an unparsed reply",
     "illegal": "with an illegal reply",
     "truncated": "with a truncated reply",
+    "overflow": "with a context overflow",
     "refused": "with a refusal",
     "error": "with an infrastructure error",
     "aside": "with an excluded attempt",

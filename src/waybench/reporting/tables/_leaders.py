@@ -29,7 +29,13 @@ from waybench.reporting.tables._table import (
 )
 from waybench.stats import CONFIDENCE, Mean
 
-OUTCOMES = {"unparsed": "Unparsed", "illegal": "Illegal", "truncated": "Truncated", "refused": "Refused"}
+OUTCOMES = {
+    "unparsed": "Unparsed",
+    "illegal": "Illegal",
+    "truncated": "Truncated",
+    "overflow": "Overflow",
+    "refused": "Refused",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,8 +326,8 @@ def _help(found: Leaders) -> Iterator[Note]:
             "horizon chooses its items by their results, so that it has no score."
         )
     yield Note(
-        "Unparsed, illegal, truncated and refused are shares of the replies that had to name an action; thoughts are "
-        "not counted."
+        "Unparsed, illegal, truncated, overflow and refused are shares of the replies that had to name an action; "
+        "thoughts are not counted."
     )
     yield Note("Errors are infrastructure errors, excluded from all other numbers.")
     yield Note(

@@ -41,6 +41,7 @@ _CONDUCTS = {
     "illegal": "Illegal",
     "unproductive": "Unproductive",
     "truncated": "Truncated",
+    "overflow": "Overflow",
     "refused": "Refused",
 }
 

@@ -13,6 +13,7 @@ from waybench.core import (
     View,
     Wording,
     last_object,
+    normal_name,
     shown,
 )
 from waybench.envs.maze._instance import Maze
@@ -163,9 +164,9 @@ class ExploreWording(Wording[Maze, Sight, str]):
         if isinstance(reply_object, Invalid):
             return reply_object
         move = reply_object["move"]
-        if not isinstance(move, str) or move.lower() not in DIRECTIONS:
+        if not isinstance(move, str) or normal_name(move) not in DIRECTIONS:
             return Invalid(f'"move" must be up, down, left or right, not {shown(move)}.')
-        return move.lower()
+        return normal_name(move)
 
     def render(self, action: str, state: Sight) -> str:
         """Return the move as JSON."""

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, general_failure, main_cause
+from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, general_failure, main_cause, normal_name
 from waybench.envs.textmap.extract._instance import Extraction
 from waybench.envs.textmap.extract._metrics import player_triplets, recorded_extraction
 from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, same_triplet
-from waybench.envs.textmap.questions import NO_PLACE, Hop, move_index, normal
+from waybench.envs.textmap.questions import NO_PLACE, Hop, move_index
 
 STAYING = FailureKind("staying", "moves not recognised", "Most wrong triplets say that a step leads nowhere.")
 WRONG_TRIPLET = FailureKind("wrong_triplet", "wrong triplets", "Most wrong triplets lead from or to a wrong place.")
@@ -37,10 +37,10 @@ def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[Fa
     else:
         # A missing triplet must not make all that follow wrong.
         read = [hop for hop in triplets if hop is not None]
-        remaining = Counter(tuple(map(normal, hop)) for hop in truth)
+        remaining = Counter(tuple(map(normal_name, hop)) for hop in truth)
         wrong = list[Hop | None]()
         for hop in read:
-            names = tuple(map(normal, hop))
+            names = tuple(map(normal_name, hop))
             if remaining[names] > 0:
                 remaining[names] -= 1
             else:
@@ -53,4 +53,4 @@ def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[Fa
         elif places.find_place(hop.before) is None or places.find_place(hop.after) is None:
             yield NO_PLACE
         else:
-            yield STAYING if normal(hop.before) == normal(hop.after) else WRONG_TRIPLET
+            yield STAYING if normal_name(hop.before) == normal_name(hop.after) else WRONG_TRIPLET

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.core import End, Facts, Game, Outcome, Player, Stream, Transition
+from waybench.core import End, Facts, Game, Outcome, Player, Stream, Transition, normal_name
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.extract._triplet_graph import PlayerTriplets, expected_triplets, result, same_triplet
 from waybench.envs.textmap.map import seen_names
-from waybench.envs.textmap.questions import Hop, Rules, Trajectory, TrajectoryAnswers, move_index, normal
+from waybench.envs.textmap.questions import Hop, Rules, Trajectory, TrajectoryAnswers, move_index
 
 MODES = ("steps", "whole")
 BEFORE = ("told", "own")
@@ -130,11 +130,11 @@ def oracle(state: ExtractionState, rng: Stream) -> Trajectory:
 def headings(state: ExtractionState, rng: Stream) -> Trajectory:
     """Take the first line of an observation as the place if it is a name; otherwise assume no move."""
     task = state.task
-    names = {normal(place): place for place in seen_names(task.map, task.cutoff).places}
+    names = {normal_name(place): place for place in seen_names(task.map, task.cutoff).places}
 
     def after(number: int, before: str) -> str:
         lines = task.map.steps[number].observation.strip().splitlines()
-        return names.get(normal(lines[0]), before) if lines else before
+        return names.get(normal_name(lines[0]), before) if lines else before
 
     return _predict(state, after)
 

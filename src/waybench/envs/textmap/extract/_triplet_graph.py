@@ -6,9 +6,10 @@ from functools import lru_cache
 from statistics import fmean
 from typing import NamedTuple
 
+from waybench.core import normal_name
 from waybench.envs.textmap.extract._instance import EXAMPLES, Extraction
 from waybench.envs.textmap.map import Difficulty, Edge, reached
-from waybench.envs.textmap.questions import PAPER, Hop, Question, Rules, Trajectory, normal, success
+from waybench.envs.textmap.questions import PAPER, Hop, Question, Rules, Trajectory, success
 from waybench.envs.textmap.worlds import opposite
 
 PlayerTriplets = tuple[Hop | None, ...]
@@ -25,55 +26,55 @@ class TripletGraph:
 
     def __init__(self, triplets: Iterable[Hop], *, opposites: bool) -> None:
         self._ways: dict[str, dict[str, list[Hop]]] = {}
-        moves = [hop for hop in triplets if normal(hop.before) != normal(hop.after)]
+        moves = [hop for hop in triplets if normal_name(hop.before) != normal_name(hop.after)]
         for hop in moves:
             self._add(hop)
-        stated = {(normal(hop.before), normal(hop.action)) for hop in moves}
+        stated = {(normal_name(hop.before), normal_name(hop.action)) for hop in moves}
         for before, action, after in moves if opposites else ():
-            back = opposite(normal(action))
-            if back is not None and (normal(after), back) not in stated:
+            back = opposite(normal_name(action))
+            if back is not None and (normal_name(after), back) not in stated:
                 self._add(Hop(after, back, before))
 
     def _add(self, hop: Hop) -> None:
-        ways = self._ways.setdefault(normal(hop.before), {}).setdefault(normal(hop.action), [])
-        if all(normal(hop.after) != normal(known.after) for known in ways):
+        ways = self._ways.setdefault(normal_name(hop.before), {}).setdefault(normal_name(hop.action), [])
+        if all(normal_name(hop.after) != normal_name(known.after) for known in ways):
             ways.append(hop)
 
     @property
     def edges(self) -> frozenset[tuple[str, str, str]]:
         """All moves, with normalized names."""
         hops = (hop for ways in self._ways.values() for leads in ways.values() for hop in leads)
-        return frozenset((normal(hop.before), normal(hop.action), normal(hop.after)) for hop in hops)
+        return frozenset((normal_name(hop.before), normal_name(hop.action), normal_name(hop.after)) for hop in hops)
 
     def answer(self, question: Question) -> Trajectory:
         """Return a shortest route, or the path of the given moves; empty if the graph has none."""
         return self._follow(question) if question.actions else self._route(question)
 
     def _route(self, question: Question) -> Trajectory:
-        source, target = normal(question.source), normal(question.target)
+        source, target = normal_name(question.source), normal_name(question.target)
         arrivals: dict[str, Hop] = {}
         queue = deque([source])
         while queue and target not in arrivals:
             ways = self._ways.get(queue.popleft(), {})
             for hop in (hop for leads in ways.values() for hop in leads):
-                after = normal(hop.after)
+                after = normal_name(hop.after)
                 if after != source and after not in arrivals:
                     arrivals[after] = hop
                     queue.append(after)
         way: list[Hop] = []
         while target in arrivals:
             way.append(arrivals[target])
-            target = normal(arrivals[target].before)
+            target = normal_name(arrivals[target].before)
         return tuple(reversed(way))
 
     def _follow(self, question: Question) -> Trajectory:
         """Return a path of the given moves; if a move can lead to several places, one from which all can be made."""
-        ways: dict[str, Trajectory] = {normal(question.source): ()}
+        ways: dict[str, Trajectory] = {normal_name(question.source): ()}
         for action in question.actions:
             longer: dict[str, Trajectory] = {}
             for place, way in ways.items():
-                for hop in self._ways.get(place, {}).get(normal(action), ()):
-                    longer.setdefault(normal(hop.after), (*way, hop))
+                for hop in self._ways.get(place, {}).get(normal_name(action), ()):
+                    longer.setdefault(normal_name(hop.after), (*way, hop))
             ways = longer
         return next(iter(ways.values()), ())
 
@@ -162,12 +163,12 @@ def result(instance: Extraction, triplets: PlayerTriplets, mode: str, rules: Rul
 
 
 def _names(edge: Edge) -> tuple[str, str, str]:
-    return normal(edge.source), normal(edge.action), normal(edge.target)
+    return normal_name(edge.source), normal_name(edge.action), normal_name(edge.target)
 
 
 def same_triplet(first: Hop, second: Hop) -> bool:
     """Return whether two triplets are equal after normalization."""
-    return all(normal(mine) == normal(yours) for mine, yours in zip(first, second, strict=True))
+    return all(normal_name(mine) == normal_name(yours) for mine, yours in zip(first, second, strict=True))
 
 
 def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: bool) -> list[float]:
@@ -178,10 +179,10 @@ def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: boo
     if in_place:
         padded = [*triplets[: len(truth)], *[None] * (len(truth) - len(triplets))]
         return [float(hop is not None and same_triplet(hop, true)) for true, hop in zip(truth, padded, strict=True)]
-    remaining = Counter(tuple(map(normal, hop)) for hop in triplets[: len(truth)] if hop is not None)
+    remaining = Counter(tuple(map(normal_name, hop)) for hop in triplets[: len(truth)] if hop is not None)
     right: list[float] = []
     for hop in truth:
-        key = tuple(map(normal, hop))
+        key = tuple(map(normal_name, hop))
         right.append(float(remaining[key] > 0))
         remaining[key] -= 1
     return right

@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from waybench.core import Stream
+from waybench.core import Stream, normal_name
 from waybench.envs.textmap.map import PlaceMap, Step, normalize_action, track
-from waybench.envs.textmap.questions import normal
 from waybench.envs.textmap.worlds import DIRECTIONS, IDLE, Play, World
 
 _WAYS = (*DIRECTIONS, "in", "out")
 _WORD = re.compile(r"[a-z]{3,}")
 _COMMON = frozenset(_WORD.findall("all and for from into not off onto out over that the this through under with you"))
-_ENDS = " .,;:!?\"'`*()[]{}<>“”‘’"  # noqa: RUF001
+_ENDS = " .,;:!?\"'`*()[]{}<>"
 
 
 class CandidateActions(NamedTuple):
@@ -29,9 +28,9 @@ class CandidateActions(NamedTuple):
     ways: Sequence[Sequence[str]]
 
 
-def plain(action: str) -> str:
-    """Normalize the case and spaces of an action, and strip quotes and punctuation."""
-    return normal(action).strip(_ENDS)
+def plain(action: str, *, dashes: bool = True) -> str:
+    """Normalize an action (`normal_name`), and strip quotes and punctuation."""
+    return normal_name(action, dashes=dashes).strip(_ENDS)
 
 
 def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: Stream) -> tuple[str, ...]:

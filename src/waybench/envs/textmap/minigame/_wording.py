@@ -5,11 +5,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from waybench.core import ActionTool, AnswerState, Field, Invalid, OneAnswerWording, ToolCall, without_reasoning
+from waybench.core import ActionTool, AnswerState, Field, Invalid, OneAnswerWording, ToolCall, normal_name
 from waybench.envs.textmap.map import Edge, walkthrough
 from waybench.envs.textmap.minigame._instance import Minigame
 from waybench.envs.textmap.minigame._valid_actions import plain
-from waybench.envs.textmap.questions import normal
 
 MOST_CHARACTERS = 100_000  # of a reply to search for an action
 _LONGEST_MORE = 100  # characters; a longer reply is not compared as a whole
@@ -105,9 +104,12 @@ class MinigameWording(OneAnswerWording[Minigame, str]):
         """
         if len(reply) > MOST_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MOST_CHARACTERS} are read.")
-        text = normal(without_reasoning(reply))
+        dashes = any("-" in plain(action) for action in state.instance.actions)
+        text = normal_name(reply, dashes=dashes)
         actions = {plain(action): action for action in state.instance.actions}
-        whole = actions.get(plain(text)) if len(text) <= 2 * max(map(len, actions)) + _LONGEST_MORE else None
+        whole = (
+            actions.get(plain(text, dashes=dashes)) if len(text) <= 2 * max(map(len, actions)) + _LONGEST_MORE else None
+        )
         if whole is not None:
             return whole
         if not self._searched:

@@ -28,7 +28,6 @@ from waybench.envs.textmap.questions._score import (
     Rules,
     destinations,
     move_index,
-    normal,
     success,
 )
 from waybench.envs.textmap.questions._variables import map_variables, name_scores
@@ -69,7 +68,6 @@ __all__ = [
     "map_variables",
     "move_index",
     "name_scores",
-    "normal",
     "places_renamed",
     "prefix_option",
     "protocol_option",

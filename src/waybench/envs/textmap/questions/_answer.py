@@ -4,9 +4,8 @@ import ast
 import warnings
 from typing import Any, NamedTuple
 
-from waybench.core import Invalid, is_array, is_object, shown
+from waybench.core import Invalid, is_array, is_object, last_list, shown
 from waybench.envs.textmap.map import LONGEST
-from waybench.envs.textmap.questions._objects import last_list
 
 LONGEST_LITERAL = 20_000  # characters of a Python literal; the published limit was 512 tokens
 MOST_HOPS = 1_000
@@ -72,7 +71,7 @@ def sound_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajector
     """Parse the last JSON array or Python list of objects in a reply.
 
     Args:
-        reply: The raw reply; reasoning blocks, prose and code fences are skipped.
+        reply: The reply without its reasoning.
         keys: The keys that the prompt requires.
         lead: The end of the prompt, which is prepended to a reply that has no list of its own.
     """

@@ -4,7 +4,6 @@
 `SOUND` requires exact names. `Difference` lists the intended differences from the published evaluator.
 """
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -12,10 +11,9 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Protocol
 
+from waybench.core import normal_name
 from waybench.envs.textmap.map import PlaceMap, similarity
 from waybench.envs.textmap.questions._answer import Hop
-
-_LONGEST_WORD = 100
 
 
 class Question(Protocol):
@@ -61,7 +59,7 @@ class Rules:
     Attributes:
         name: Name of the rules.
         similar: Whether an action is replaced by the closest valid one, and the score of a destination is its
-            similarity to the right one; otherwise names must be equal up to case, width and spaces.
+            similarity to the right one; otherwise names must be equal up to case, width, spaces and typography.
     """
 
     name: str
@@ -71,22 +69,6 @@ class Rules:
 PAPER = Rules("paper", similar=True)
 SOUND = Rules("sound", similar=False)
 RULES = {rules.name: rules for rules in (PAPER, SOUND)}
-
-
-def normal(name: str) -> str:
-    """Normalize the case, character width and spaces of a name.
-
-    Long words keep their width, since normalizing many marks on one letter is slow.
-    """
-    return _normal_name(name) if len(name) <= _LONGEST_WORD else _normal_text(name)
-
-
-def _normal_text(name: str) -> str:
-    words = (word if len(word) > _LONGEST_WORD else unicodedata.normalize("NFKC", word) for word in name.split())
-    return " ".join(" ".join(words).casefold().split())
-
-
-_normal_name = lru_cache(maxsize=8192)(_normal_text)  # the same names come again and again
 
 
 class MoveIndex:
@@ -100,18 +82,18 @@ class MoveIndex:
                 targets.append(edge.target)
         # Sorted, so that the order of the file does not matter.
         self.actions = tuple(sorted({action for ways in self._ways.values() for action in ways}))
-        self._normal_actions = {normal(action): action for action in self.actions}
-        self._normal_places = {normal(place): place for place in place_map.places}
+        self._normal_actions = {normal_name(action): action for action in self.actions}
+        self._normal_places = {normal_name(place): place for place in place_map.places}
 
     def find_place(self, name: str) -> str | None:
         """Return the place of the map with the same normalized name; None if there is none."""
-        return self._normal_places.get(normal(name))
+        return self._normal_places.get(normal_name(name))
 
     def has(self, before: str, action: str, after: str) -> bool:
         """Return whether the map has a move with the same normalized names."""
         source, known_action, target = (
             self.find_place(before),
-            self._normal_actions.get(normal(action)),
+            self._normal_actions.get(normal_name(action)),
             self.find_place(after),
         )
         return (
@@ -132,7 +114,7 @@ class MoveIndex:
         for none; otherwise an empty action would be a move.
         """
         if not rules.similar:
-            return self._normal_actions.get(normal(action))
+            return self._normal_actions.get(normal_name(action))
         action = action.lower()
         scores = {candidate: similarity(action, candidate) for candidate in self.actions}
         best = max(scores.values(), default=0.0)
@@ -188,7 +170,7 @@ def success(
     right = {question.target} | (destinations(place_map, question) if any_reached else frozenset[str]())
     answered = hops[-1].after
     if not rules.similar:
-        return float(normal(answered) in map(normal, right))
+        return float(normal_name(answered) in map(normal_name, right))
     return max(similarity(answered, place) for place in right)
 
 

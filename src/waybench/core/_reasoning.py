@@ -1,0 +1,268 @@
+"""The reader of reasoning marks: what a reply says, apart from the reasoning that stands in it."""
+
+import json
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from waybench.core._errors import UsageError
+from waybench.core._game import Json
+from waybench.core._options import Option
+from waybench.core._text import plural
+
+THINK_TAGS = "think_tags"  # an option of play of every environment, in addition to its own
+THINK_TAGS_OPTION = Option(
+    name=THINK_TAGS,
+    default=None,
+    kind=str,
+    doc="Marks around the reasoning of a model whose own marks waybench does not know: the opening and the closing "
+    'one with a blank between them, such as "<plan> </plan>" (with a line break, if a mark has a blank in it). By '
+    "default none.",
+)
+_LONGEST_MARK = 100  # characters
+
+
+class ReplyParts(NamedTuple):
+    """The parts of a reply.
+
+    Attributes:
+        answer: What is left for a wording to read.
+        reasoning: The reasoning, without its marks; "" if there is none.
+    """
+
+    answer: str
+    reasoning: str
+
+
+class _Mark(NamedTuple):
+    """How a model marks its reasoning; case does not matter.
+
+    Attributes:
+        opening: A pattern; a group in it is a name that the closing mark has to have, too.
+        closing: A pattern, with a group if the opening mark has one.
+        opens_alone: Whether a block that is never closed reaches to the end.
+        closes_alone: Whether a block that was never opened begins at the start.
+    """
+
+    opening: str
+    closing: str
+    opens_alone: bool = True
+    closes_alone: bool = True
+
+
+_NAME = r"(?:\w{1,20}:)?(?:thinking|think|thought|reasoning)"
+# Sources: the parsers of SGLang 0.5.23 (srt/parser/reasoning_parser.py) and of vLLM (vllm/reasoning/), by model.
+_MARKS = (
+    # <think>: DeepSeek, Qwen3, GLM, Kimi K2, MiniMax, Nemotron, Granite 4, EXAONE 4, Step, Phi-4; <seed:think>: Seed;
+    # <mm:think>: MiniMax M3; <thought>: EXAONE Deep. Inspect sends reasoning back with an attribute in the mark.
+    _Mark(rf"<({_NAME})(?:\s[^<>]{{0,1000}})?>", rf"</({_NAME})\s*>"),
+    _Mark(r"\[THINK\]", r"\[/THINK\]"),  # Mistral
+    _Mark("◁think▷", "◁/think▷"),  # the first Kimi
+    _Mark(r"<\|open\|>think<\|sep\|>", r"<\|close\|>think<\|sep\|>"),  # Kimi K3
+    # gpt-oss; what follows in the channel "final" is the answer
+    _Mark(
+        r"<\|channel\|>\s*(?:analysis|commentary)\b[^<]{0,100}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>",
+        r"<\|end\|>|(?=<\|channel\|>)",
+        closes_alone=False,
+    ),
+    _Mark(r"<\|channel>thought\b", r"<channel\|>"),  # Gemma 4
+    _Mark(r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Cohere
+    _Mark(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
+    # Granite 3.2; each by itself is plain English
+    _Mark(r"\bHere(?:['’]s| is) my thought process:", r"\bHere(?:['’]s| is) my response:", False, False),
+)
+# What stands before the mark of an answer is no part of it: Hunyuan, ERNIE; gpt-oss; Cohere.
+_ANSWER = (
+    r"<(?:answer|response)>|<\|START_RESPONSE\|>"
+    r"|<\|channel\|>\s*final\b[^<]{0,100}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>"
+)
+# Marks that say nothing where they stand: the end of an answer, and the frame of a message of gpt-oss.
+_END = r"</(?:answer|response)>|<\|END_RESPONSE\|>|<\|(?:return|end)\|>|<\|start\|>assistant"
+# gpt-oss behind a server that drops its marks and leaves the names in them.
+_UNMARKED_CHANNELS = re.compile(r"\s*analysis(.*)assistantfinal", re.IGNORECASE | re.DOTALL)
+
+
+_RARE = ("[think]", "[/think]", "thought process:", "assistantfinal")  # those without "<" or "◁" in them
+_CHUNK = 1 << 20
+
+
+class _Part(NamedTuple):
+    kind: str  # "text", "reasoning" or "barrier", before which there is no answer
+    text: str = ""
+
+
+def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
+    """Take the reasoning out of a reply, in time linear in its length.
+
+    A block that was opened and never closed reaches to the end. What stands before a closing mark without an opening
+    one is reasoning if anything follows; a closing mark with nothing after it takes nothing away. What stands before
+    the mark of an answer is reasoning likewise.
+
+    Args:
+        reply: The raw reply.
+        think_tags: Further marks (`THINK_TAGS`).
+    """
+    if think_tags is None and not _can_have_marks(reply):
+        return ReplyParts(reply, "")
+    reader = _reader(think_tags)
+    parts: list[_Part] = []
+    position, unclosed = 0, set[str]()
+    if (channels := _UNMARKED_CHANNELS.match(reply)) is not None:
+        parts += (_Part("text", channels[1]), _Part("barrier"))
+        position = channels.end()
+    while (found := reader.pattern.search(reply, position)) is not None:
+        kind = found.lastgroup or ""
+        parts.append(_Part("text", reply[position : found.start()]))
+        position = found.end()
+        if kind[0] != "o":
+            parts += [_Part("barrier")] if kind != "end" else []
+            continue
+        number = int(kind[1:])
+        names = found.groups()[reader.pattern.groupindex[kind] :][: reader.closings[number].groups]
+        closings = reader.closings[number].finditer(reply, position) if kind not in unclosed else ()
+        closing = next((mark for mark in closings if _same_names(mark.groups(), names)), None)
+        if closing is None and not reader.marks[number].opens_alone:
+            unclosed.add(kind)  # it is not closed later, either
+            parts.append(_Part("text", found[0]))
+            continue
+        end = len(reply) if closing is None else closing.start()
+        parts.append(_Part("reasoning", reply[position:end]))
+        position = end if closing is None else closing.end()
+    if not parts:
+        return ReplyParts(reply, "")
+    return _joined([*parts, _Part("text", reply[position:])])
+
+
+def _joined(parts: Sequence[_Part]) -> ReplyParts:
+    """Return the answer after the last barrier that has anything after it, and all reasoning."""
+    last_said = max((number for number, part in enumerate(parts) if part.text.strip()), default=0)
+    barrier = max((number for number in range(last_said) if parts[number].kind == "barrier"), default=0)
+    reasoning = (
+        part.text.strip() for part in (*parts[:barrier], *(p for p in parts[barrier:] if p.kind == "reasoning"))
+    )
+    answer = "".join(part.text for part in parts[barrier:] if part.kind == "text")
+    return ReplyParts(answer, "\n\n".join(filter(None, reasoning)))
+
+
+def _can_have_marks(reply: str) -> bool:
+    """Return False for most replies without marks, in a fraction of the time that reading takes."""
+    if "<" in reply or "◁" in reply:
+        return True
+    for start in range(0, len(reply), _CHUNK):  # not a copy of all of it in lower case, which can be a gigabyte
+        lower = reply[start : start + _CHUNK + _LONGEST_MARK].lower()
+        for mark in _RARE:  # no generator: most replies come here
+            if mark in lower:
+                return True
+    return False
+
+
+def _same_names(first: Sequence[str], second: Sequence[str]) -> bool:
+    return [name.lower() for name in first] == [name.lower() for name in second]
+
+
+class _Reader(NamedTuple):
+    marks: Sequence[_Mark]
+    closings: Sequence[re.Pattern[str]]
+    pattern: re.Pattern[str]
+
+
+@lru_cache(maxsize=16)
+def _reader(think_tags: str | None) -> _Reader:
+    """Return the marks with the pattern of all that can stand in a text, by group: oN, cN, answer, end."""
+    marks, first = _MARKS, "<[◁H"  # all marks begin with one of these signs, which is quickly seen
+    if think_tags is not None:
+        opening, closing = _split_tags(think_tags)
+        marks = (_Mark(re.escape(opening), re.escape(closing)), *_MARKS)
+        first += opening[0] + closing[0]
+    groups: list[str] = []
+    for number, mark in enumerate(marks):
+        groups.append(f"(?P<o{number}>{mark.opening})")
+        if mark.closes_alone:
+            groups.append(f"(?P<c{number}>{mark.closing})")
+    groups += (f"(?P<answer>{_ANSWER})", f"(?P<end>{_END})")
+    closings = tuple(re.compile(mark.closing, re.IGNORECASE) for mark in marks)
+    return _Reader(marks, closings, re.compile(rf"(?=[{re.escape(first)}])(?:{'|'.join(groups)})", re.IGNORECASE))
+
+
+def take_think_tags(values: dict[str, Json]) -> dict[str, Json]:
+    """Take the marks out of given options of play, and return them as an option in its one form; empty without.
+
+    Raises:
+        UsageError: If they are not two different marks.
+    """
+    given = THINK_TAGS_OPTION.check(values.pop(THINK_TAGS, None))
+    if given is None:
+        return {}
+    opening, closing = _split_tags(given)
+    return {THINK_TAGS: joined_think_tags(opening, closing)}
+
+
+def joined_think_tags(opening: str, closing: str) -> str:
+    """Return two marks as the value of the option `think_tags`."""
+    return ("\n" if " " in f"{opening}{closing}" else " ").join((opening, closing))
+
+
+def _split_tags(think_tags: str) -> list[str]:
+    tags = [tag.strip() for tag in think_tags.strip().split("\n" if "\n" in think_tags.strip() else " ") if tag.strip()]
+    if len(tags) != 2 or tags[0].lower() == tags[1].lower() or max(map(len, tags)) > _LONGEST_MARK:
+        raise UsageError(
+            f"{THINK_TAGS}={think_tags[:80]!r}: give two different marks of at most {_LONGEST_MARK} characters, such "
+            "as <plan> and </plan>"
+        )
+    if not all(tag.isprintable() for tag in tags):
+        raise UsageError(f"{THINK_TAGS}={think_tags[:80]!r}: a mark has only printable characters")
+    return tags
+
+
+_OPENS_LIKE_REASONING = re.compile(
+    r"(?:\W{0,3}(?:okay|ok|alright|hmm|well|so|wait|now)\b[\s,.:]{1,3}){0,2}"
+    r"(?:let me (?:think|see|start|analy[sz]e|work|figure|try|look)"
+    r"|let'?s (?:think|see|analy[sz]e|work|figure|break|look)"
+    r"|we (?:need|have|are|must|want|should)\b|i (?:need|have|should|must|am|'m|'ll)\b|i'(?:m|ll) "
+    r"|first,? (?:i|we|let)\b|the (?:user|question|problem|task|prompt) |thinking process|step by step"
+    r"|to (?:solve|find|determine|figure|answer|reach)\b)",
+    re.IGNORECASE,
+)
+_SECOND_THOUGHTS = re.compile(
+    r"\b(?:wait|hmm|actually|let me (?:re\w+|check|double)|alternatively|but then)\b", re.IGNORECASE
+)
+_LONG_THOUGHT, _LONG_PROSE = 200, 800  # characters
+_MANY_THOUGHTS, _MANY_LINES = 3, 8
+_PROSE = re.compile(r"^[^\n]*?[A-Za-z]+ [A-Za-z]+ [A-Za-z]+ [^\n]*$", re.MULTILINE)
+_LOOKED_AT = 20_000  # characters
+_EXCERPT = 100
+FIRST_REPLIES = 20  # replies that are looked at for reasoning without marks
+
+
+def looks_like_reasoning(text: str) -> bool:
+    """Return whether a reply without marks reads like thinking aloud, for a warning; nothing is cut for it.
+
+    It does if it is long and opens as such texts do, if it has second thoughts again and again, or if many lines of
+    prose stand in it.
+    """
+    text = text[:_LOOKED_AT].strip()
+    if len(text) < _LONG_THOUGHT:
+        return False
+    if _OPENS_LIKE_REASONING.match(text):
+        return True
+    if len(_SECOND_THOUGHTS.findall(text)) >= _MANY_THOUGHTS:
+        return True
+    return len(text) >= _LONG_PROSE and len(_PROSE.findall(text)) >= _MANY_LINES
+
+
+def reasoning_warning(replies: Sequence[str]) -> str:
+    """Return a line on those of some replies that look like reasoning without marks, with an excerpt; "" for none.
+
+    Args:
+        replies: Replies that had to name an action and in which no mark was, such as the first `FIRST_REPLIES`.
+    """
+    thoughts = [reply for reply in replies if looks_like_reasoning(reply)]
+    if not thoughts:
+        return ""
+    excerpt = json.dumps(" ".join(thoughts[0][:400].split())[:_EXCERPT])
+    return (
+        f"{len(thoughts)} of the first {plural(len(replies), 'reply', 'replies')} looked at may be reasoning "
+        f"without marks, and are read as answers: {excerpt}... If the model marks its reasoning, give --think-tags "
+        "OPEN CLOSE, or let its server separate it."
+    )

@@ -1,0 +1,197 @@
+"""A reader of values in JSON or Python syntax, in hostile text: nothing is evaluated, and depth is counted."""
+
+import ast
+import json
+import re
+import warnings
+from typing import Any
+
+MAX_DEPTH = 100
+MAX_DIGITS = 18
+
+# Blanks and comments, then a token. Possessive quantifiers keep the time linear.
+_TOKEN = re.compile(
+    r"""(?P<gap>(?:\s++|\#[^\n]*+|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,2000}+\*/)*+)(?:(?P<sign>[\[\]{}:,])
+    | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
+    | (?P<number>-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+(?![\w.]))
+    | (?P<word>(?:null|None|true|True|false|False|-?Infinity|NaN)\b)
+    | (?P<placeholder>\.\.\.|…|<[^<>\n]{1,100}>))""",
+    re.VERBOSE | re.DOTALL,
+)
+_GAP = re.compile(r"\s*")
+PLACEHOLDER = re.compile(r"\s*(?:\.\.\.|…|<[^<>\n]{1,100}>)\s*")
+_WORDS = {"null": None, "None": None, "true": True, "True": True, "false": False, "False": False}
+_CLOSING = {"[": "]", "{": "}"}
+
+
+class JsonObject(dict[str, Any]):
+    """A JSON object which remembers whether one of its keys was there twice."""
+
+    duplicate: str | None = None
+
+
+class Oversized:
+    """A number with too many digits to be held; it is no number to anyone who checks."""
+
+
+class MalformedError(ValueError):
+    """A value that is none.
+
+    Args:
+        position: Where it goes wrong.
+    """
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+class TooDeepError(ValueError):
+    """A value of more than `MAX_DEPTH` brackets within each other."""
+
+
+class _Open:
+    """A list or an object that is not closed yet."""
+
+    __slots__ = ("closing", "entries", "key")
+
+    def __init__(self, bracket: str) -> None:
+        self.closing = _CLOSING[bracket]
+        self.entries: list[Any] = []
+        self.key: str | None = None  # of the value that comes next
+
+    def put(self, value: Any) -> None:
+        if self.closing == "]":
+            self.entries.append(value)
+        elif self.key is not None:  # without one it is a placeholder in the place of entries
+            self.entries.append((self.key, value))
+        self.key = None
+
+    def close(self) -> Any:
+        return to_object(self.entries) if self.closing == "}" else self.entries
+
+
+class ValueReader:
+    """Reads one value after another.
+
+    It takes what the json module takes, and beyond it strings in single quotes, the escapes and words of Python, a
+    comma before a closing bracket, comments, and placeholders ("...", "<moves>") in the place of a value, an entry or
+    all of an object's further entries.
+
+    Args:
+        text: The text.
+
+    Attributes:
+        end: Where the value that was read last ends.
+        has_placeholder: Whether a placeholder is in it.
+        has_constant: Whether NaN or Infinity is in it, which Python reads and JSON does not have.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.end = self._start = 0
+        self.has_placeholder = self.has_constant = False
+
+    def read(self, start: int) -> Any:
+        """Read the value that begins at a place.
+
+        Raises:
+            MalformedError: If there is none.
+            TooDeepError: If it has too many brackets within each other.
+        """
+        self.end, self.has_placeholder, self.has_constant = start, False, False
+        within: list[_Open] = []
+        while True:
+            kind, token = self._next()
+            last = within[-1] if within else None
+            if last is not None and last.key is None and token == last.closing and kind == "sign":
+                value = within.pop().close()
+            elif last is not None and last.key is None and last.closing == "}":
+                if kind == "text":
+                    last.key = self._unquoted(token)
+                    self._expect(":")
+                    continue
+                if kind != "placeholder":
+                    raise MalformedError(self._start)
+                value = None  # in the place of entries
+                self.has_placeholder = True
+            elif kind == "sign":
+                if token not in _CLOSING:
+                    raise MalformedError(self._start)
+                if len(within) == MAX_DEPTH:
+                    raise TooDeepError
+                within.append(_Open(token))
+                continue
+            else:
+                value = self._plain(kind, token)
+            if (value := self._after(within, value)) is not within:
+                return value
+
+    def _after(self, within: list[_Open], value: Any) -> Any:
+        """Put a value where it belongs, with the brackets that close after it.
+
+        Returns:
+            The whole value, or `within` if it goes on.
+        """
+        while within:
+            last = within[-1]
+            last.put(value)
+            kind, token = self._next()
+            if kind != "sign" or token not in (",", last.closing):
+                raise MalformedError(self._start)
+            if token == ",":
+                return within
+            value = within.pop().close()
+        return value
+
+    def _plain(self, kind: str, token: str) -> Any:
+        if kind == "text":
+            return self._unquoted(token)
+        if kind == "number":
+            return to_whole(token) if token.lstrip("-").isdecimal() else float(token)
+        if kind == "placeholder":
+            self.has_placeholder = True
+            return None
+        self.has_constant = self.has_constant or token not in _WORDS
+        return _WORDS.get(token)
+
+    def _next(self) -> tuple[str, str]:
+        match = _TOKEN.match(self._text, self.end)
+        if match is None or match.lastgroup is None:
+            gap = _GAP.match(self._text, self.end)
+            raise MalformedError(self.end if gap is None else gap.end())
+        self._start, self.end = match.end("gap"), match.end()
+        return match.lastgroup, match[match.lastgroup]
+
+    def _expect(self, sign: str) -> None:
+        if self._next() != ("sign", sign):
+            raise MalformedError(self._start)
+
+    def _unquoted(self, quoted: str) -> str:
+        """Return the text of a string, with the escapes of JSON or Python."""
+        if "\\" not in quoted:
+            return quoted[1:-1]
+        if quoted[0] == '"':
+            try:
+                return str(json.loads(quoted, strict=False))
+            except ValueError:
+                pass  # an escape of Python
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return str(ast.literal_eval(quoted))
+        except (ValueError, SyntaxError):
+            raise MalformedError(self._start) from None
+
+
+def to_object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    """Return an object of its entries."""
+    value = JsonObject(pairs)
+    if len(value) < len(pairs):
+        names: set[str] = set()
+        value.duplicate = next(name for name, _ in pairs if name in names or names.add(name))
+    return value
+
+
+def to_whole(digits: str) -> int | Oversized:
+    """Return a whole number, if it is not too long to be held."""
+    return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Oversized()
