@@ -1,9 +1,13 @@
 """Numbers and text as reports and terminals show them."""
 
 from waybench.analysis.formatting._numbers import (
+    LOST,
+    NO_RANK,
     NOTHING,
     better_text,
+    bounds_text,
     change_text,
+    lost_text,
     mean_text,
     too_few_note,
     too_few_text,
@@ -11,9 +15,13 @@ from waybench.analysis.formatting._numbers import (
 from waybench.analysis.formatting._text import one_line, visible, width
 
 __all__ = [
+    "LOST",
     "NOTHING",
+    "NO_RANK",
     "better_text",
+    "bounds_text",
     "change_text",
+    "lost_text",
     "mean_text",
     "one_line",
     "too_few_note",
