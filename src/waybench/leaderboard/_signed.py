@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waybench.analysis.formatting import lost_text
 from waybench.core import UsageError, check_json
 from waybench.envs import registry
+from waybench.stats import LostAttempts
 from waybench.submission import check_signature
 
 _MOST_BYTES = 64 << 20
@@ -25,6 +27,7 @@ class SignedScores(NamedTuple):
         value: The mean.
         low: Lower end of its 95 % interval; None if it is not known.
         high: Upper end.
+        lost: What the score lacks: "n = 4 of 10; 16.000 to 76.000"; "" if it lacks nothing.
     """
 
     model: str
@@ -35,6 +38,7 @@ class SignedScores(NamedTuple):
     value: float
     low: float | None
     high: float | None
+    lost: str = ""
 
 
 class SignedVerdict(NamedTuple):
@@ -88,6 +92,9 @@ def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
             if version == registry.load(env).version:
                 continue
             ends = (None if mean[end] is None else float(mean[end]) for end in ("low", "high"))
-            yield SignedScores(str(group["model"]), str(group["task"]), env, version, metric, mean["value"], *ends)
+            lacks = mean.get("lost")  # verdicts of earlier versions of waybench do not have it
+            lost = lacks and lost_text(LostAttempts(**lacks), show=lambda value: f"{value:.3f}")
+            names = str(group["model"]), str(group["task"]), env, version, metric
+            yield SignedScores(*names, mean["value"], *ends, lost or "")
         except (KeyError, TypeError, ValueError, UsageError):  # of a form that this waybench does not know
             continue

@@ -58,7 +58,8 @@ class Comparison:
         adjusted: The p value after Holm's procedure over the family.
         family_size: Number of comparisons in the family.
         bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
-            score for the first group and the best for the second, and the other way round. Empty without lost items.
+            score for the first group and the best for the second, and the other way round; lost attempts at an item
+            likewise. Empty where nothing is lost.
     """
 
     varies: str
@@ -200,6 +201,7 @@ class Comparison:
     def under_bounds(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
 
+        Items of which some attempts are lost have the score that they would have with the worst or the best of these.
         Items with an attempt that does not replay have the worst possible score in both.
 
         The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
@@ -208,7 +210,10 @@ class Comparison:
         common = self.common
         lost = (self.first.missing & common, self.second.missing & common)
         doubtful = (self.first.unconfirmed & common, self.second.unconfirmed & common)
-        if not any((*lost, *doubtful)):
+        partly = [
+            {key: ends for key, ends in side.incomplete.items() if key in common} for side in (self.first, self.second)
+        ]
+        if not any((*lost, *doubtful, *partly)):
             return ()
         scores = [side.values[key] for side in (self.first, self.second) for key in self.keys]
         low = min(scores) if self.metric.low is None else self.metric.low
@@ -218,8 +223,18 @@ class Comparison:
         found: list[Verdict] = []
         for values in ((worst, best), (best, worst)):
             sides = [
-                replace(side, values={**side.values, **dict.fromkeys(keys, value), **dict.fromkeys(unproven, worst)})
-                for side, keys, unproven, value in zip((self.first, self.second), lost, doubtful, values, strict=True)
+                replace(
+                    side,
+                    values={
+                        **side.values,
+                        **{key: ends[0 if value == low else 1] for key, ends in incomplete.items()},
+                        **dict.fromkeys(keys, value),
+                        **dict.fromkeys(unproven, worst),
+                    },
+                )
+                for side, incomplete, keys, unproven, value in zip(
+                    (self.first, self.second), partly, lost, doubtful, values, strict=True
+                )
             ]
             made = compare(sides[0], sides[1], self.varies, metric=self.metric)
             if made is not None:

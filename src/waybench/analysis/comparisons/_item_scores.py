@@ -6,11 +6,12 @@ from typing import Any
 
 from waybench.analysis.comparisons._failures import failure, failure_kinds
 from waybench.analysis.comparisons._groups import ComparisonKey, comparison_key
-from waybench.analysis.estimates import measure
+from waybench.analysis.estimates import Items, lost_rows, measure
 from waybench.analysis.formatting import one_line
 from waybench.analysis.results import (
     LONGEST,
     UNCONFIRMED,
+    UNFINISHED,
     Group,
     ItemKey,
     Row,
@@ -52,6 +53,7 @@ class ItemScores:
         inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
         values: What a single attempt gives on average, by item.
         missing: Items of which all attempts ended in infrastructure errors.
+        incomplete: What the value can be at the items of which some attempts have no result, the least one first.
         unconfirmed: Items with an attempt that does not replay, whose record may have been changed.
         undefined: Items that were tried and have no value, as where no answer could be read.
         failures: The kinds of failure of the attempts that failed, by item.
@@ -73,6 +75,7 @@ class ItemScores:
     inferred: bool = False
     values: Mapping[ItemKey, float]
     missing: frozenset[ItemKey] = frozenset()
+    incomplete: Mapping[ItemKey, tuple[float, float]] = field(default_factory=dict[ItemKey, tuple[float, float]])
     unconfirmed: frozenset[ItemKey] = frozenset()
     undefined: frozenset[ItemKey] = frozenset()
     failures: Mapping[ItemKey, Sequence[FailureKind]] = field(default_factory=dict[ItemKey, Sequence[FailureKind]])
@@ -144,7 +147,8 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     Raises:
         UsageError: If no environment has a needed metric, or a single item has no value of it.
     """
-    by_group = grouped((row for row in all_rows if row.exclusion_reason in ("", UNCONFIRMED)), lambda row: row.group)
+    possible = ("", UNCONFIRMED, UNFINISHED)
+    by_group = grouped((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
     found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
     if by_group and needed and not found:
         envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
@@ -164,7 +168,7 @@ def headline_scores(all_rows: Iterable[Row]) -> list[ItemScores]:
 
 def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
     env = registry.load(group.env)
-    some = [row for row in all_of_it if not row.exclusion_reason]
+    some = [row for row in all_of_it if row.exclusion_reason in ("", UNFINISHED)]
     if not some:
         return None
     items = at_items(some)
@@ -172,14 +176,19 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
     metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.metrics, name)
     if metric is None:
         return None
-    if metric.per is not None:
-        values = _whole(metric, items)
-    elif metric is _SOLVED:
-        values = item_values(items, env.metrics[0], lambda row: float(row.end == End.SOLVED))
-    elif judged.metric is metric:
-        values = item_values(items, env.metrics[0], judged.value)
-    else:
-        values = item_values(items, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
+
+    def values_at(tried: Items) -> Mapping[ItemKey, float]:
+        if metric.per is not None:
+            return _whole(metric, tried)
+        if metric is _SOLVED:
+            return item_values(tried, env.metrics[0], lambda row: float(row.end == End.SOLVED))
+        if judged.metric is metric:
+            return item_values(tried, env.metrics[0], judged.value)
+        return item_values(tried, env.metrics[0], lambda row: row.metrics[metric.name])
+
+    values = values_at(items)
+    lost = None if judged.series else lost_rows(some, [over(one, some) for one in env.metrics], best_of=env.best_of)
+    filled = [] if lost is None else [values_at(tried) for tried in lost.filled]
     metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = comparison_key(group)
@@ -198,7 +207,8 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         metric=metric,
         values=values,
         missing=frozenset({key_of(row) for row in some} - items.keys()),
-        unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason),
+        incomplete=_incomplete(items, filled, {key_of(row) for row in some if not row.is_included}),
+        unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
         undefined=frozenset(items.keys() - values.keys()),
         failures=kinds,
         failure_kinds=failure_kinds(group.env),
@@ -207,6 +217,14 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         logs=frozenset(row.log for row in some),
         group=group,
     )
+
+
+def _incomplete(
+    items: Items, filled: Sequence[Mapping[ItemKey, float]], lost: set[ItemKey]
+) -> Mapping[ItemKey, tuple[float, float]]:
+    """Return what the values can be at items that were tried and lack the results of other attempts."""
+    known = {key: [values[key] for values in filled if key in values] for key in items if key in lost}
+    return {key: (min(values), max(values)) for key, values in known.items() if len(values) > 1}
 
 
 def _named(metrics: Iterable[Metric], name: str) -> Metric | None:

@@ -87,10 +87,14 @@ class _RecordedQuestion:
 
 def _over_readable(metric: Metric) -> Metric:
     """Return a metric over readable answers only, as MANGO publishes it (section B.2)."""
+
+    def of(record: EpisodeRecord) -> float | None:
+        return metric.of(record) if is_parsed(record) else None
+
     return replace(
         metric,
         name=f"mango_{metric.name}",
-        of=lambda record: metric.of(record) if is_parsed(record) else None,
+        of=of,
         title=f"{metric.title} (MANGO)",
         per=None if metric.per is None else _is_readable_and_answerable,
         doc=f"{metric.name} over readable answers only, which is what the paper publishes (section B.2).",
