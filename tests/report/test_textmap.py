@@ -112,7 +112,8 @@ def test_a_model_with_more_unreadable_answers_is_not_ranked_above_one_that_solve
         left_out = total.metrics["mango_left_out"]
         assert left_out.value * left_out.n == pytest.approx(total.outcomes["unparsed"] * total.replies)
         assert total.metrics["mango_success"].n == total.items - round(left_out.value * left_out.n)
-    ((found,), _) = compare_sides(*([one] for one in item_scores(rows(episodes))))
+    first, second = item_scores(rows(episodes))
+    ((found,), _) = compare_sides([first], [second])
     assert found.difference.value == pytest.approx(a.best.value - b.best.value)
 
 

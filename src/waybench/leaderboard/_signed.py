@@ -95,6 +95,7 @@ def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
             lacks = mean.get("lost")  # verdicts of earlier versions of waybench do not have it
             lost = lacks and lost_text(LostAttempts(**lacks), show=lambda value: f"{value:.3f}")
             names = str(group["model"]), str(group["task"]), env, version, metric
-            yield SignedScores(*names, mean["value"], *ends, lost or "")
+            low, high = ends
+            yield SignedScores(*names, mean["value"], low, high, lost or "")
         except (KeyError, TypeError, ValueError, UsageError):  # of a form that this waybench does not know
             continue

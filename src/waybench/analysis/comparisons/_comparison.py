@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from waybench.analysis.comparisons._item_scores import ItemScores
 from waybench.analysis.results import Group, ItemKey, count_items, grouped
-from waybench.core import FailureKind, FirstError, Json, Metric
+from waybench.core import FailureKind, FirstError, Json, Metric, Range
 from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 
 MARGIN = 0.05  # of ties, as a share of the metric's range
@@ -227,7 +227,7 @@ class Comparison:
                     side,
                     values={
                         **side.values,
-                        **{key: ends[0 if value == low else 1] for key, ends in incomplete.items()},
+                        **{key: _end(ends, value == low, value) for key, ends in incomplete.items()},
                         **dict.fromkeys(keys, value),
                         **dict.fromkeys(unproven, worst),
                     },
@@ -246,6 +246,11 @@ class Comparison:
     @property
     def _values(self) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
         return _paired(self.first, self.second, self.keys, self.metric)
+
+
+def _end(ends: Range, is_low: bool, otherwise: float) -> float:
+    end = ends[0 if is_low else 1]
+    return otherwise if end is None else end
 
 
 def compare(

@@ -1,12 +1,12 @@
 """The scores of one group at one test, item by item: of our episodes, or of the logs of any task."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from waybench.analysis.comparisons._failures import failure, failure_kinds
 from waybench.analysis.comparisons._groups import ComparisonKey, comparison_key
-from waybench.analysis.estimates import Items, lost_rows, measure
+from waybench.analysis.estimates import Items, LostRows, lost_rows, measure
 from waybench.analysis.formatting import one_line
 from waybench.analysis.results import (
     LONGEST,
@@ -30,11 +30,13 @@ from waybench.core import (
     FirstError,
     Json,
     Metric,
+    Range,
     UsageError,
     unknown,
 )
 from waybench.envs import registry
 
+ItemValues = Mapping[ItemKey, float]
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics
 
 
@@ -53,7 +55,8 @@ class ItemScores:
         inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
         values: What a single attempt gives on average, by item.
         missing: Items of which all attempts ended in infrastructure errors.
-        incomplete: What the value can be at the items of which some attempts have no result, the least one first.
+        incomplete: What the value can be at the items of which some attempts have no result, the least one first; None
+            where there is no least or no greatest one.
         unconfirmed: Items with an attempt that does not replay, whose record may have been changed.
         undefined: Items that were tried and have no value, as where no answer could be read.
         failures: The kinds of failure of the attempts that failed, by item.
@@ -75,7 +78,7 @@ class ItemScores:
     inferred: bool = False
     values: Mapping[ItemKey, float]
     missing: frozenset[ItemKey] = frozenset()
-    incomplete: Mapping[ItemKey, tuple[float, float]] = field(default_factory=dict[ItemKey, tuple[float, float]])
+    incomplete: Mapping[ItemKey, Range] = field(default_factory=dict[ItemKey, Range])
     unconfirmed: frozenset[ItemKey] = frozenset()
     undefined: frozenset[ItemKey] = frozenset()
     failures: Mapping[ItemKey, Sequence[FailureKind]] = field(default_factory=dict[ItemKey, Sequence[FailureKind]])
@@ -177,7 +180,7 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
     if metric is None:
         return None
 
-    def values_at(tried: Items) -> Mapping[ItemKey, float]:
+    def values_at(tried: Items) -> ItemValues:
         if metric.per is not None:
             return _whole(metric, tried)
         if metric is _SOLVED:
@@ -188,7 +191,7 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
 
     values = values_at(items)
     lost = None if judged.series else lost_rows(some, [over(one, some) for one in env.metrics], best_of=env.best_of)
-    filled = [] if lost is None else [values_at(tried) for tried in lost.filled]
+    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, some, lost, metric, values_at)
     metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = comparison_key(group)
@@ -207,7 +210,7 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         metric=metric,
         values=values,
         missing=frozenset({key_of(row) for row in some} - items.keys()),
-        incomplete=_incomplete(items, filled, {key_of(row) for row in some if not row.is_included}),
+        incomplete=incomplete,
         unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
         undefined=frozenset(items.keys() - values.keys()),
         failures=kinds,
@@ -220,11 +223,18 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
 
 
 def _incomplete(
-    items: Items, filled: Sequence[Mapping[ItemKey, float]], lost: set[ItemKey]
-) -> Mapping[ItemKey, tuple[float, float]]:
+    items: Items, rows: Iterable[Row], lost: LostRows, metric: Metric, values_at: Callable[[Items], ItemValues]
+) -> Mapping[ItemKey, Range]:
     """Return what the values can be at items that were tried and lack the results of other attempts."""
-    known = {key: [values[key] for values in filled if key in values] for key in items if key in lost}
-    return {key: (min(values), max(values)) for key, values in known.items() if len(values) > 1}
+    lacking = {key_of(row) for row in rows if not row.is_included} & items.keys()
+    filled = [values_at(tried) for tried in lost.filled] if lacking else []
+    open_low, open_high = (metric.name in names for names in lost.unbounded)
+    found: dict[ItemKey, Range] = {}
+    for key in lacking:
+        values = [values[key] for values in filled if key in values]
+        if values:
+            found[key] = None if open_low else min(values), None if open_high else max(values)
+    return found
 
 
 def _named(metrics: Iterable[Metric], name: str) -> Metric | None:
