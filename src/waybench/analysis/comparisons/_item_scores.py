@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from waybench.analysis.comparisons._failures import failure, failure_kinds
 from waybench.analysis.comparisons._groups import ComparisonKey, comparison_key
-from waybench.analysis.estimates import Items, LostRows, lost_rows, measure
+from waybench.analysis.estimates import Items, LostRows, Measure, lost_rows, measure
 from waybench.analysis.formatting import one_line
 from waybench.analysis.results import (
     LONGEST,
@@ -25,6 +26,7 @@ from waybench.analysis.results import (
 from waybench.core import (
     GENERAL_FAILURES,
     End,
+    Environment,
     EpisodeRecord,
     FailureKind,
     FirstError,
@@ -180,18 +182,10 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
     if metric is None:
         return None
 
-    def values_at(tried: Items) -> ItemValues:
-        if metric.per is not None:
-            return _whole(metric, tried)
-        if metric is _SOLVED:
-            return item_values(tried, env.metrics[0], lambda row: float(row.end == End.SOLVED))
-        if judged.metric is metric:
-            return item_values(tried, env.metrics[0], judged.value)
-        return item_values(tried, env.metrics[0], lambda row: row.metrics[metric.name])
-
-    values = values_at(items)
+    values_of_metric = partial(_item_values, env, judged, metric)
+    values = values_of_metric(items)
     lost = None if judged.series else lost_rows(some, [over(one, some) for one in env.metrics], best_of=env.best_of)
-    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, some, lost, metric, values_at)
+    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, some, lost, metric, values_of_metric)
     metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = comparison_key(group)
@@ -220,6 +214,17 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         logs=frozenset(row.log for row in some),
         group=group,
     )
+
+
+def _item_values(env: Environment[Any, Any, Any], judged: Measure, metric: Metric, items: Items) -> ItemValues:
+    """Return the values of a metric, of `_SOLVED`, or of what an environment is judged by, at some items."""
+    if metric.per is not None:
+        return _whole(metric, items)
+    if metric is _SOLVED:
+        return item_values(items, env.metrics[0], lambda row: float(row.end == End.SOLVED))
+    if judged.metric is metric:
+        return item_values(items, env.metrics[0], judged.value)
+    return item_values(items, env.metrics[0], lambda row: row.metrics[metric.name])
 
 
 def _incomplete(
