@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.analysis.formatting import lost_text
+from waybench.analysis.formatting import stored_lost_text
 from waybench.core import UsageError, check_json
 from waybench.envs import registry
-from waybench.stats import LostAttempts
 from waybench.submission import check_signature
 
 _MOST_BYTES = 64 << 20
@@ -92,10 +91,9 @@ def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
             if version == registry.load(env).version:
                 continue
             ends = (None if mean[end] is None else float(mean[end]) for end in ("low", "high"))
-            lacks = mean.get("lost")  # verdicts of earlier versions of waybench do not have it
-            lost = lacks and lost_text(LostAttempts(**lacks), show=lambda value: f"{value:.3f}")
+            lost = stored_lost_text(mean.get("lost"))  # verdicts of earlier versions of waybench do not have it
             names = str(group["model"]), str(group["task"]), env, version, metric
             low, high = ends
-            yield SignedScores(*names, mean["value"], low, high, lost or "")
+            yield SignedScores(*names, mean["value"], low, high, lost)
         except (KeyError, TypeError, ValueError, UsageError):  # of a form that this waybench does not know
             continue

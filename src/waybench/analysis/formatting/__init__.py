@@ -9,6 +9,7 @@ from waybench.analysis.formatting._numbers import (
     change_text,
     lost_text,
     mean_text,
+    stored_lost_text,
     too_few_note,
     too_few_text,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "lost_text",
     "mean_text",
     "one_line",
+    "stored_lost_text",
     "too_few_note",
     "too_few_text",
     "visible",

@@ -1,7 +1,7 @@
 """How a metric's numbers are written: in a terminal as on a page."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from waybench.core import Aggregate, Metric
 
@@ -64,6 +64,13 @@ def lost_text(
         return ""
     bounds = bounds_text(lost, show or (lambda value: mean_text(value, metric)))
     return f"n = {lost.counted:,} of {lost.planned:,}; {bounds}"
+
+
+def stored_lost_text(lost: Mapping[str, Any] | None) -> str:
+    """Return the same of lost attempts in a JSON file, with three decimals; "" if it has none."""
+    from waybench.stats import LostAttempts
+
+    return lost_text(LostAttempts(**lost), show=lambda value: f"{value:.3f}") if lost else ""
 
 
 def change_text(value: float, metric: Metric | None = None) -> str:
