@@ -17,7 +17,7 @@ from waybench.analysis.estimates import summary_table, text_table
 from waybench.analysis.results import Cluster
 from waybench.core import End, play_out, policy
 from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
-from waybench.stats import Mean, clustered_mean, jackknifed
+from waybench.stats import LostAttempts, Mean, clustered_mean, jackknifed
 
 CRAFTER = waybench.load("crafter/survival")
 (AGGREGATE,) = CRAFTER.aggregates
@@ -126,8 +126,12 @@ def test_attempts_at_an_item_are_averaged_first() -> None:
 
 def test_infrastructure_errors_are_in_no_denominator() -> None:
     whole = [world(0, ALL), world(1, HALF), world(2, set())]
-    assert score([*whole, lost(world(3, set())), lost(world(1, set(), 2))]) == score(whole)
+    found = score([*whole, lost(world(3, set())), lost(world(1, set(), 2))])
+    assert replace(found, lost=None) == score(whole)
     assert only([lost(world(0, set())), lost(world(1, set()))]).aggregates == {}
+    # At best, one more world with all achievements, and at another one half of the achievements in one of two attempts.
+    failures, solved = (score([*whole, world(3, done), world(1, done, 2)]) for done in (set[str](), ALL))
+    assert found.lost == LostAttempts(2, 5, failures.value, solved.value)
 
 
 def test_an_item_without_one_of_the_metrics_is_left_out() -> None:
@@ -234,7 +238,7 @@ def test_table() -> None:
     )
     assert table.startswith("Crafter (SmartPlay)     1\n")
     gone = text_table(by_level([lost(row) for row in some]))
-    assert [line.split()[-1] for line in gone.split("\n\n")[1].splitlines()[2:]] == ["n/a", "n/a"]
+    assert [line.split()[-1] for line in gone.split("\n\n")[1].splitlines()[2:]] == ["n/a*", "n/a*"]
 
 
 def test_as_json() -> None:

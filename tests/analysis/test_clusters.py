@@ -90,28 +90,35 @@ def test_maps_of_one_name_in_other_sets_and_levels_are_others() -> None:
     }
 
 
-def test_what_was_not_read_is_in_no_average_of_the_paper() -> None:
+def test_what_was_not_read_is_a_failure_and_in_no_average_of_the_paper() -> None:
     found = only(answered(lambda question: "oracle" if question.map.name == "large" else "", MAPS, protocol="paper"))
-    assert (found.metrics["success"].n, found.macro["success"].clusters) == (30, 1)
-    assert only(answered("null", MAPS)).macro.keys().isdisjoint({"success", "success_easy", "spl"})
+    assert (found.metrics["mango_success"].n, found.macro["mango_success"].clusters) == (30, 1)
+    assert (found.metrics["success"].n, found.macro["success"].clusters) == (found.items, len(MAPS))
+    silent = only(answered("null", MAPS))
+    assert silent.macro.keys().isdisjoint({"mango_success", "mango_success_easy", "mango_spl"})
+    assert {silent.macro[name].value for name in ("success", "success_easy", "spl")} == {0}
     assert only(answered("null", MAPS)).macro["parsed"].value == 0
 
 
-def test_an_attempt_that_was_not_read_is_in_no_average_of_the_paper() -> None:
-    """Of three attempts at each question two cannot be read: the rate is that of the one that can."""
+def test_an_attempt_that_was_not_read_is_a_failure_and_in_no_average_of_the_paper() -> None:
+    """Of three attempts at each question two cannot be read: the paper's rate is that of the one that can."""
     attempts = [
         replace(episode, record=replace(episode.record, attempt=attempt), model="m")
         for attempt, player in enumerate(("null", "oracle", "null"), start=1)
         for episode in answered(player, MAPS, protocol="paper")
     ]
     found = only(attempts)
-    assert (found.metrics["success"].value, found.macro["success"].value, found.metrics["parsed"].value) == (
-        1,
-        1,
-        pytest.approx(1 / 3),
+    assert (found.metrics["mango_success"].value, found.macro["mango_success"].value) == (1, 1)
+    assert (found.metrics["mango_left_out"].value, found.metrics["mango_left_out"].n) == (
+        pytest.approx(2 / 3),
+        found.items,
     )
+    for name in ("success", "parsed"):
+        assert (found.metrics[name].value, found.macro[name].value) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     (compared,) = item_scores(rows(attempts))
-    assert set(compared.values.values()) == {1}
+    assert list(compared.values.values()) == [pytest.approx(1 / 3)] * len(compared.values)
+    (published,) = item_scores(rows(attempts), "mango_success")
+    assert set(published.values.values()) == {1}
 
 
 def test_instances_without_clusters_are_their_own() -> None:

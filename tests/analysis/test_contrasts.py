@@ -378,17 +378,17 @@ def test_real_episodes() -> None:
     assert told["schema"] == 1
 
 
-def test_questions_about_maps_are_clustered_and_unread_answers_left_out() -> None:
+def test_questions_about_maps_are_clustered_and_unread_answers_are_failures() -> None:
     maps = [corridor(f"m{places}", places) for places in (3, 4, 5)]
     first = item_scores(rows(answered("oracle", maps, model="a")))
     second = item_scores(
         rows(answered(lambda q: "oracle" if "room 0" in (q.source, q.target) else "", maps, model="b"))
     )
     (found,), _ = compare_sides(first, second)
-    # In `paper` an answer that cannot be read has no value.
-    assert (found.difference.n, found.difference.clusters) == (2 * (2 + 3 + 4), 3)
-    assert len(found.second.undefined) == 2 * (1 + 3 + 6)
-    assert found.difference.value == 0
+    read, unread = 2 * (2 + 3 + 4), 2 * (1 + 3 + 6)
+    assert (found.difference.n, found.difference.clusters) == (read + unread, 3)
+    assert not found.second.undefined
+    assert found.difference.value == pytest.approx(unread / (read + unread))
 
 
 def test_other_metrics() -> None:

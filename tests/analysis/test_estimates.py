@@ -62,12 +62,13 @@ def test_infrastructure_errors_are_in_no_denominator() -> None:
     found, without = only([*good, lost, *all_lost]), only(good)
     assert (found.errors, found.missing, found.incomplete) == (4, 1, 1)
     assert (found.items, found.attempts) == (2, 3)
-    assert (found.best, found.mean, found.metrics, found.outcomes) == (
-        without.best,
-        without.mean,
-        without.metrics,
-        without.outcomes,
-    )
+    assert found.best and found.best.lost == found.lost
+    assert replace(found.best, lost=None) == without.best
+    assert found.mean and replace(found.mean, lost=None) == without.mean
+    assert {name: replace(mean, lost=None) for name, mean in found.metrics.items()} == without.metrics
+    assert found.outcomes == without.outcomes
+    assert found.lost and (found.planned, found.lost.lost, found.lost.counted) == (7, 4, 3)
+    assert without.lost is None and without.planned == 3
 
 
 def test_a_level_of_errors_only_is_unknown_and_not_zero() -> None:
@@ -144,7 +145,8 @@ def test_what_does_not_replay_is_no_episode() -> None:
     assert [row.exclusion_reason for row in made] == ["", "does not replay", ""]
     (found,) = by_level(made)
     assert (found.aside, found.unconfirmed, found.attempts) == (1, 1, 2)
-    assert found.best == only([episodes[0], episodes[2]]).best
+    assert found.best and replace(found.best, lost=None) == only([episodes[0], episodes[2]]).best
+    assert found.lost and (found.lost.lost, found.lost.planned) == (1, 3)
     # Neither does it stand in for the same attempt that does.
     assert [row.exclusion_reason for row in all_but([*scores([[2]]), *scores([[0]])], 1)] == ["", "does not replay"]
     # Nor is anything of it measured, for anything may stand in it.

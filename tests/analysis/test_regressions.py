@@ -71,7 +71,7 @@ def test_scores_of_names() -> None:
 
 
 def test_slopes_are_those_of_the_normal_equations() -> None:
-    hard = table()["success_hard"]
+    hard = table()["mango_success_hard"]
     assert hard.clusters == len(MAPS)
     found = {slope.variable: slope for slope in hard.slopes}
     assert list(found) == [
@@ -98,14 +98,14 @@ def test_slopes_are_those_of_the_normal_equations() -> None:
 
 
 def test_a_line_that_is_none_says_why() -> None:
-    few = table(maps=MAPS[:4])["success_hard"]
+    few = table(maps=MAPS[:4])["mango_success_hard"]
     assert few.clusters == 4
     assert {slope.why for slope in few.slopes} == {"fewer than 5"}
     assert {slope.beta for slope in few.slopes} == {None}
-    assert {slope.why for slope in table("oracle")["success_hard"].slopes} == {"the score is the same for all"}
-    alike = table(maps=[corridor(f"m{number}", 4) for number in range(6)])["success_hard"]
+    assert {slope.why for slope in table("oracle")["mango_success_hard"].slopes} == {"the score is the same for all"}
+    alike = table(maps=[corridor(f"m{number}", 4) for number in range(6)])["mango_success_hard"]
     assert {slope.why for slope in alike.slopes} == {"the variable is the same for all"}
-    nothing = table("null")["success_hard"]
+    nothing = table("null")["mango_success_hard"]
     assert (nothing.clusters, {slope.clusters for slope in nothing.slopes}) == (0, {0})
     assert json.dumps([nothing.to_json(), few.to_json()], allow_nan=False)
 
@@ -118,7 +118,7 @@ def test_line_by_hand() -> None:
 
 
 def test_each_map_is_one_observation_whatever_its_number_of_questions() -> None:
-    found = table()["success_easy"]
+    found = table()["mango_success_easy"]
     assert {slope.clusters for slope in found.slopes} == {len(MAPS)}
     assert found.slopes[0].p is not None
 

@@ -57,8 +57,11 @@ def test_infrastructure_errors_are_named() -> None:
     episodes = played("oracle", levels=(5,), attempts=1, model="m")
     episodes[0] = replace(episodes[0], record=failed(episodes[0].record))
     lines = table(episodes)
-    assert cells(lines, "m")["n"] == "2*"
-    assert "* m at alicia: of 3 items 1 missing: infrastructure errors, or the run was interrupted" in lines
+    assert cells(lines, "m")["n"] == "2 of 3*"
+    assert cells(lines, "m")["score [95 %]"] == "100.0 (66.7 to 100.0)"
+    assert cells(lines, "m")["solved"] == "100 % (67 to 100)"
+    assert "* m at alicia: 1 of 3 attempts without a result (1 infrastructure error)" in lines
+    assert any(line.startswith("(a to b): the score if all attempts without a result were failures") for line in lines)
 
 
 def test_names_that_do_not_fit_lose_the_provider_before_a_part_of_the_name() -> None:

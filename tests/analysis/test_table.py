@@ -1,7 +1,7 @@
 from tests.analysis.episodes import detour, failed, item, logged, played
 from waybench.analysis import estimate, rows
 from waybench.analysis.estimates import text_table
-from waybench.analysis.formatting import one_line, visible
+from waybench.analysis.formatting import LOST, one_line, visible
 from waybench.analysis.results import labels
 
 NAMES = "waybench/null", "waybench/oracle"
@@ -22,12 +22,11 @@ def test_table_is_aligned_with_models_before_embedded_players() -> None:
 def test_what_errors_took_is_marked() -> None:
     lost = [logged(failed(detour(item(7), 2)))]
     some = [logged(detour(item(5), 0)), logged(failed(detour(item(5, 1), 2)))]
-    *_, last, blank, legend, more = text_table(estimate([*lost, *some])).splitlines()
-    assert last.split() == ["vendor/model", "100.0*", "n/a"]
-    assert (blank, legend) == ("", "* infrastructure errors: some items are missing or have fewer attempts")
-    assert more == (
-        "  vendor/model, 5: 1 of 2 items missing; the score is between 50.0 and 100.0, whatever their results"
-    )
+    *_, last, blank, legend, five, seven = text_table(estimate([*lost, *some])).splitlines()
+    assert last.split() == ["vendor/model", "100.0*", "n/a*"]
+    assert (blank, legend) == ("", f"* {LOST}")
+    assert five == "  vendor/model, 5: n = 1 of 2; 50.0 to 100.0"
+    assert seven == "  vendor/model, 7: n = 0 of 1; 0.0 to 100.0"
 
 
 def test_a_wide_table_goes_on_below() -> None:
@@ -35,7 +34,7 @@ def test_a_wide_table_goes_on_below() -> None:
     episodes = [*played("oracle", levels, mazes=1), *played("null", (5,), mazes=1, model="vendor/*")]
     whole = text_table(estimate(episodes))
     assert text_table(estimate(episodes), max(map(len, whole.splitlines()))) == whole
-    assert "fewer attempts" not in whole
+    assert "n = " not in whole
     blocks = text_table(estimate(episodes), 45).split("\n\n")
     assert [[int(level) for level in block.splitlines()[0].split()[2:]] for block in blocks] == [levels[:3], levels[3:]]
     assert max(len(line) for block in blocks for line in block.splitlines()) <= 45

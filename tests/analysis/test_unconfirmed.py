@@ -42,9 +42,10 @@ def test_they_are_excluded_and_the_worst_in_the_bounds() -> None:
     assert total.best is not None and total.best.value == 100
     assert total.bounds == (75.0, 75.0)
     text = summary_table(found)
-    assert f" {COUNT - 3}! " in text
+    assert f" {COUNT - 3} of {COUNT}*! " in text
+    assert "100.0 (75.0 to 75.0)" in text
     assert "! changed at alicia: excluded 3 episodes that new simulation does not confirm; with the worst score" in text
-    assert text.rstrip().count("75.0") == 1
+    assert "* changed at alicia: 3 of 12 attempts without a result (3 excluded)" in text
 
 
 def test_without_simulation_a_forged_record_would_count() -> None:

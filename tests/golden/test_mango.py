@@ -332,14 +332,19 @@ def test_stored_replies_are_scored_by_the_name_of_the_game(compared: Compared, m
             differences[Difference.OWN_QUESTIONS] += 1
         expected = record["expected_success_paper"]
         tie = not isinstance(case.answer, Invalid) and tied(case, case.answer)
-        if record["task"] == "rf" and found["success"] is not None and (expected is None or tie):
+        if record["task"] == "rf" and found["mango_success"] is not None and (expected is None or tie):
             differences[Difference.FIXED_TIES] += 1
             continue
-        assert found["success"] == (None if expected is None else pytest.approx(expected, rel=0, abs=1e-12))
-        if found["success"] is not None and case.scored:
+        assert found["mango_success"] == (None if expected is None else pytest.approx(expected, rel=0, abs=1e-12))
+        assert found["mango_left_out"] == (not record["parse_ok"])
+        if found["mango_success"] is None:
+            assert found["success"] == (None if record["parse_ok"] else 0)
+        else:
+            assert found["success"] == found["mango_success"]
+        if found["mango_success"] is not None and case.scored:
             weight = record["expected_spl_weight"]
-            assert found["spl"] == pytest.approx(found["success"] * weight, rel=0, abs=1e-12)
-            assert found["reasoning"] == reasoning(case.map, case.ask, case.answer, PAPER)
+            assert found["mango_spl"] == pytest.approx(found["success"] * weight, rel=0, abs=1e-12)
+            assert found["mango_reasoning"] == reasoning(case.map, case.ask, case.answer, PAPER)
         count += 1
     compared("mango", "scored lines", count)
     note("scored lines", differences, compared)

@@ -71,10 +71,11 @@ def test_each_item_has_the_best_attempt_and_its_page(tmp_path: Path) -> None:
 
 def test_differences_are_of_the_items_at_which_both_have_a_score(tmp_path: Path) -> None:
     maps = [corridor(f"m{places}", places) for places in (3, 4, 5, 6)]
-    # In the paper's protocol an answer that cannot be read has no score.
+    # An attempt that an infrastructure error ended has no score.
+    mixed = answered(lambda question: "random" if easy(question) else "null", maps, model="b")
     episodes = [
         *answered("oracle", maps, model="a"),
-        *answered(lambda question: "random" if easy(question) else "null", maps, model="b"),
+        *(one if one.record.turns[0].reply else replace(one, record=failed(one.record)) for one in mixed),
     ]
     told = compared(tmp_path, episodes)
     scores = by_model(told, "scores")

@@ -120,11 +120,11 @@ def test_what_is_missing_is_marked(tmp_path: Path) -> None:
     assert shown["a/far"].startswith("100.0 (")
     assert shown["b/near"].endswith("†")  # of a ladder of three steps it has climbed one
     assert shown["b/near"].startswith("33.3 (")
-    assert shown["c/broken"] == "n/a"
+    assert shown["c/broken"] == "n/a (n = 0 of 1; 0.0 to 100.0) *"
     assert shown["d/half"].endswith("*‡")  # it was not asked to go further
     assert "†: stopped at a level" in text
     assert "n/a: infrastructure errors only" in text
-    assert "\\*: some attempts were lost to infrastructure errors" in text
+    assert "\\*: n = … of …: some attempts have no result" in text
 
 
 def test_settings_are_rows_of_their_own(tmp_path: Path) -> None:

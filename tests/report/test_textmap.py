@@ -13,8 +13,9 @@ from tests.analysis.episodes import failed, variables
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import site
 from waybench.analysis import LoggedEpisode, estimate, overall, rows
-from waybench.analysis.comparisons import pairs
-from waybench.analysis.estimates import regressions, text_table
+from waybench.analysis.comparisons import compare_sides, item_scores, pairs
+from waybench.analysis.estimates import matrix, ranked, regressions, text_table
+from waybench.analysis.results import Anchors
 from waybench.core import Usage, play_out, policy
 from waybench.envs.textmap import MapQuestion, PlaceMap
 from waybench.reporting import write_report
@@ -49,17 +50,17 @@ def test_routes_and_destinations_stand_side_by_side(tmp_path: Path) -> None:
     home = site(tmp_path, episodes).family
     table = home.table("Routes and destinations, all questions.")
     assert table[0] == ["Model", "route", "destination"]
-    assert (
-        table[1]
-        == [f"{name} ↑" for name in ("Success", "Success, easy", "Success, hard", "SPL", "Reasoning", "Parsed")] * 2
-    )
+    names = ("Success ↑", "Success, easy ↑", "Success, hard ↑", "Success (MANGO) ↑", "Left out (MANGO) ↓")
+    assert table[1] == [*names, "SPL ↑", "Reasoning ↑", "Parsed ↑"] * 2
     totals = {(e.group.model, e.group.env): e for e in overall(rows(episodes))}
     mean = totals["vendor/a", "textmap/route"].metrics["success_hard"]
     assert table[2][3] == f"{mean.value:.3f} {mean.low:.3f} – {mean.high:.3f}"
     floors = {row[0]: row[1:] for row in table[4:]}
     assert set(floors) == {f"waybench/ {name}" for name in REFERENCES}
     assert floors["waybench/ oracle"][0].startswith("1.000")
-    assert [cell.split()[0] for cell in floors["waybench/ null"]] == [*"–––––", "0.000"] * 2
+    assert [cell.split()[0] for cell in floors["waybench/ null"]] == [
+        *("0.000", "0.000", "0.000", "–", "1.000", "0.000", "0.000", "0.000")
+    ] * 2
     assert "95 % interval over maps" in home.text
 
 
@@ -76,21 +77,44 @@ def test_averages_over_maps(tmp_path: Path) -> None:
     assert totals["metrics"]["success"]["clusters"] == 6
 
 
-def test_nothing_that_could_be_read_is_no_infrastructure_error(tmp_path: Path) -> None:
-    episodes = answered("null", MAPS, model="vendor/mute")
+@pytest.mark.parametrize("protocol", ["paper", "sound"])
+def test_nothing_that_could_be_read_is_a_failure_and_no_infrastructure_error(tmp_path: Path, protocol: str) -> None:
+    episodes = answered("null", MAPS, model="vendor/mute", protocol=protocol)
     made = site(tmp_path, episodes)
     for shown in (made.family, made.task, made.result):
-        assert "only readable answers count" in shown.text
         assert not re.search(r"missing or have fewer attempts", shown.text)
+    assert "only the numbers marked (MANGO) leave it out" in made.family.text
     table = text_table(estimate(episodes), totals=overall(rows(episodes)))
-    assert [line.split() for line in table.splitlines() if "mute" in line] == [["vendor/mute", "–", "–", "–"]]
-    assert "n/a" not in table
-    assert table.splitlines()[-1].endswith("(not an infrastructure error)")
+    assert [line.split() for line in table.splitlines() if "mute" in line] == [
+        ["vendor/mute", "0.000", "0.000", "0.000"]
+    ]
     lost = [replace(episode, record=failed(episode.record)) for episode in episodes]
     assert "n/a" in text_table(estimate(lost))
-    assert "not an infrastructure error" not in text_table(estimate(lost))
-    sound = answered("null", MAPS, model="vendor/mute", protocol="sound")
-    assert "0.000" in text_table(estimate(sound))
+
+
+def test_a_model_with_more_unreadable_answers_is_not_ranked_above_one_that_solves_more() -> None:
+    """Two models that answer as the oracle does, but for 28 % and 18 % of unreadable and some wrong answers."""
+    kinds = {"vendor/a": (("", 7), ("constant", 2)), "vendor/b": (("", 4), ("constant", 4))}
+    episodes: list[LoggedEpisode] = []
+    for model, spoilt in kinds.items():
+        said = [name for name, count in spoilt for _ in range(count)]
+        players = iter([*said, *["oracle"] * 1000])
+        episodes += answered(lambda question, players=players: next(players), MAPS, model=model, most=4)
+    totals = {total.group.model: total for total in overall(rows(episodes))}
+    a, b = totals["vendor/a"], totals["vendor/b"]
+    assert a.outcomes["unparsed"] > b.outcomes["unparsed"]
+    assert a.metrics["mango_success"].value > b.metrics["mango_success"].value, "the paper's number"
+    assert a.best and b.best and a.best.value < b.best.value
+    assert next(iter(ranked(estimate(episodes)))).model == "vendor/b"
+    with_floors = [replace(row, anchors=Anchors(0.0, {}, 1.0)) for row in rows(episodes)]
+    assert [line.model for line in matrix(with_floors).rows] == ["vendor/b", "vendor/a"]
+    for total in (a, b):
+        left_out = total.metrics["mango_left_out"]
+        assert left_out.value * left_out.n == pytest.approx(total.outcomes["unparsed"] * total.replies)
+        assert total.metrics["mango_success"].n == total.items - round(left_out.value * left_out.n)
+    first, second = item_scores(rows(episodes))
+    ((found,), _) = compare_sides([first], [second])
+    assert found.difference.value == pytest.approx(a.best.value - b.best.value)
 
 
 @pytest.mark.slow
@@ -102,14 +126,15 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     ]
     page = site(tmp_path, episodes).task
     table = page.table("Success on the questions that both answered.")
-    assert table[0] == ["Model", "vendor/ a", "vendor/ b", "waybench/ null"]
-    found = {pair.metric.name: pair for pair in pairs(rows(episodes), ("success_easy", "success_hard"))}
-    easy_pair, hard_pair = found["success_easy"], found["success_hard"]
+    # Of model a, which leaves questions without an answer, the paper counts the others alone; it comes after b.
+    assert table[0] == ["Model", "vendor/ b", "vendor/ a", "waybench/ null"]
+    found = {pair.metric.name: pair for pair in pairs(rows(episodes), ("mango_success_easy", "mango_success_hard"))}
+    easy_pair, hard_pair = found["mango_success_easy"], found["mango_success_hard"]
     a, b = easy_pair.first_mean.value, easy_pair.second_mean.value
     assert a == 1
-    # Below the diagonal the row's model is the second one.
-    assert table[2][1].startswith(f"{b:.3f} | {a:.3f} {easy_pair.items} questions −{a - b:.3f} −")
-    assert table[1][2].startswith(f"1.000 | {hard_pair.second_mean.value:.3f} {hard_pair.items} questions +")
+    # Below the diagonal the row's model is the first one.
+    assert table[2][1].startswith(f"{a:.3f} | {b:.3f} {easy_pair.items} questions +{a - b:.3f} ")
+    assert table[1][2].startswith(f"{hard_pair.second_mean.value:.3f} | 1.000 {hard_pair.items} questions −")
     assert (table[1][1], table[2][2], table[3][1:]) == ("*", "*", ["", "", "*"])
     assert "Reasoning on the questions that both answered." in page.text
     summary = json.loads((tmp_path / "summary.json").read_text())
@@ -117,8 +142,8 @@ def test_models_in_pairs(tmp_path: Path) -> None:
     pair_records = {
         (pair["metric"], model_of[pair["first"]], model_of[pair["second"]]): pair for pair in summary["pairs"]
     }
-    assert pair_records["success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
-    assert pair_records["success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
+    assert pair_records["mango_success_easy", "vendor/a", "vendor/b"]["items"] == easy_pair.items
+    assert pair_records["mango_success_hard", "vendor/a", "vendor/b"]["difference"]["clusters"] == len(MAPS)
     assert page.html.count('<details class="fold" open>') == 4
 
 
@@ -151,16 +176,16 @@ def test_what_makes_a_map_hard(tmp_path: Path) -> None:
     page = site(tmp_path / "all", episodes).task
     made = rows(episodes)
     found = {(each.group.model, each.metric): each for each in regressions(made, variables(made, episodes))}
-    table = page.table("Success, hard by map, on one variable at a time.")
+    table = page.table("Success, hard (MANGO) by map, on one variable at a time.")
     assert table[0][:5] == ["Model", "Maps", "Places", "Explicit edges", "Imputed edges"]
-    slope = found["vendor/a", "success_hard"].slopes[0]
+    slope = found["vendor/a", "mango_success_hard"].slopes[0]
     assert slope.beta is not None
     assert slope.p is not None
     p = "p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"
     assert table[1][:3] == ["vendor/ a", "6", f"−{-slope.beta:.3f} {p}"]
     assert table[3] == ["waybench/ oracle", "6", "– the score is the same for all maps"]
     few = site(tmp_path / "few", answered(near, MAPS[:4], model="vendor/a")).task
-    assert few.table("Success, easy by map")[1] == ["vendor/ a", "4", "– fewer than 5 maps"]
+    assert few.table("Success, easy (MANGO) by map")[1] == ["vendor/ a", "4", "– fewer than 5 maps"]
     regression_records = json.loads((tmp_path / "few" / "summary.json").read_text())["regressions"]
     assert {slope["why"] for each in regression_records for slope in each["slopes"]} == {"fewer than 5"}
 

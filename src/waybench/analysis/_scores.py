@@ -1,7 +1,6 @@
 """The frame of scores: one row for each estimated number."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
 from typing import NamedTuple
 
 from waybench.analysis._tidy import OUTCOME
@@ -47,6 +46,9 @@ class Score(NamedTuple):
         greatest: The upper bound, likewise.
         n: Number of values that it is made of; None if not known.
         clusters: Number of clusters that they come from, likewise.
+        lowest: What it would be if each lost attempt had the least value possible; None if nothing is lost, and where
+            there is no least value.
+        highest: The same with the greatest value.
     """
 
     estimate: Estimate
@@ -63,6 +65,8 @@ class Score(NamedTuple):
     greatest: float | None = None
     n: int | None = None
     clusters: int | None = None
+    lowest: float | None = None
+    highest: float | None = None
 
 
 def score_frame(estimates: Iterable[Estimate]) -> Frame:
@@ -91,7 +95,10 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
         least, greatest = estimate.ranges[what.name]
         return score._replace(least=least, greatest=greatest)
 
-    yield of("best", head, estimate.best)
+    best = of("best", head, estimate.best)
+    if estimate.best is None and estimate.lost and not estimate.guided:  # no attempt has a result
+        best = best._replace(lowest=estimate.lost.lowest, highest=estimate.lost.highest)
+    yield best
     if not estimate.guided:
         between = Score(estimate, "rescaled", head.name, head.title, "", "higher")
         yield _with(between, estimate.rescaled.mean if estimate.rescaled else None)
@@ -113,7 +120,12 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
 
 
 def _with(score: Score, mean: Mean | None) -> Score:
-    return score._replace(**asdict(mean)) if mean else score
+    if mean is None:
+        return score
+    ends = (mean.lost.lowest, mean.lost.highest) if mean.lost else (None, None)
+    names = ("value", "low", "high", "n", "clusters")
+    numbers = {name: getattr(mean, name) for name in names}
+    return score._replace(**numbers, lowest=ends[0], highest=ends[1])
 
 
 def _course(estimate: Estimate) -> Iterator[Score]:
@@ -188,6 +200,21 @@ _FACTS: Sequence[Fact[Score]] = (
     ),
     Fact("items", int, lambda one: one.estimate.items, "Items with at least one attempt that counts."),
     Fact("attempts", int, lambda one: one.estimate.attempts, "Attempts that count."),
+    Fact(
+        "planned",
+        int,
+        lambda one: one.estimate.planned,
+        "Attempts, those without a result included: ended by an infrastructure error, stopped early, or not confirmed "
+        "by a new simulation. A score of which some attempts have no result has no rank.",
+    ),
+    Fact(
+        "lowest",
+        float,
+        lambda one: one.lowest,
+        "The number if each attempt without a result had the least value possible; null if all have a result, and "
+        "where there is no least value.",
+    ),
+    Fact("highest", float, lambda one: one.highest, "The same with the greatest value possible."),
     Fact(
         "missing",
         int,

@@ -113,6 +113,8 @@ class Metric(Bounded):
         labels: What the values 0, 1, 2 ... are called where they stand for names; a single episode's value is then
             shown by its name.
         sample_size: How many items its interval takes, where fewer are not enough; None where any number will do.
+        left_out: Name of the metric that is 1 for an answer that this one leaves out, as a published number can; ""
+            where every answer counts, as it does in a headline metric.
     """
 
     of: Callable[[EpisodeRecord], float | None]
@@ -125,6 +127,7 @@ class Metric(Bounded):
     per: Callable[[EpisodeRecord], float] | None = None
     labels: tuple[str, ...] = ()
     sample_size: SampleSize | None = None
+    left_out: str = ""
 
     @property
     def bounds(self) -> Range:

@@ -77,7 +77,7 @@ INDEX = (
     ),
     Entry(
         "textmap/destination",
-        1,
+        2,
         "waybench.envs.textmap:DESTINATION",
         "find the destination of moves in a walkthrough",
         task="mango_destination",
@@ -98,7 +98,7 @@ INDEX = (
     ),
     Entry(
         "textmap/route",
-        1,
+        2,
         "waybench.envs.textmap:ROUTE",
         "find a route on a map from a walkthrough",
         task="mango_route",

@@ -2,17 +2,19 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
 import anyio
+from inspect_ai.event import ErrorEvent
+from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessage, ContentText, Model, ModelOutput, get_model
 from inspect_ai.scorer import Metric, SampleScore, Score, Scorer, Target, Value, metric, scorer
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from inspect_ai.util import LimitExceededError
 
-from waybench.core import Belief, End, Episode, Reply, TurnRecord, Usage, plural
+from waybench.core import Belief, End, Episode, Range, Reply, TurnRecord, Usage, plural
 from waybench.envs import registry
 from waybench.eval._agents import agent_output, agent_solver
 from waybench.eval._current import current_belief, current_episode
@@ -32,6 +34,7 @@ _STOPS = {"max_tokens": "truncated", "model_length": "overflow", "content_filter
 _OF_TIME = ("time", "working")
 _OF_THE_CONVERSATION = (400, 413, 422, 500)  # statuses that the same request gets again
 _LONGEST_NAME = 200  # of the model that answered; it is the server's word
+_LOST = "lost"  # the field of a score that has the range of a value that is lost
 _BETTER = {"higher": max, "lower": min, "": max}
 
 
@@ -204,30 +207,60 @@ def by_level() -> Metric:
     These are the mean of the items' best attempts, and the plain mean over all attempts. The plain mean counts
     failures too often where attempts after a perfect one are skipped; `waybench report` has the estimate that does
     not, with its interval.
+
+    Where attempts at a level have no result, since infrastructure errors ended them, there are four numbers more: how
+    many have one (n) of how many (planned), and what the first mean would be if all lost attempts had the least
+    (lowest) and the greatest (highest) value possible, as far as there is one.
     """
 
     def summary(scores: list[SampleScore]) -> Value:
-        best: dict[tuple[str, int], dict[str, float]] = {}
-        every: dict[tuple[str, int], list[float]] = {}
+        levels: dict[tuple[str, int], list[tuple[str, float | None, Range]]] = {}
         for score in scores:
-            if not isinstance(score.score.value, dict):
-                continue  # an infrastructure error
+            where, range_of_lost = score.sample_metadata or {}, (score.score.metadata or {}).get(_LOST)
+            if not isinstance(score.score.value, dict) or "level" not in where:
+                continue
             value = next(iter(score.score.value.values()))  # the headline metric comes first
-            where = score.sample_metadata or {}
-            if isinstance(value, int | float) and "level" in where:
-                place, item = (str(where.get("env", "")), int(where["level"])), where["item"]
-                better = _BETTER[registry.load(place[0]).metrics[0].better] if place[0] else max
-                every.setdefault(place, []).append(value)
-                best.setdefault(place, {})[item] = better(value, best.get(place, {}).get(item, value))
-        several = len({env for env, _ in every}) > 1
+            place, item = (str(where.get("env", "")), int(where["level"])), str(where["item"])
+            if range_of_lost is not None:
+                levels.setdefault(place, []).append((item, None, tuple(range_of_lost)))
+            elif isinstance(value, int | float):
+                levels.setdefault(place, []).append((item, float(value), (value, value)))
+        several = len({env for env, _ in levels}) > 1
         summed: dict[str, float] = {}
-        for env, level in sorted(every):
+        for env, level in sorted(levels):
             name = f"{env.partition('/')[2]}_{level}" if several else str(level)
-            summed[f"{name}_best"] = fmean(best[env, level].values())
-            summed[f"{name}_mean"] = fmean(every[env, level])
+            summed |= {f"{name}_{key}": number for key, number in _level_numbers(env, levels[env, level]).items()}
         return summed
 
     return summary
+
+
+def _level_numbers(env: str, attempts: Sequence[tuple[str, float | None, Range]]) -> dict[str, float]:
+    """Return the numbers of a level.
+
+    Args:
+        env: The environment; "" if it is not known.
+        attempts: Of each attempt, its item, its score or None if that is lost, and what the score can be.
+    """
+    better = _BETTER[registry.load(env).metrics[0].better] if env else max
+
+    def mean_of_best(values: Iterable[tuple[str, float | None]]) -> float | None:
+        best: dict[str, float] = {}
+        for item, value in values:
+            if value is None:
+                return None
+            best[item] = better(value, best.get(item, value))
+        return fmean(best.values()) if best else None
+
+    known = [(item, value) for item, value, _ in attempts if value is not None]
+    numbers = {
+        "best": mean_of_best(known),
+        "mean": fmean(value for _, value in known) if known else None,
+    }
+    if len(known) < len(attempts):
+        lowest, highest = (mean_of_best((item, ends[side]) for item, _, ends in attempts) for side in (0, 1))
+        numbers |= {"n": len(known), "planned": len(attempts), "lowest": lowest, "highest": highest}
+    return {name: float(number) for name, number in numbers.items() if number is not None}
 
 
 def _explanation(turns: Sequence[TurnRecord]) -> str:
@@ -242,15 +275,23 @@ def episode() -> Scorer:
     """Score a sample by its record.
 
     The value holds every metric of the record's environment, the headline metric first. An episode that an
-    infrastructure error ended has no score.
+    infrastructure error ended has no value of any, and what the headline metric could have been.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
         record = stored_record(state.metadata, state.store)
-        if record.end in (None, End.INFRASTRUCTURE):
-            # An error, unlike a limit, makes the engine try the sample again.
-            raise TimeoutError(record.error or "the episode was stopped before its end, by a limit on time")
         environment = registry.load(record.env)
+        if record.end in (None, End.INFRASTRUCTURE):
+            if not any(isinstance(event, ErrorEvent) for event in transcript().events):
+                # An error, unlike a limit, makes the engine try the sample again.
+                raise TimeoutError(record.error or "the episode was stopped before its end, by a limit on time")
+            headline = environment.metrics[0]
+            return Score(
+                value=dict.fromkeys((metric.name for metric in environment.metrics), None),
+                answer=str(End.INFRASTRUCTURE),
+                metadata={_LOST: list(headline.range_of(record) if headline.per is None else headline.bounds)},
+                explanation=record.error or "",
+            )
         return Score(
             value={metric.name: metric.of(record) for metric in environment.metrics},
             answer=str(record.end),

@@ -74,6 +74,8 @@ def _row(one: Results) -> Json:
     mean = one.total.best
     assert mean is not None
     ends = [("ci_lower", mean.low), ("ci_upper", mean.high)]
+    if (lost := mean.lost) is not None:
+        ends = [("n", lost.counted), ("planned", lost.planned), ("lowest", lost.lowest), ("highest", lost.highest)]
     return {
         "model": one.group.model,
         "task": one.group.task,

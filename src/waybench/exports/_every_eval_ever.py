@@ -9,6 +9,7 @@ from typing import Any
 
 from waybench._version import __version__
 from waybench.analysis import Row
+from waybench.analysis.formatting import LOST, lost_text
 from waybench.analysis.logs import LoggedEpisode
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
@@ -103,7 +104,7 @@ def _result(one: Results, metric: Metric, mean: Mean, settings: dict[str, str]) 
         details["direction"] = "neither lower nor higher is better"
     interval = (
         {}
-        if mean.low is None or mean.high is None
+        if mean.low is None or mean.high is None or mean.lost
         else {
             "confidence_interval": {
                 "lower": mean.low,
@@ -124,6 +125,7 @@ def _result(one: Results, metric: Metric, mean: Mean, settings: dict[str, str]) 
                 "key": group.key,
                 "items": str(one.total.items),
                 "items_missing": str(one.total.missing),
+                "attempts_planned": str(one.total.planned),
                 "episodes_not_confirmed": str(one.total.unconfirmed),
             },
         },
@@ -141,7 +143,11 @@ def _result(one: Results, metric: Metric, mean: Mean, settings: dict[str, str]) 
         },
         "score_details": {
             "score": mean.value,
-            "details": {"clusters": str(mean.clusters), "attempts": str(one.total.attempts)},
+            "details": {
+                "clusters": str(mean.clusters),
+                "attempts": str(one.total.attempts),
+                **({"lost": lost_text(mean.lost, metric), "lost_meaning": LOST} if mean.lost else {}),
+            },
             "uncertainty": {**interval, "num_samples": mean.n},
         },
         "generation_config": {"additional_details": settings},

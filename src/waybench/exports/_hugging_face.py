@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from waybench.analysis.formatting import NO_RANK, lost_text
 from waybench.core import Json, UsageError
 from waybench.envs import registry
 from waybench.exports._files import FileText, as_name, yaml
@@ -65,6 +66,8 @@ def _notes(one: Results) -> str:
     mean = one.total.best
     assert mean is not None
     interval = [] if mean.low is None or mean.high is None else [f"95 % interval {mean.low:.4g} to {mean.high:.4g}"]
+    if mean.lost:
+        interval = [f"{lost_text(mean.lost, environment.metrics[0])} with the attempts that have no result", NO_RANK]
     facts = [f"{group.env} version {group.version}", f"key {group.key}", f"{one.total.items} items", *interval, *other]
     return ", ".join(facts)
 

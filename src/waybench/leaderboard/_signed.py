@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from waybench.analysis.formatting import stored_lost_text
 from waybench.core import UsageError, check_json
 from waybench.envs import registry
 from waybench.submission import check_signature
@@ -25,6 +26,7 @@ class SignedScores(NamedTuple):
         value: The mean.
         low: Lower end of its 95 % interval; None if it is not known.
         high: Upper end.
+        lost: What the score lacks: "n = 4 of 10; 16.000 to 76.000"; "" if it lacks nothing.
     """
 
     model: str
@@ -35,6 +37,7 @@ class SignedScores(NamedTuple):
     value: float
     low: float | None
     high: float | None
+    lost: str = ""
 
 
 class SignedVerdict(NamedTuple):
@@ -88,6 +91,9 @@ def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
             if version == registry.load(env).version:
                 continue
             ends = (None if mean[end] is None else float(mean[end]) for end in ("low", "high"))
-            yield SignedScores(str(group["model"]), str(group["task"]), env, version, metric, mean["value"], *ends)
+            lost = stored_lost_text(mean.get("lost"))  # verdicts of earlier versions of waybench do not have it
+            names = str(group["model"]), str(group["task"]), env, version, metric
+            low, high = ends
+            yield SignedScores(*names, mean["value"], low, high, lost)
         except (KeyError, TypeError, ValueError, UsageError):  # of a form that this waybench does not know
             continue

@@ -96,7 +96,8 @@ def _earlier(entries: Sequence[Entry]) -> Iterator[BoardSection]:
                     Cell(text=one_line(score.metric, 60), kind="name"),
                     Cell(text=f"{score.value:.3f}"),
                     Cell(
-                        text="–" if score.low is None or score.high is None else f"{score.low:.3f} – {score.high:.3f}"
+                        text=score.lost
+                        or ("–" if score.low is None or score.high is None else f"{score.low:.3f} – {score.high:.3f}")
                     ),
                 ],
             )

@@ -4,8 +4,7 @@ import re
 from math import floor, log10
 from typing import NamedTuple
 
-from waybench.analysis import Estimate
-from waybench.analysis.formatting import NOTHING, mean_text, too_few_text
+from waybench.analysis.formatting import NOTHING, lost_text, mean_text, too_few_text
 from waybench.core import Metric
 from waybench.stats import Mean
 
@@ -81,26 +80,18 @@ def described_heading(metric: Metric) -> str:
 
 
 def interval_text(mean: Mean | None, metric: Metric | None = None) -> str:
-    """Return an interval as "34.9 – 98.5"; "" if there is none. Where it takes more items, it says so."""
-    if mean is None or mean.low is None or mean.high is None:
+    """Return an interval as "34.9 – 98.5"; "" if there is none. Where it takes more items, it says so.
+
+    Where the mean lacks attempts, what it would be with these is in its place (`lost_text`).
+    """
+    if mean is None:
+        return ""
+    if mean.lost is not None:
+        return lost_text(mean.lost, metric)
+    if mean.low is None or mean.high is None:
         return ""
     few = too_few_text(mean, metric)
     return f"{mean_text(mean.low, metric)} – {mean_text(mean.high, metric)}{f' (too few: {few})' if few else ''}"
-
-
-def missing_text(estimate: Estimate, metric: Metric) -> str:
-    """Return the bounds of a score with missing attempts: "3 of 40 missing: 61.0 – 69.0"; "" if none is missing.
-
-    Args:
-        estimate: The estimate.
-        metric: Its headline metric.
-    """
-    if estimate.bounds is None:
-        return ""
-    whole = estimate.items + estimate.missing
-    counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
-    lost = ", ".join(f"{count} of {whole:,} {what}" for count, what in counts if count)
-    return f"{lost}: {mean_text(estimate.bounds[0], metric)} – {mean_text(estimate.bounds[1], metric)}"
 
 
 def value_text(value: float | None, metric: Metric) -> str:
@@ -122,13 +113,20 @@ def part(value: float | None, metric: Metric) -> float | None:
     return round(1 - share if metric.better == "lower" else share, 3)
 
 
+def mean_part(mean: Mean | None, metric: Metric) -> float | None:
+    """Return how good a mean is, as `part` does; None where it lacks attempts, so that its cell has no shade."""
+    return None if mean is None or mean.lost else part(mean.value, metric)
+
+
 def percent(share: float | None) -> str:
     """Return a share in per cent, without the sign."""
     return NOTHING if share is None else f"{100 * share:.1f}"
 
 
 def percent_interval(share: Mean | None) -> str:
-    """Return the interval of a share in per cent: "12.3 – 45.6"; "" if there is none."""
+    """Return the interval of a share in per cent: "12.3 – 45.6"; "" if there is none (see `interval_text`)."""
+    if share is not None and share.lost is not None:
+        return lost_text(share.lost, show=percent)
     return "" if share is None or share.low is None else f"{percent(share.low)} – {percent(share.high)}"
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
     from waybench.stats._clusters import RobustMean, clustered_error
     from waybench.stats._difficulty import IndexGain, index_gain, logistic
-    from waybench.stats._intervals import CONFIDENCE, Mean, clustered_mean, jackknifed, t_interval
+    from waybench.stats._intervals import CONFIDENCE, LostAttempts, Mean, clustered_mean, jackknifed, t_interval
     from waybench.stats._paired import ALPHA, PairedTest, Pairs, paired_difference, paired_test
     from waybench.stats._power import (
         FEWEST_ITEMS,
@@ -59,6 +59,7 @@ __all__ = [
     "HorizonRatio",
     "IndexGain",
     "Interval",
+    "LostAttempts",
     "Mean",
     "PairedTest",
     "Pairs",
@@ -104,7 +105,7 @@ __getattr__ = late_names(
         "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
         "_clusters": ("RobustMean", "clustered_error"),
         "_difficulty": ("IndexGain", "index_gain", "logistic"),
-        "_intervals": ("CONFIDENCE", "Mean", "clustered_mean", "jackknifed", "t_interval"),
+        "_intervals": ("CONFIDENCE", "LostAttempts", "Mean", "clustered_mean", "jackknifed", "t_interval"),
         "_paired": ("ALPHA", "PairedTest", "Pairs", "paired_difference", "paired_test"),
         "_power": (
             "FEWEST_ITEMS",

@@ -13,6 +13,34 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
+class LostAttempts:
+    """The attempts that a mean lacks, since their results are not known, and what it would be with them.
+
+    Attributes:
+        lost: Number of these attempts.
+        planned: Number of all attempts, these included.
+        lowest: The mean if each of them had the least value possible; None if there is no least value.
+        highest: The mean if each of them had the greatest value possible; None if there is no greatest value.
+    """
+
+    lost: int
+    planned: int
+    lowest: float | None
+    highest: float | None
+
+    @property
+    def counted(self) -> int:
+        """Number of attempts with a result."""
+        return self.planned - self.lost
+
+    def scaled(self, factor: float, shift: float = 0.0) -> "LostAttempts":
+        """Return the lost attempts of the mean times a factor, after a number is subtracted from it."""
+        ends = [None if end is None else (end - shift) * factor for end in (self.lowest, self.highest)]
+        lowest, highest = ends if factor >= 0 else reversed(ends)
+        return LostAttempts(self.lost, self.planned, lowest, highest)
+
+
+@dataclass(frozen=True, slots=True)
 class Mean:
     """A mean, or a number made of several means, with its interval.
 
@@ -22,6 +50,7 @@ class Mean:
         high: Upper end, None where `low` is.
         n: Number of values.
         clusters: Number of independent clusters that they come from.
+        lost: The attempts that it lacks; None if it lacks none. Every text of a mean says so, and it has no rank.
     """
 
     value: float
@@ -29,6 +58,7 @@ class Mean:
     high: float | None
     n: int
     clusters: int
+    lost: LostAttempts | None = None
 
 
 def clustered_mean(

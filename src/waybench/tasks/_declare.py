@@ -122,6 +122,7 @@ def inspect_task(
         # A failed sample does not lose the others: the run ends as unfinished and can be resumed.
         fail_on_error=True,
         continue_on_fail=True,
+        score_on_error=True,  # so that the score says how many attempts it lacks
     )
 
 

@@ -36,6 +36,12 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
             worst = floor if headline.floor is None else headline.floor(start)
             best = ceiling if headline.ceiling is None else headline.ceiling(start)
             known = deterministic and _is_ceiling(environment, item, options)
+            require(
+                _weight(environment, item, headline, "null", options)
+                == _weight(environment, item, headline, "oracle", options),
+                f"{options}, item {item.id}: an empty reply changes the denominator of the headline metric "
+                f"{headline.name}; count it as a failure, and give a number that leaves it out a metric of its own",
+            )
             for player, wanted in (("oracle", best if known else None), ("null", None if acts else worst)):
                 value = _value(environment, item, headline, player, options)
                 require(
@@ -90,6 +96,14 @@ def _value(
         f"item {item.id}: {metric.name} is not defined for a finished episode of {player}",
     )
     return value
+
+
+def _weight(
+    environment: AnyEnvironment, item: Item[Any], headline: Metric, player: str, options: Options
+) -> float | None:
+    """Return what an episode adds to the denominator of the headline metric; None where it adds an item."""
+    record = play_out(environment, item, policy(player), options).record()
+    return None if headline.per is None else float(headline.per(record))
 
 
 def _require_order(environment: AnyEnvironment, level: int, headline: Metric) -> None:

@@ -87,14 +87,22 @@ def test_names_that_are_nearly_right(protocol: str, said: str, success: float, o
 
 
 @pytest.mark.parametrize("text", ["", "[]", "I do not know.", "[{}]", '[{"location_before": "attic"}]'])
-def test_what_cannot_be_read_is_left_out_in_paper_and_has_nothing_in_sound(text: str) -> None:
+def test_what_cannot_be_read_is_a_failure_in_both_protocols_and_left_out_of_the_papers_numbers(text: str) -> None:
+    names = ("success", "success_easy", "spl", "spl_easy", "reasoning", "reasoning_easy")
     for question in (TO_GARDEN, FROM_ATTIC):
-        [headline, *_] = (DESTINATION if question.path else ROUTE).metrics
-        for protocol, value in (("paper", None), ("sound", 0)):
+        metrics = {metric.name: metric for metric in (DESTINATION if question.path else ROUTE).metrics}
+        headline, published = metrics["success"], metrics["mango_success"]
+        assert headline.per and published.per
+        for protocol in ("paper", "sound"):
             record = answered(question, text, protocol=protocol)
-            assert [measured(record)[name] for name in ("success", "success_easy", "spl", "reasoning")] == [value] * 4
-            assert (headline.per and headline.per(record)) == (protocol == "sound")
-            assert (measured(record)["parsed"], record.end) == (0, "failed")
+            found = measured(record)
+            assert [found[name] for name in names] == [0] * 6
+            assert [found[f"mango_{name}"] for name in names] == [None] * 6
+            assert (headline.per(record), published.per(record)) == (1, 0)
+            assert (found["parsed"], found["mango_left_out"], record.end) == (0, 1, "failed")
+            assert metrics[published.left_out].of(record) == 1
+            right = answered(question, reply(*RIGHT), protocol=protocol)
+            assert (published.of(right), published.per(right), measured(right)["mango_left_out"]) == (1, 1, 0)
 
 
 def test_what_cannot_be_known_is_kept_apart() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from waybench.analysis.comparisons._item_scores import ItemScores
 from waybench.analysis.results import Group, ItemKey, count_items, grouped
-from waybench.core import FailureKind, FirstError, Json, Metric
+from waybench.core import FailureKind, FirstError, Json, Metric, Range
 from waybench.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 
 MARGIN = 0.05  # of ties, as a share of the metric's range
@@ -58,7 +58,8 @@ class Comparison:
         adjusted: The p value after Holm's procedure over the family.
         family_size: Number of comparisons in the family.
         bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
-            score for the first group and the best for the second, and the other way round. Empty without lost items.
+            score for the first group and the best for the second, and the other way round; lost attempts at an item
+            likewise. Empty where nothing is lost.
     """
 
     varies: str
@@ -200,6 +201,7 @@ class Comparison:
     def under_bounds(self) -> tuple[Verdict, ...]:
         """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
 
+        Items of which some attempts are lost have the score that they would have with the worst or the best of these.
         Items with an attempt that does not replay have the worst possible score in both.
 
         The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
@@ -208,7 +210,10 @@ class Comparison:
         common = self.common
         lost = (self.first.missing & common, self.second.missing & common)
         doubtful = (self.first.unconfirmed & common, self.second.unconfirmed & common)
-        if not any((*lost, *doubtful)):
+        partly = [
+            {key: ends for key, ends in side.incomplete.items() if key in common} for side in (self.first, self.second)
+        ]
+        if not any((*lost, *doubtful, *partly)):
             return ()
         scores = [side.values[key] for side in (self.first, self.second) for key in self.keys]
         low = min(scores) if self.metric.low is None else self.metric.low
@@ -218,8 +223,18 @@ class Comparison:
         found: list[Verdict] = []
         for values in ((worst, best), (best, worst)):
             sides = [
-                replace(side, values={**side.values, **dict.fromkeys(keys, value), **dict.fromkeys(unproven, worst)})
-                for side, keys, unproven, value in zip((self.first, self.second), lost, doubtful, values, strict=True)
+                replace(
+                    side,
+                    values={
+                        **side.values,
+                        **{key: _end(ends, value == low, value) for key, ends in incomplete.items()},
+                        **dict.fromkeys(keys, value),
+                        **dict.fromkeys(unproven, worst),
+                    },
+                )
+                for side, incomplete, keys, unproven, value in zip(
+                    (self.first, self.second), partly, lost, doubtful, values, strict=True
+                )
             ]
             made = compare(sides[0], sides[1], self.varies, metric=self.metric)
             if made is not None:
@@ -231,6 +246,11 @@ class Comparison:
     @property
     def _values(self) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
         return _paired(self.first, self.second, self.keys, self.metric)
+
+
+def _end(ends: Range, is_low: bool, otherwise: float) -> float:
+    end = ends[0 if is_low else 1]
+    return otherwise if end is None else end
 
 
 def compare(

@@ -1,16 +1,18 @@
 """The scores of one group at one test, item by item: of our episodes, or of the logs of any task."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from waybench.analysis.comparisons._failures import failure, failure_kinds
 from waybench.analysis.comparisons._groups import ComparisonKey, comparison_key
-from waybench.analysis.estimates import measure
+from waybench.analysis.estimates import Items, LostRows, Measure, lost_rows, measure
 from waybench.analysis.formatting import one_line
 from waybench.analysis.results import (
     LONGEST,
     UNCONFIRMED,
+    UNFINISHED,
     Group,
     ItemKey,
     Row,
@@ -24,16 +26,19 @@ from waybench.analysis.results import (
 from waybench.core import (
     GENERAL_FAILURES,
     End,
+    Environment,
     EpisodeRecord,
     FailureKind,
     FirstError,
     Json,
     Metric,
+    Range,
     UsageError,
     unknown,
 )
 from waybench.envs import registry
 
+ItemValues = Mapping[ItemKey, float]
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics
 
 
@@ -52,6 +57,8 @@ class ItemScores:
         inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
         values: What a single attempt gives on average, by item.
         missing: Items of which all attempts ended in infrastructure errors.
+        incomplete: What the value can be at the items of which some attempts have no result, the least one first; None
+            where there is no least or no greatest one.
         unconfirmed: Items with an attempt that does not replay, whose record may have been changed.
         undefined: Items that were tried and have no value, as where no answer could be read.
         failures: The kinds of failure of the attempts that failed, by item.
@@ -73,6 +80,7 @@ class ItemScores:
     inferred: bool = False
     values: Mapping[ItemKey, float]
     missing: frozenset[ItemKey] = frozenset()
+    incomplete: Mapping[ItemKey, Range] = field(default_factory=dict[ItemKey, Range])
     unconfirmed: frozenset[ItemKey] = frozenset()
     undefined: frozenset[ItemKey] = frozenset()
     failures: Mapping[ItemKey, Sequence[FailureKind]] = field(default_factory=dict[ItemKey, Sequence[FailureKind]])
@@ -144,7 +152,8 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     Raises:
         UsageError: If no environment has a needed metric, or a single item has no value of it.
     """
-    by_group = grouped((row for row in all_rows if row.exclusion_reason in ("", UNCONFIRMED)), lambda row: row.group)
+    possible = ("", UNCONFIRMED, UNFINISHED)
+    by_group = grouped((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
     found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
     if by_group and needed and not found:
         envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
@@ -164,7 +173,7 @@ def headline_scores(all_rows: Iterable[Row]) -> list[ItemScores]:
 
 def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
     env = registry.load(group.env)
-    some = [row for row in all_of_it if not row.exclusion_reason]
+    some = [row for row in all_of_it if row.exclusion_reason in ("", UNFINISHED)]
     if not some:
         return None
     items = at_items(some)
@@ -172,14 +181,11 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
     metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.metrics, name)
     if metric is None:
         return None
-    if metric.per is not None:
-        values = _whole(metric, items)
-    elif metric is _SOLVED:
-        values = item_values(items, env.metrics[0], lambda row: float(row.end == End.SOLVED))
-    elif judged.metric is metric:
-        values = item_values(items, env.metrics[0], judged.value)
-    else:
-        values = item_values(items, env.metrics[0], lambda row, name=metric.name: row.metrics[name])
+
+    values_of_metric = partial(_item_values, env, judged, metric)
+    values = values_of_metric(items)
+    lost = None if judged.series else lost_rows(some, [over(one, some) for one in env.metrics], best_of=env.best_of)
+    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, some, lost, metric, values_of_metric)
     metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
     test = comparison_key(group)
@@ -198,7 +204,8 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         metric=metric,
         values=values,
         missing=frozenset({key_of(row) for row in some} - items.keys()),
-        unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason),
+        incomplete=incomplete,
+        unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
         undefined=frozenset(items.keys() - values.keys()),
         failures=kinds,
         failure_kinds=failure_kinds(group.env),
@@ -207,6 +214,32 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         logs=frozenset(row.log for row in some),
         group=group,
     )
+
+
+def _item_values(env: Environment[Any, Any, Any], judged: Measure, metric: Metric, items: Items) -> ItemValues:
+    """Return the values of a metric, of `_SOLVED`, or of what an environment is judged by, at some items."""
+    if metric.per is not None:
+        return _whole(metric, items)
+    if metric is _SOLVED:
+        return item_values(items, env.metrics[0], lambda row: float(row.end == End.SOLVED))
+    if judged.metric is metric:
+        return item_values(items, env.metrics[0], judged.value)
+    return item_values(items, env.metrics[0], lambda row: row.metrics[metric.name])
+
+
+def _incomplete(
+    items: Items, rows: Iterable[Row], lost: LostRows, metric: Metric, values_at: Callable[[Items], ItemValues]
+) -> Mapping[ItemKey, Range]:
+    """Return what the values can be at items that were tried and lack the results of other attempts."""
+    lacking = {key_of(row) for row in rows if not row.is_included} & items.keys()
+    filled = [values_at(tried) for tried in lost.filled] if lacking else []
+    open_low, open_high = (metric.name in names for names in lost.unbounded)
+    found: dict[ItemKey, Range] = {}
+    for key in lacking:
+        values = [values[key] for values in filled if key in values]
+        if values:
+            found[key] = None if open_low else min(values), None if open_high else max(values)
+    return found
 
 
 def _named(metrics: Iterable[Metric], name: str) -> Metric | None:

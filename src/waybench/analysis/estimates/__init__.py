@@ -1,6 +1,7 @@
 """Estimates: means over items with their intervals, and what else is computed from rows."""
 
 from waybench.analysis.estimates._agents import Agent, agents
+from waybench.analysis.estimates._bounds import Items, LostRows, lost_rows
 from waybench.analysis.estimates._clusters import ClusterValue
 from waybench.analysis.estimates._curves import contributions
 from waybench.analysis.estimates._difficulty import ItemDifficulty, difficulty_text, item_difficulties
@@ -27,8 +28,10 @@ __all__ = [
     "Estimate",
     "FamilyScore",
     "ItemDifficulty",
+    "Items",
     "KnownEstimates",
     "LedgerEntry",
+    "LostRows",
     "Matrix",
     "MatrixRow",
     "Measure",
@@ -52,6 +55,7 @@ __all__ = [
     "ladder_ended",
     "ledger",
     "ledger_frame",
+    "lost_rows",
     "matrix",
     "matrix_text",
     "measure",

@@ -1,13 +1,14 @@
 """Models as agents: their human-normalised scores at published settings, and the nine capabilities (SmartPlay)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from math import fsum, sqrt
 from typing import NamedTuple
 
+from waybench.analysis.estimates._bounds import Items, lost_rows
 from waybench.analysis.results import Group, Row, at_items, declared, grouped, item_values, over
-from waybench.core import Json, Range
+from waybench.core import Json, Metric, Range
 from waybench.envs import registry
 from waybench.smartplay import FORMULAS, HUMANS, RECORDED, Capability, capability_scores, capability_weights
 from waybench.stats import CONFIDENCE, Mean, RobustMean, clustered_error, clustered_mean, t_quantile
@@ -77,7 +78,7 @@ def agents(all_rows: Iterable[Row]) -> list[Agent]:
         if by_setting:
             ordered = {setting: by_setting[setting] for setting in RECORDED if setting in by_setting}
             found.append(_built(model, embedded, settings, ordered))
-    return sorted(found, key=lambda agent: (agent.embedded, -_merit(agent), agent.model))
+    return sorted(found, key=lambda agent: (agent.embedded, _lacks_attempts(agent), -_merit(agent), agent.model))
 
 
 def _agent_key(group: Group) -> tuple[str, bool, tuple[tuple[str, Json], ...]]:
@@ -119,10 +120,18 @@ def _human(some: Sequence[Row]) -> HumanScore | None:
     values, clusters = list(found.values()), [key.cluster for key in found]
     scaled = over(next(metric for metric in metrics if metric.name == HUMAN), some)
     mean = clustered_mean(values, clusters, *scaled.interval_bounds)
+    lost = lost_rows(some, [over(metric, some) for metric in metrics], best_of=False)
+    if mean is not None and lost is not None:
+        mean = replace(mean, lost=lost.attempts(lambda filled: _single(filled, metrics[0], scaled), [scaled]))
     raw = clustered_mean([own_scores[key] for key in found], clusters, *over(metrics[0], some).interval_bounds)
     if mean is None or raw is None:
         return None
     return HumanScore(mean, clustered_error(values, clusters), scaled.bounds, raw)
+
+
+def _single(items: Items, head: Metric, metric: Metric) -> Mean | None:
+    values = item_values(items, head, lambda row: row.metrics.get(metric.name))
+    return clustered_mean(list(values.values()), [key.cluster for key in values], *metric.interval_bounds)
 
 
 def _built(
@@ -182,3 +191,7 @@ def _reach(freedom: float) -> float:
 
 def _merit(agent: Agent) -> float:
     return fsum(mean.value for mean in agent.scores.values())
+
+
+def _lacks_attempts(agent: Agent) -> bool:
+    return any(mean.lost for mean in agent.scores.values())

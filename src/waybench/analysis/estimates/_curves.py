@@ -1,11 +1,11 @@
 """Curves: the mean of a series at each step, over the episodes that have this step."""
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from math import fsum
 from statistics import fmean
 
-from waybench.stats import Mean, clustered_mean
+from waybench.stats import LostAttempts, Mean, clustered_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,15 @@ class Curve:
 
     steps: tuple[Mean, ...]
     average: Mean
+
+    def with_lost(self, lost_of: Callable[[Mean], LostAttempts]) -> "Curve":
+        """Return the curve with the attempts that each of its means lacks.
+
+        Args:
+            lost_of: A mean -> the attempts that it lacks.
+        """
+        steps = tuple(replace(step, lost=lost_of(step)) for step in self.steps)
+        return Curve(steps, replace(self.average, lost=lost_of(self.average)))
 
 
 def curve(

@@ -1,12 +1,13 @@
 """Estimates from the rows of one model, task and settings, at each level."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import fsum
 from operator import is_
 
-from waybench.analysis.estimates._bounds import lost_bounds
+from waybench.analysis.estimates._bounds import Items, lost_rows
 from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
 from waybench.analysis.estimates._curves import Curve, curve
 from waybench.analysis.formatting import too_few_note
@@ -36,7 +37,7 @@ from waybench.analysis.results import (
 )
 from waybench.core import Aggregate, End, Json, Metric
 from waybench.envs import registry
-from waybench.stats import Mean, VarianceComponents, clustered_mean, jackknifed, variance_components
+from waybench.stats import LostAttempts, Mean, VarianceComponents, clustered_mean, jackknifed, variance_components
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,10 +61,9 @@ class Estimate:
         ranges: Of every metric and series, its range over all attempts.
         not_simulated: Episodes that were not set aside, although their records could not be simulated again here: their
             numbers are the recorded ones.
-        bounds: What `best` would be if all attempts that infrastructure errors ended had been the worst possible, and
-            if all had been the best possible, the lower one first. Attempts that do not replay are the worst possible
-            in both. None without any of either, where the headline metric has no
-            two bounds, and with a teacher.
+        lost: The attempts whose results are lost, with the bounds of `best` over all results that they could have had;
+            with a teacher, of the first series. None without any. They are those that infrastructure errors ended, that
+            were stopped before their end, and that do not replay; the last are the worst possible in both bounds.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
             (`Environment.best_of`); otherwise the same as `single`.
         rescaled: The same between floor and ceiling of the same items; None if they are not known, and where a player
@@ -108,7 +108,7 @@ class Estimate:
     unconfirmed: int
     ranges: Ranges
     not_simulated: int
-    bounds: tuple[float, float] | None
+    lost: LostAttempts | None
     best: Mean | None
     rescaled: Rescaled | None
     mean: Mean | None
@@ -128,6 +128,18 @@ class Estimate:
     seconds: float | None
     cost: float | None
     solved_items: int
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The bounds of `best`, the lower one first; None where no attempt was lost, where there are no two of them."""
+        if self.lost is None or self.guided or self.lost.lowest is None or self.lost.highest is None:
+            return None
+        return self.lost.lowest, self.lost.highest
+
+    @property
+    def planned(self) -> int:
+        """Number of attempts, those whose results are lost included."""
+        return self.attempts if self.lost is None else self.lost.planned
 
     @property
     def single(self) -> Mean | None:
@@ -175,6 +187,7 @@ class Estimate:
         """Return the estimate as JSON values; unknown values are null."""
         out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
         out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
+        out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.planned
         out["cached"], out["too_few"] = self.cached, dict[str, Json](self.too_few)
         out["tokens_per_solved"], out["cost_per_solved"] = self.per_solved(self.tokens), self.per_solved(self.cost)
         return out
@@ -259,15 +272,48 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     judged = Counter[str]()
     for row in counted:
         judged.update(row.outcomes)
-    scores = headline_values(tried, head)
-    values = {metric.name: measured(tried, head, metric) for metric in metrics}
-    single = {metric.name: _metric(values[metric.name], metric) for metric in metrics}
-    of_clusters = {metric.name: _macro(values[metric.name], metric) for metric in metrics if environment.cluster}
-    of_set = {one.name: _aggregate(tried, head, one) for one in (() if guided else environment.aggregates)}
-    curves = {
-        series.name: curve([row.series[series.name] for row in counted], _clusters(counted), *series.interval_bounds)
-        for series in (over(one, some) for one in (environment.series if level is not None else ()))
+    lost = lost_rows(some, metrics, best_of=environment.best_of)
+
+    def number(value_of: Callable[[Items], Mean | None], *metrics: Metric) -> Mean | None:
+        """Return a number with the attempts that it lacks."""
+        mean = value_of(tried)
+        if mean is None or lost is None:
+            return mean
+        return replace(mean, lost=lost.attempts(value_of, metrics))
+
+    single = {
+        metric.name: number(lambda items, metric=metric: _metric(measured(items, head, metric), metric), metric)
+        for metric in metrics
     }
+    of_clusters = {
+        metric.name: number(lambda items, metric=metric: _macro(measured(items, head, metric), metric), metric)
+        for metric in metrics
+        if environment.cluster
+    }
+    of_set = {
+        one.name: number(lambda items, one=one: _aggregate(items, head, one), *one.metrics)
+        for one in (() if guided else environment.aggregates)
+    }
+    all_series = {series.name: over(series, some) for series in environment.series}
+    curves = {
+        name: found
+        for name, series in (all_series if level is not None else {}).items()
+        if (found := curve([row.series[name] for row in counted], _clusters(counted), *series.interval_bounds))
+    }
+
+    def best_of(items: Items) -> Mean | None:
+        return _metric(headline_values(items, head), metrics[0])
+
+    without = lost and lost.attempts(best_of, [head])
+    if lost is not None:
+        curves = {
+            name: found.with_lost(partial(lost.episodes, bounds=all_series[name].bounds))
+            for name, found in curves.items()
+        }
+        if guided and all_series:
+            first, series = next(iter(all_series.items()))
+            without = lost.episodes(curves[first].average if first in curves else None, series.bounds)
+    normalised = None if guided else rescaled(headline_values(tried, head), tried, metrics[0])
     return Estimate(
         group=group,
         level=level,
@@ -282,17 +328,17 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
         not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
         ranges=joint_ranges(environment, some),
-        bounds=None if guided else lost_bounds(some, metrics[0]),
-        best=_metric(scores, metrics[0]),
-        rescaled=None if guided else rescaled(scores, tried, metrics[0]),
-        mean=_mean(counted, metrics[0]),
+        lost=without,
+        best=number(best_of, head),
+        rescaled=normalised and normalised.with_lost(without),
+        mean=number(lambda items: _mean([row for item in items.values() for row in item], metrics[0]), head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
         variance=None if guided or environment.best_of else _variance_components(tried, head),
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
-        solved=None if guided else _solved(tried, head),
-        curves={name: found for name, found in curves.items() if found is not None},
+        solved=None if guided else number(lambda items: _solved(items, head)),
+        curves=curves,
         replies=sum(row.turns for row in counted),
         action_replies=judged.total(),
         outcomes={outcome: count / judged.total() for outcome, count in sorted(judged.items())},

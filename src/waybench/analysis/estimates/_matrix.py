@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from waybench.analysis.estimates._estimates import Estimate, KnownEstimates, by_level, overall
+from waybench.analysis.formatting import NO_RANK
 from waybench.analysis.logs import is_human
 from waybench.analysis.results import (
     Family,
@@ -19,7 +20,7 @@ from waybench.analysis.results import (
 )
 from waybench.core import Json
 from waybench.envs import registry
-from waybench.stats import CONFIDENCE, normal_quantile
+from waybench.stats import CONFIDENCE, LostAttempts, normal_quantile
 
 HARDER = "harder levels count as 0"
 
@@ -32,11 +33,13 @@ class Score:
         value: The score.
         low: Lower end of its 95 % confidence interval; None if it is not known.
         high: Upper end, None where `low` is.
+        lost: The attempts that it lacks, with its bounds; None if it lacks none.
     """
 
     value: float
     low: float | None
     high: float | None
+    lost: LostAttempts | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -56,6 +59,7 @@ class FamilyScore:
         items: Number of items.
         notes: What limits the comparison with other models, in words.
         why_none: Why there is no score, in a few words; "" if there is one.
+        lost: Number of attempts without a result.
     """
 
     score: Score | None
@@ -65,6 +69,7 @@ class FamilyScore:
     items: int
     notes: tuple[str, ...] = ()
     why_none: str = ""
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,8 +82,8 @@ class MatrixRow:
         cells: Family -> the model's score in it; a family that it was not run on is missing.
         mean: The mean over the families with a score; None without any.
         families: Number of families in the mean.
-        rank: Best and worst rank among the models with a mean over the same families; None for other rows, and for
-            a model alone.
+        rank: Best and worst rank among the models with a mean over the same families; None for other rows, for a model
+            alone, and where attempts have no result.
     """
 
     model: str
@@ -87,6 +92,11 @@ class MatrixRow:
     mean: Score | None
     families: int
     rank: tuple[int, int] | None = None
+
+    @property
+    def lost(self) -> int:
+        """Number of attempts without a result; with any, the row has no rank."""
+        return sum(cell.lost for cell in self.cells.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +121,7 @@ class Matrix:
                 "mean": asdict(row.mean) if row.mean else None,
                 "families": row.families,
                 "rank": list(row.rank) if row.rank else None,
+                "why_no_rank": NO_RANK if row.lost else "",
                 "cells": {
                     family.name: {
                         "title": family.title,
@@ -118,6 +129,7 @@ class Matrix:
                         "tasks": cell.tasks,
                         "of": cell.most,
                         "items": cell.items,
+                        "lost": cell.lost,
                         "notes": list(cell.notes),
                     }
                     for family, cell in row.cells.items()
@@ -140,7 +152,8 @@ def matrix(rows: Iterable[Row], known: KnownEstimates | None = None) -> Matrix:
 
     A rank interval says how many models are better for certain, and how many are not worse for certain: two models
     differ if the interval of the difference of their means, at a level divided by the number of pairs (Bonferroni),
-    is off 0. All rank intervals of a matrix hold together with 95 % confidence.
+    is off 0. All rank intervals of a matrix hold together with 95 % confidence. A row of which attempts have no result
+    has no rank, comes after the others, and has no influence on their ranks.
 
     Isomorphic items are not in it where there are original ones of the same environment.
 
@@ -175,8 +188,8 @@ def matrix(rows: Iterable[Row], known: KnownEstimates | None = None) -> Matrix:
     return Matrix(families=families, rows=tuple(ranked))
 
 
-def _order(row: MatrixRow) -> tuple[bool, int, float, str]:
-    return row.kind == "reference", -row.families, -(row.mean.value if row.mean else -math.inf), row.model
+def _order(row: MatrixRow) -> tuple[bool, bool, int, float, str]:
+    return row.kind == "reference", row.lost > 0, -row.families, -(row.mean.value if row.mean else -math.inf), row.model
 
 
 def _family_score(
@@ -200,12 +213,14 @@ def _family_score(
         items=sum(total.items for total, _, _ in own),
         notes=tuple(notes),
         why_none="" if scores else next(iter({why_none(total): None for total, _, _ in own})),
+        lost=sum(total.lost.lost for total, _, _ in own if total.lost),
     )
 
 
 def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
     """Return in a few words why a task has no normalised score."""
-    # Such as routes of MANGO's "paper", whose scores are over readable answers, where none is readable.
+    if not total.items and total.lost:
+        return f"no attempt has a result: n = 0 of {total.planned:,}"
     if total.items and total.headline not in total.metrics:
         return "no reply that counts"
     return why_not_rescaled(at_items(rows))
@@ -226,7 +241,7 @@ def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> t
             note = f"levels {own[0]} to {own[-1]} only" if len(own) > 1 else f"level {own[0]} only"
     value, low, high = (None if end is None else 100 * share * end for end in (mean.value, mean.low, mean.high))
     assert value is not None
-    return Score(value=value, low=low, high=high), note
+    return Score(value=value, low=low, high=high, lost=mean.lost and mean.lost.scaled(100 * share)), note
 
 
 def ladder_ended(last: Estimate) -> bool:
@@ -236,7 +251,7 @@ def ladder_ended(last: Estimate) -> bool:
     nothing follows from an infrastructure error, nor from what does not replay.
     """
     ladder = registry.load(last.group.env).best_of and not last.guided
-    return bool(ladder and not (last.solved_items or last.errors or last.unconfirmed))
+    return bool(ladder and not (last.solved_items or last.lost))
 
 
 def mean_score(scores: Sequence[Score]) -> Score | None:
@@ -245,10 +260,23 @@ def mean_score(scores: Sequence[Score]) -> Score | None:
         return None
     value = math.fsum(score.value for score in scores) / len(scores)
     ends = [score.interval for score in scores]
+    lost = _lost(scores)
     if any(end is None for end in ends):
-        return Score(value=value, low=None, high=None)
+        return Score(value=value, low=None, high=None, lost=lost)
     below, above = (_half(scores, side) for side in (0, 1))
-    return Score(value=value, low=value - below, high=value + above)
+    return Score(value=value, low=value - below, high=value + above, lost=lost)
+
+
+def _lost(scores: Sequence[Score]) -> LostAttempts | None:
+    """Return the attempts that a mean of scores lacks; of the scores that lack none, the number is not counted."""
+    lacking = [score.lost for score in scores if score.lost]
+    if not lacking:
+        return None
+    ends: list[float | None] = []
+    for name in ("lowest", "highest"):
+        values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
+        ends.append(None if None in values else math.fsum(values) / len(values))
+    return LostAttempts(sum(one.lost for one in lacking), sum(one.planned for one in lacking), ends[0], ends[1])
 
 
 def _half(scores: Sequence[Score], side: int) -> float:
@@ -265,7 +293,7 @@ def _with_ranks(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
     """Return the rows with the ranks of models among those with scores in the same families."""
 
     def alike(row: MatrixRow) -> tuple[Family, ...] | None:
-        rankable = row.kind != "reference" and row.mean is not None and row.mean.interval
+        rankable = row.kind != "reference" and not row.lost and row.mean is not None and row.mean.interval
         return tuple(family for family, cell in row.cells.items() if cell.score) if rankable else None
 
     together = grouped((row for row in rows if alike(row)), lambda row: frozenset(alike(row) or ()))

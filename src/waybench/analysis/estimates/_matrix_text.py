@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from waybench.analysis.estimates._matrix import Matrix, MatrixRow, Score
 from waybench.analysis.estimates._table import aligned
-from waybench.analysis.formatting import NOTHING, one_line
+from waybench.analysis.formatting import NO_RANK, NOTHING, bounds_text, lost_text, one_line
 from waybench.analysis.results import Family
 
 SCALE = (
@@ -27,7 +27,7 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
         matrix: The matrix.
         columns: Width of the terminal in characters; families that do not fit go on below.
     """
-    ranked = any(row.rank for row in matrix.rows)
+    ranked = any(row.rank or row.lost for row in matrix.rows)
     first = [["", "mean", *(["rank"] if ranked else [])], *(_first(row, ranked) for row in matrix.rows)]
     notes = {note for row in matrix.rows for cell in row.cells.values() for note in cell.notes}
     size = sum(max(map(len, column)) + _GAP for column in zip(*first, strict=True))
@@ -47,6 +47,7 @@ def matrix_text(matrix: Matrix, columns: int = 100) -> str:
     said += [f"{NOTHING} no normalised score: {', '.join(unknown)}"] if (unknown := _why_none(matrix)) else []
     if any(row.mean and row.mean.interval is None for row in matrix.rows):
         said.append(f"No interval: {NO_INTERVAL}, in some family")
+    said += [f"{NO_RANK[0].upper()}{NO_RANK[1:]}: {'; '.join(lost)}"] if (lost := _lost(matrix)) else []
     tables += ["\n".join(textwrap.wrap(f"{'. '.join(said)}.", columns))] if said else []
     return "\n\n".join(tables)
 
@@ -61,13 +62,23 @@ def _why_none(matrix: Matrix) -> list[str]:
     return found
 
 
+def _lost(matrix: Matrix) -> list[str]:
+    """Return what the scores lack: "a in Mazes n = 4 of 10; 16 to 76"."""
+    return [
+        f"{one_line(row.model, _LONGEST_NAME)} in {short_title(family)} {lost_text(cell.score.lost, show=number)}"
+        for row in matrix.rows
+        for family, cell in row.cells.items()
+        if cell.score and cell.score.lost
+    ]
+
+
 def short_title(family: Family) -> str:
     """Return a family's title without what stands in brackets: "Mazes (AliciaBench)" is "Mazes"."""
     return family.title.partition(" (")[0]
 
 
 def _first(row: MatrixRow, ranked: bool) -> list[str]:
-    rank = "" if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
+    rank = (NOTHING if row.lost else "") if row.rank is None else "–".join(dict.fromkeys(map(str, row.rank)))
     name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
     return [one_line(name, _LONGEST_NAME), _score(row.mean, interval=True), *([rank] if ranked else [])]
 
@@ -76,6 +87,8 @@ def _score(score: Score | None, *, interval: bool = False) -> str:
     if score is None:
         return NOTHING
     value = number(score.value)
+    if score.lost:
+        return f"{value} ({bounds_text(score.lost, number)})" if interval else value
     if not interval or score.low is None or score.high is None:
         return value
     return f"{value} ({number(score.low)} to {number(score.high)})"
@@ -88,7 +101,7 @@ def number(value: float) -> str:
 
 def _column(matrix: Matrix, family: Family) -> list[str]:
     cells = [row.cells.get(family) for row in matrix.rows]
-    texts = ["" if cell is None else _score(cell.score) + ("*" if cell.notes else "") for cell in cells]
+    texts = ["" if cell is None else _score(cell.score) + ("*" if cell.notes or cell.lost else "") for cell in cells]
     if any(text.endswith("*") for text in texts):
         texts = [text if text.endswith("*") else f"{text} " for text in texts]
     return [short_title(family), *texts]

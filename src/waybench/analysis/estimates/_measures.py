@@ -9,7 +9,7 @@ from waybench.analysis.estimates._estimates import Estimate
 from waybench.analysis.results import Row
 from waybench.core import Aggregate, Environment, EpisodeRecord, Metric, Series
 from waybench.envs import registry
-from waybench.stats import Mean
+from waybench.stats import LostAttempts, Mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,11 @@ class Measure:
             return estimate.best
         curve = estimate.curves.get(self.series)
         return curve.average if curve else None
+
+    def lost(self, estimate: Estimate) -> LostAttempts | None:
+        """Return the attempts that its mean lacks, also where that has no value; None if it lacks none."""
+        mean = self.mean(estimate)
+        return estimate.lost if mean is None else mean.lost
 
     def value(self, row: Row) -> float | None:
         """Return its value in one episode."""

@@ -5,7 +5,7 @@ import textwrap
 from waybench.analysis.estimates._matrix_text import number, short_title
 from waybench.analysis.estimates._profiles import Profile, ProfileCell, Profiles
 from waybench.analysis.estimates._table import aligned
-from waybench.analysis.formatting import one_line
+from waybench.analysis.formatting import NO_RANK, lost_text, one_line
 from waybench.stats import Interval
 
 _LONGEST_NAME = 30
@@ -31,6 +31,13 @@ def profiles_text(found: Profiles, columns: int = 100) -> str:
     if predicted:
         heading = "Predicted, not measured (90 % interval for a run on the items that other models ran):"
         parts.append("\n".join([*textwrap.wrap(heading, columns), aligned(predicted)]))
+    lost = [f"{_name(row)}: {line}" for row in found.rows for line in _lost(row)]
+    if lost:
+        heading = (
+            f"* {NO_RANK}, which ability and score leave out. In brackets: the score if they were failures, and if "
+            "they were solved."
+        )
+        parts.append("\n".join([*textwrap.wrap(heading, columns), *lost]))
     strengths = [line for row in found.rows for line in _strengths(row)]
     if strengths:
         heading = "Better or worse in a family than the general ability says (90 % interval excludes 0):"
@@ -59,7 +66,16 @@ def _joined(first: list[list[str]], columns: list[list[str]]) -> str:
 
 def _name(row: Profile) -> str:
     name = row.model.removeprefix("waybench/") if row.kind == "reference" else row.model
-    return one_line(name, _LONGEST_NAME)
+    return one_line(name, _LONGEST_NAME) + ("*" if row.lost else "")
+
+
+def _lost(row: Profile) -> list[str]:
+    """Return what the measured scores of a model lack, a line for each family."""
+    return [
+        f"{short_title(family)} {number(cell.measured.value)} ({lost_text(cell.measured.lost, show=number)})"
+        for family, cell in row.cells.items()
+        if cell.measured and cell.measured.lost
+    ] or ([f"{row.lost:,} in families without a score"] if row.lost else [])
 
 
 def _cell(cell: ProfileCell) -> str:

@@ -45,12 +45,14 @@ class Profile:
         kind: "model", "person" or "reference" (an embedded player).
         general: Its general ability with its 90 % interval: 0 is the average of models, 1 one standard deviation above.
         cells: The model in each family.
+        lost: Number of its attempts without a result, which the ability leaves out; with any, it has no rank.
     """
 
     model: str
     kind: str
     general: Interval
     cells: Mapping[Family, ProfileCell]
+    lost: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ class Profiles:
 
     Attributes:
         families: The families, in order of their titles.
-        rows: The profiles, the greatest general ability first.
+        rows: The profiles, the greatest general ability first, and last those that lack the results of attempts.
         shared: Share of the variance of abilities within a family that is due to the general ability, from 0 to 1.
         left_out: Families without a normalised score, about which nothing can be said.
     """
@@ -79,6 +81,7 @@ class Profiles:
                     "model": row.model,
                     "kind": row.kind,
                     "general": row.general._asdict(),
+                    "lost": row.lost,
                     "families": {
                         family.name: {
                             "title": family.title,
@@ -213,10 +216,12 @@ def _profiles(data: JointData, scores: Matrix, found: Abilities) -> Profiles:
                 deviation=found.deviations[number][place] if was_run else None,
                 items=len(data.results[place].shares) if not was_run else cell.items if cell else 0,
             )
-        rows.append(Profile(model=model, kind=measured[model].kind, general=found.general[number], cells=cells))
+        own = measured[model]
+        general = found.general[number]
+        rows.append(Profile(model=model, kind=own.kind, general=general, cells=cells, lost=own.lost))
     return Profiles(
         families=data.families,
-        rows=tuple(sorted(rows, key=lambda row: (-row.general.value, row.model))),
+        rows=tuple(sorted(rows, key=lambda row: (row.lost > 0, -row.general.value, row.model))),
         shared=found.shared,
         left_out=tuple(family for family in scores.families if family not in data.families),
     )

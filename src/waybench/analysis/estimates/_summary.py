@@ -7,12 +7,21 @@ from dataclasses import dataclass
 from waybench.analysis.estimates._estimates import Estimate, by_level, overall
 from waybench.analysis.estimates._measures import Measure, measures
 from waybench.analysis.estimates._table import UNDEFINED, aligned, ranked
-from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, too_few_note, too_few_text, width
+from waybench.analysis.formatting import (
+    NOTHING,
+    better_text,
+    bounds_text,
+    mean_text,
+    one_line,
+    too_few_note,
+    too_few_text,
+    width,
+)
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import Group, Row, grouped, labels, short_labels
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.envs import registry
-from waybench.stats import Mean
+from waybench.stats import LostAttempts, Mean
 
 UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
 _REASONS = {
@@ -28,6 +37,10 @@ _FEW = "†"  # marks an interval from too few items
 _CHANGED = "!"  # marks a line of which episodes do not replay
 _LONGEST_NAME, _SHORTEST_NAME = 48, 16
 MOST_COLUMNS = 100
+_LOST = (
+    "(a to b): the score if all attempts without a result were failures, and if all were as good as possible; such a "
+    "score has no rank"
+)
 _LEGEND = {
     "95 %": "score: the mean over items, with its 95 % interval",
     "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle); below 0 is worse",
@@ -159,6 +172,7 @@ def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]
     """Return the lines on missing and unconfirmed episodes, and on intervals from too few items."""
     names = labels(total.group for total in totals)
     lost = [line for total in totals if (line := _missing(total, names[total.group]))]
+    lost += [_LOST] * any(total.lost and total.group not in searched for total in totals)
     lost += [line for total in totals if (line := _unconfirmed(total, names[total.group]))]
     few = [
         f"{_FEW} {note}"
@@ -185,14 +199,14 @@ def _head() -> list[str]:
 
 def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bool) -> list[str]:
     """Return the cells of a line; a second measure of the same episodes has its score alone."""
-    score = NOTHING if searched else _interval(measured.mean(total), measured.metric)
+    score = NOTHING if searched else _interval(measured.mean(total), measured.metric, lost=measured.lost(total))
     levels = sorted({row.level for row in rows})
-    n = f"{total.items:,}{'*' if total.missing or total.incomplete else ''}{_CHANGED if total.unconfirmed else ''}"
+    n = f"{_count(total)}{'*' if total.lost else ''}{_CHANGED if total.unconfirmed else ''}"
     span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
     if measured.aggregate:
         return [n, span, score, *[""] * 6]
     rescaled = total.rescaled if not (searched or total.guided) else None
-    solved = None if searched or total.solved is None else total.solved.value
+    solved = None if searched else total.solved
     unreadable = sum(total.outcomes.get(outcome, 0.0) for outcome in UNREADABLE) if total.action_replies else None
     tokens = None if total.tokens is None else total.tokens * total.attempts
     cost = None if total.cost is None else total.cost * total.attempts
@@ -201,7 +215,7 @@ def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bo
         span,
         score,
         NOTHING if rescaled is None else _interval(rescaled.mean, None, 100),
-        _share(solved),
+        _interval(solved, None, 100, " %") if solved and solved.lost else _share(solved and solved.value),
         _share(unreadable),
         _share(_unnamed(rows)),
         NOTHING if tokens is None else short_count(tokens),
@@ -209,17 +223,30 @@ def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bo
     ]
 
 
-def _interval(mean: Mean | None, metric: Metric | None, factor: int = 1) -> str:
-    if mean is None:
-        return NOTHING
+def _count(total: Estimate) -> str:
+    """Return the number of items and, where attempts are lost, how many have a result: "4 of 10"."""
+    if total.lost is None:
+        return f"{total.items:,}"
+    counted = f"{total.attempts:,} of {total.planned:,}"
+    return counted if total.attempts == total.items else f"{total.items:,} ({counted} attempts)"
+
+
+def _interval(
+    mean: Mean | None, metric: Metric | None, factor: int = 1, unit: str = "", *, lost: LostAttempts | None = None
+) -> str:
+    """Return a mean with its interval or, where attempts are lost, with its bounds: "100.0 (40.0 to 100.0)"."""
 
     def shown(value: float) -> str:
         return mean_text(value, metric) if factor == 1 else f"{factor * value:.0f}".replace("-", "−")
 
-    if mean.low is None or mean.high is None:
-        return shown(mean.value)
+    lost = lost or (mean and mean.lost)
+    value = NOTHING if mean is None else f"{shown(mean.value)}{unit}"
+    if lost is not None:
+        return f"{value} ({bounds_text(lost, shown)})"
+    if mean is None or mean.low is None or mean.high is None:
+        return value
     few = _FEW if factor == 1 and too_few_text(mean, metric) else ""
-    return f"{shown(mean.value)} [{shown(mean.low)}, {shown(mean.high)}]{few}"
+    return f"{value} [{shown(mean.low)}, {shown(mean.high)}]{few}"
 
 
 def _share(value: float | None) -> str:
@@ -243,13 +270,18 @@ def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequenc
 
 
 def _missing(total: Estimate, name: str) -> str:
-    """Return a line about items that infrastructure errors or an interruption made incomplete; "" if there are none."""
-    if not total.missing and not total.incomplete:
+    """Return a line about the attempts whose results are lost; "" if there are none."""
+    if total.lost is None:
         return ""
-    counts = (total.missing, "missing"), (total.incomplete, "incomplete")
-    lost = " and ".join(f"{count:,} {what}" for count, what in counts if count)
-    items = plural(total.items + total.missing, "item")
-    return f"* {name} at {total.group.task}: of {items} {lost}: infrastructure errors, or the run was interrupted"
+    stopped = total.lost.lost - total.errors - total.unconfirmed
+    counts = (
+        (total.errors, plural(total.errors, "infrastructure error")),
+        (total.unconfirmed, f"{total.unconfirmed:,} excluded"),
+        (stopped, f"{stopped:,} stopped early"),
+    )
+    reasons = ", ".join(text for count, text in counts if count > 0)
+    attempts = plural(total.planned, "attempt")
+    return f"* {name} at {total.group.task}: {total.lost.lost:,} of {attempts} without a result ({reasons})"
 
 
 def _unconfirmed(total: Estimate, name: str) -> str:

@@ -5,14 +5,13 @@ from typing import Any
 
 from waybench.analysis.estimates._estimates import Estimate
 from waybench.analysis.estimates._measures import Measure, measures, merit
-from waybench.analysis.formatting import NOTHING, better_text, mean_text, one_line, too_few_note, width
+from waybench.analysis.formatting import LOST, NOTHING, better_text, lost_text, mean_text, one_line, too_few_note, width
 from waybench.analysis.logs import is_human
 from waybench.analysis.results import Group, grouped, labels, setting_names, settings_order
-from waybench.core import Environment, plural
+from waybench.core import Environment
 from waybench.envs import registry
 
-_STAR = "* infrastructure errors: some items are missing or have fewer attempts"
-_BOUNDED = 5  # starred cells whose bounds are printed
+_STAR = f"* {LOST}"
 UNDEFINED = f"{NOTHING} no attempt has a value, as when no answer could be read (not an infrastructure error)"
 
 
@@ -20,7 +19,8 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
     """Return the estimates by group and level: the best model first (`merit`), and embedded players after all models.
 
     Groups of one model follow each other, in the order of their settings; the best of them stands for the model. Those
-    with a teacher come after those without, for they are judged by another number (`measure`).
+    with a teacher come after those without, for they are judged by another number (`measure`). A group that lacks the
+    results of some attempts has no rank (`Estimate.lost`): a model comes after the others where all its groups do.
     """
     by_group: dict[Group, dict[int, Estimate]] = {}
     for estimate in found:
@@ -30,14 +30,15 @@ def ranked(found: Iterable[Estimate]) -> dict[Group, dict[int, Estimate]]:
     def kind(group: Group) -> tuple[bool, bool, str]:
         return group.embedded, any(cell.guided for cell in by_group[group].values()), group.model
 
-    best: dict[tuple[bool, bool, str], tuple[float, float]] = {}
+    best: dict[tuple[bool, bool, str], tuple[bool, float, float]] = {}
     for group, cells in by_group.items():
         levels, total = merit(list(cells.values()))
-        best[kind(group)] = min(best.get(kind(group), (-levels, -total)), (-levels, -total))
+        order = any(cell.lost for cell in cells.values()), -levels, -total
+        best[kind(group)] = min(best.get(kind(group), order), order)
 
     names = setting_names(by_group)
 
-    def rank(group: Group) -> tuple[bool, bool, tuple[float, float], str, tuple[tuple[int, float, str], ...]]:
+    def rank(group: Group) -> tuple[bool, bool, tuple[bool, float, float], str, tuple[tuple[int, float, str], ...]]:
         embedded, guided, model = kind(group)
         return embedded, guided, best[kind(group)], model, settings_order(group, names)
 
@@ -52,8 +53,8 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
     of which more is better. Rows are models, the embedded players after a line; columns are levels; a cell is the mean
     over items of the best attempt, with a teacher the mean of the first series over its steps, or the aggregate. A
     blank cell was not run; "n/a" could not be had for infrastructure errors; "–" is not defined for any attempt, as a
-    last line says; "*" marks a cell in which some items are missing or had fewer attempts for infrastructure errors;
-    last lines say how many, and what it would be if they had all failed or succeeded. Where it is known what players
+    last line says; "*" marks a cell that lacks the results of some attempts; last lines say how many, and what it would
+    be if they had all failed or succeeded. Where it is known what players
     without a model come to on the same items, lines above those say it; likewise where an interval takes more items.
 
     Args:
@@ -94,15 +95,15 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
                 if (note := too_few_note(measured.mean(cell), measured.metric))
             ]
             starred += [
-                _missed(names[group], cell, measured)
+                line
                 for group, cells in groups.items()
-                for cell in cells.values()
-                if _star(cell)
+                for cell in [*cells.values(), *([over_all[group]] if pooled else [])]
+                if (line := _missed(names[group], cell, measured))
             ]
             undefined |= any(cell.startswith(NOTHING) for line in lines[1:] for cell in line[1:])
     tables += ["\n".join(dict.fromkeys(between))] * bool(between)
     tables += ["\n".join(dict.fromkeys(few))] * bool(few)
-    tables += [_footnote(starred)] * bool(starred) + [UNDEFINED] * undefined
+    tables += ["\n".join(dict.fromkeys([_STAR, *starred]))] * bool(starred) + [UNDEFINED] * undefined
     return "\n\n".join(tables)
 
 
@@ -118,26 +119,17 @@ def _title(env: Environment[Any, Any, Any], measured: Measure, apart: Sequence[s
 def _cell(estimate: Estimate | None, measured: Measure) -> str:
     if estimate is None:
         return ""
+    star = "*" if estimate.lost else ""
     if not estimate.attempts:
-        return "n/a"
+        return f"n/a{star}"
     mean = measured.mean(estimate)
-    shown = NOTHING if mean is None else mean_text(mean.value, measured.metric)
-    return f"{shown}{'*' if _star(estimate) else ''}"
-
-
-def _star(estimate: Estimate) -> bool:
-    return bool(estimate.attempts and (estimate.missing or estimate.incomplete))
+    return f"{NOTHING if mean is None else mean_text(mean.value, measured.metric)}{star}"
 
 
 def _missed(name: str, estimate: Estimate, measured: Measure) -> str:
-    """Return a note on a cell's missing attempts and on the bounds of its score; "" if these are not known."""
-    if estimate.bounds is None or measured.aggregate or measured.series:
-        return ""
-    low, high = (mean_text(end, measured.metric) for end in estimate.bounds)
-    counts = (estimate.missing, "missing"), (estimate.incomplete, "incomplete")
-    of = f"of {plural(estimate.items + estimate.missing, 'item')}"
-    lost = " and ".join(f"{count} {of} {what}" for count, what in counts if count)
-    return f"  {name}, {estimate.level}: {lost}; the score is between {low} and {high}, whatever their results"
+    """Return a note on a cell's lost attempts and on the bounds of its score; "" if there are none."""
+    lost = lost_text(measured.lost(estimate), measured.metric)
+    return lost and f"  {name}, {'all' if estimate.level is None else estimate.level}: {lost}"
 
 
 def _between(title: str, estimate: Estimate, measured: Measure) -> str:
@@ -148,12 +140,6 @@ def _between(title: str, estimate: Estimate, measured: Measure) -> str:
     floor, ceiling = (mean_text(end, measured.metric) for end in (found.floor, found.ceiling))
     player = one_line(found.floor_player, 80)
     return f"{title}, {estimate.level}: on the same items {player} scores {floor}, the oracle {ceiling}"
-
-
-def _footnote(starred: Sequence[str]) -> str:
-    lines = [line for line in dict.fromkeys(starred) if line]
-    more = [f"  and {plural(len(lines) - _BOUNDED, 'more cell')}"] if len(lines) > _BOUNDED else []
-    return "\n".join([_STAR, *lines[:_BOUNDED], *more])
 
 
 def _blocks(lines: Sequence[Sequence[str]], columns: int) -> Iterator[list[list[str]]]:

@@ -1,13 +1,20 @@
 """How a metric's numbers are written: in a terminal as on a page."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from waybench.core import Aggregate, Metric
 
 if TYPE_CHECKING:
-    from waybench.stats import Mean  # which loads scipy
+    from waybench.stats import LostAttempts, Mean  # which loads scipy
 
 NOTHING = "–"
+LOST = (
+    "n = … of …: some attempts have no result, because of infrastructure errors, an early stop or a record that does "
+    "not replay. The numbers after it are the score if all of them were failures, and if all were as good as possible. "
+    "Such a score has no rank."
+)
+NO_RANK = "no rank: attempts without a result"
 
 
 def decimals(metric: Metric | None) -> int:
@@ -28,6 +35,42 @@ def decimals(metric: Metric | None) -> int:
 def mean_text(value: float | None, metric: Metric | None = None) -> str:
     """Return a mean for a table, without its unit."""
     return NOTHING if value is None else _signs(f"{value:,.{decimals(metric)}f}")
+
+
+def bounds_text(lost: "LostAttempts", show: Callable[[float], str]) -> str:
+    """Return what a mean could be with the attempts that it lacks: "40.0 to 100.0", "at least 2.5", "unbounded".
+
+    Args:
+        lost: The attempts.
+        show: Value -> text.
+    """
+    if lost.lowest is None or lost.highest is None:
+        known = lost.highest if lost.lowest is None else lost.lowest
+        return "unbounded" if known is None else f"at {'most' if lost.lowest is None else 'least'} {show(known)}"
+    return f"{show(lost.lowest)} to {show(lost.highest)}"
+
+
+def lost_text(
+    lost: "LostAttempts | None", metric: Metric | None = None, show: Callable[[float], str] | None = None
+) -> str:
+    """Return what a mean lacks: "n = 4 of 10; 40.0 to 100.0" (see `LOST`); "" if it lacks no attempt.
+
+    Args:
+        lost: The attempts that it lacks.
+        metric: The metric, whose means are written alike.
+        show: Value -> text, where the mean is written in another way.
+    """
+    if lost is None:
+        return ""
+    bounds = bounds_text(lost, show or (lambda value: mean_text(value, metric)))
+    return f"n = {lost.counted:,} of {lost.planned:,}; {bounds}"
+
+
+def stored_lost_text(lost: Mapping[str, Any] | None) -> str:
+    """Return the same of lost attempts in a JSON file, with three decimals; "" if it has none."""
+    from waybench.stats import LostAttempts
+
+    return lost_text(LostAttempts(**lost), show=lambda value: f"{value:.3f}") if lost else ""
 
 
 def change_text(value: float, metric: Metric | None = None) -> str:

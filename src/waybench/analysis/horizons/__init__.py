@@ -5,6 +5,7 @@ from waybench.analysis.horizons._comparison import compare_horizons, ratio_over_
 from waybench.analysis.horizons._horizon import SHARES, DifficultyBin, Horizon, SuccessCurve
 from waybench.analysis.horizons._horizon_frame import horizon_frame
 from waybench.analysis.horizons._horizon_text import (
+    LOST_HORIZON,
     difficulty_text,
     horizon_context,
     horizon_parts,
@@ -18,6 +19,7 @@ from waybench.analysis.horizons._searches import search_text, searches
 from waybench.analysis.horizons._success import horizons, leading, success_curves
 
 __all__ = [
+    "LOST_HORIZON",
     "SHARES",
     "DifficultyBin",
     "Horizon",

@@ -17,6 +17,7 @@ from waybench.stats import HORIZON_CONFIDENCE, HorizonRatio, horizon_ratio, t_in
 FEWEST_FAMILIES = 3  # for a ratio over families
 
 _FURTHER = {1: "A reaches further", -1: "B reaches further", 0: "no difference shown"}
+_DEPENDS = "it depends on the attempts without a result which one reaches further"
 _VERDICTS = {1: "first", -1: "second", 0: "not shown"}
 
 
@@ -32,6 +33,8 @@ class HorizonComparison:
         references: The horizons of players that know nothing of the items, where they are known.
         first_mark: That the first horizon is not above these: "not above a random player's"; "" otherwise.
         second_mark: The same of the second.
+        bounds: Where attempts have no result: what `ratio.further` would be if all of them were failures of the first
+            and solved by the second, and the other way round. Empty where all have one.
     """
 
     first: Group
@@ -41,6 +44,12 @@ class HorizonComparison:
     references: tuple[ReferenceHorizon, ...] = ()
     first_mark: str = ""
     second_mark: str = ""
+    bounds: tuple[int, ...] = ()
+
+    @property
+    def depends(self) -> bool:
+        """Whether the verdict is another one under one of the bounds."""
+        return len({self.ratio.further, *self.bounds}) > 1
 
     @property
     def is_bounded(self) -> bool:
@@ -64,8 +73,9 @@ class HorizonComparison:
         times = (
             "a horizon is outside the levels tested" if value is None else f"A reaches {value:.2g} times as far as B"
         )
+        verdict = _DEPENDS if self.depends else _FURTHER[self.ratio.further]
         parts = [
-            f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}): {_FURTHER[self.ratio.further]}",
+            f"{self.first.task}, 50 % horizon by {title}: {times} ({ends}): {verdict}",
             *(f"{side} is {mark}" for side, mark in (("A", self.first_mark), ("B", self.second_mark)) if mark),
             reference_text(self.references),
         ]
@@ -81,7 +91,7 @@ class HorizonComparison:
             "ratio": self.ratio.value,
             "low": self.ratio.low,
             "high": self.ratio.high,
-            "verdict": _VERDICTS[self.ratio.further],
+            "verdict": "depends" if self.depends else _VERDICTS[self.ratio.further],
             "references": [asdict(each) for each in self.references],
             "first_mark": self.first_mark,
             "second_mark": self.second_mark,
@@ -156,7 +166,16 @@ def _comparison(first: Tried, second: Tried) -> HorizonComparison:
         references=own.references,
         first_mark=own.mark,
         second_mark=other.mark,
+        bounds=_bounds(first, second),
     )
+
+
+def _bounds(first: Tried, second: Tried) -> tuple[int, ...]:
+    if first.extremes is None and second.extremes is None:
+        return ()
+    (mine, best), (worst, theirs) = (one.extremes or (one, one) for one in (first, second))
+    pairs = (mine, theirs), (best, worst)
+    return tuple(horizon_ratio(one.plain, other.plain, SHARES[0]).further for one, other in pairs)
 
 
 def _by_task(rows: Iterable[Row]) -> dict[tuple[str, str, int, str], list[Tried]]:

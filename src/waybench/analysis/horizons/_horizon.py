@@ -13,6 +13,38 @@ SHARES = (0.5, 0.8)
 _OUTSIDE = 1e9  # greater than any difficulty
 
 
+class Extreme(NamedTuple):
+    """A horizon if attempts without a result had all been failures, or all been solved.
+
+    Attributes:
+        value: The difficulty; None where it is not between what was tried.
+        side: Where it is then, as of a `Horizon`.
+        easiest: The least difficulty that was tried.
+        hardest: The greatest one.
+    """
+
+    value: float | None
+    side: str
+    easiest: float
+    hardest: float
+
+
+class LostHorizon(NamedTuple):
+    """The attempts that a horizon lacks, since their results are not known.
+
+    Attributes:
+        lost: Number of these attempts.
+        planned: Number of all attempts, these included.
+        lowest: The horizon if all of them were failures.
+        highest: The horizon if all of them were solved.
+    """
+
+    lost: int
+    planned: int
+    lowest: Extreme
+    highest: Extreme
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Horizon:
     """The difficulty at which a player succeeds at a share of the items.
@@ -40,6 +72,7 @@ class Horizon:
         mark: That it is not: "not above a random player's"; "" otherwise.
         curve_fits: Whether the success rates agree with the fitted curve. If they do not (a plateau, a dip), the
             interval holds for any curve that falls.
+        lost: The attempts that it lacks; None if it lacks none. A horizon that lacks some has no rank.
     """
 
     group: Group
@@ -61,6 +94,7 @@ class Horizon:
     above_references: bool | None = None
     mark: str = ""
     curve_fits: bool = True
+    lost: LostHorizon | None = None
 
     def under(self, assumption: str) -> "Horizon":
         """Return the horizon under another assumption, of which no interval is known."""
@@ -76,6 +110,7 @@ class Horizon:
             above_references=None,
             mark="",
             curve_fits=True,
+            lost=None,
         )
 
     @property
@@ -87,7 +122,13 @@ class Horizon:
 
     def to_json(self) -> dict[str, Json]:
         """Return the horizon as JSON values."""
-        return {**asdict(self), "group": self.group.to_json()}
+        lost = self.lost and {
+            "lost": self.lost.lost,
+            "planned": self.lost.planned,
+            "lowest": self.lost.lowest._asdict(),
+            "highest": self.lost.highest._asdict(),
+        }
+        return {**asdict(self), "group": self.group.to_json(), "lost": lost}
 
 
 class DifficultyBin(NamedTuple):

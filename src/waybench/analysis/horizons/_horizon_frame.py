@@ -40,6 +40,20 @@ _FACTS: Sequence[Fact[Horizon]] = (
     Fact("items", int, lambda one: one.items, "Number of items tried."),
     Fact("attempts", int, lambda one: one.trials, "Number of attempts that count."),
     Fact("clusters", int, lambda one: one.clusters, "Number of independent clusters of the items."),
+    Fact(
+        "planned",
+        int,
+        lambda one: one.lost.planned if one.lost else one.trials,
+        "Attempts, those without a result included. A horizon of which some attempts have no result has no rank.",
+    ),
+    Fact(
+        "lowest",
+        float,
+        lambda one: one.lost and one.lost.lowest.value,
+        "The horizon if all attempts without a result were failures; null if all have a result, and where it is "
+        "outside the difficulties that were tried.",
+    ),
+    Fact("highest", float, lambda one: one.lost and one.lost.highest.value, "The horizon if all of them were solved."),
 )
 
 

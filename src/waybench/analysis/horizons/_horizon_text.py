@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from waybench.analysis.estimates import aligned
-from waybench.analysis.horizons._horizon import SHARES, Horizon
+from waybench.analysis.horizons._horizon import SHARES, Extreme, Horizon, LostHorizon
 from waybench.analysis.horizons._references import ReferenceHorizon
 from waybench.analysis.results import grouped, labels, setting_names, settings_order
 from waybench.core import Environment
@@ -15,6 +15,10 @@ _MISFIT = "the fitted curve does not match"
 _MISFIT_EXPLAINED = (
     "The success rates do not follow the fitted curve, for example because of a plateau or a dip. The interval "
     "therefore contains all levels between which any falling success rate may cross {share}."
+)
+LOST_HORIZON = (
+    "n = … of …: some attempts have no result. The numbers after it are the horizon if all of them were failures, and "
+    "if all were solved. Such a horizon has no rank."
 )
 _INTERVALS = "In brackets: the 90 % interval, or its known end. Above, below: outside the difficulties tried."
 
@@ -52,7 +56,8 @@ def horizon_table(found: Iterable[Horizon]) -> str:
             lines.append([names[group], *(horizon_text(each) for each in own)])
         lines += reference_lines(some)
         misfits = [_MISFIT_EXPLAINED.format(share="the share")] if any(not each.curve_fits for each in some) else []
-        notes = (success_text(env), _INTERVALS, *misfits)
+        lost = [LOST_HORIZON] if any(each.lost for each in some) else []
+        notes = (success_text(env), _INTERVALS, *lost, *misfits)
         tables.append("\n".join(part for part in (aligned(lines), *notes) if part))
     return "\n\n".join(tables)
 
@@ -88,6 +93,10 @@ def horizon_context(horizon: Horizon) -> str:
 
 
 def _reference(horizon: ReferenceHorizon) -> str:
+    return _place_text(horizon)
+
+
+def _place_text(horizon: ReferenceHorizon | Extreme) -> str:
     if horizon.value is not None:
         return difficulty_text(horizon.value)
     below = horizon.side == "below"
@@ -112,6 +121,9 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
     high = "" if horizon.high is None else difficulty_text(horizon.high)
     rest = "" if horizon.known else _TOO_FEW
     mark = "; ".join(part for part in (horizon.mark, "" if horizon.curve_fits else _MISFIT) if part)
+    if horizon.lost is not None:
+        value = _place_text(Extreme(horizon.value, horizon.side, horizon.easiest, horizon.hardest))
+        return HorizonText(value, lost_horizon_text(horizon.lost), mark)
     if horizon.side == "beyond":
         return HorizonText(f"above {difficulty_text(horizon.hardest)}", f"from {low}" if low else rest, mark)
     if horizon.side == "below":
@@ -127,6 +139,12 @@ def horizon_parts(horizon: Horizon) -> HorizonText:
         else "interval not known"
     )
     return HorizonText(difficulty_text(horizon.value), ends, mark)
+
+
+def lost_horizon_text(lost: LostHorizon) -> str:
+    """Return what a horizon lacks: "n = 4 of 10; below 5 to 41"."""
+    ends = " to ".join(dict.fromkeys((_place_text(lost.lowest), _place_text(lost.highest))))
+    return f"n = {lost.planned - lost.lost:,} of {lost.planned:,}; {ends}"
 
 
 def difficulty_text(value: float) -> str:

@@ -9,7 +9,7 @@ from waybench.analysis.horizons._axes import axis_named
 from waybench.analysis.horizons._horizon_text import difficulty_text, reference_text
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_horizons, reference_mark
 from waybench.analysis.logs import LoggedEpisode
-from waybench.analysis.results import Group, Row, grouped, labels, search_range
+from waybench.analysis.results import UNFINISHED, Group, Row, grouped, labels, search_range
 from waybench.core import DIFFICULTY_INDEX, plural
 from waybench.stats import STOPS, Seeker, StoppingRule, Trial
 
@@ -29,6 +29,9 @@ class Searched:
         hardest: The greatest one.
         trials: Number of episodes.
         errors: Infrastructure errors, which are no trials.
+        lost: Number of episodes without a result, these included.
+        lowest: The horizon if all of them were failures.
+        highest: The horizon if all of them were solved.
         tokens: Tokens of all episodes; None if not known.
         cost: Dollars of all episodes; None if not known.
         without_failure: The greatest difficulty that was tried, where every trial was solved; None otherwise.
@@ -51,6 +54,9 @@ class Searched:
     without_failure: float | None
     stop: str
     references: tuple[ReferenceHorizon, ...] = ()
+    lost: int = 0
+    lowest: float = 0.0
+    highest: float = 0.0
 
     @property
     def mark(self) -> str:
@@ -117,6 +123,17 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
     counted = [row for _, row in own if row.is_included and row.axes.get(axis) is not None]
     trials = [Trial(row.axes[axis] or 0.0, row.succeeded, None, 1.0) for row in counted]
     known = Seeker(goal, lowest, highest).state(trials)
+    # Of episodes whose records do not replay nothing is known, not even the difficulty.
+    lost = [row for _, row in own if not row.is_included and row.axes.get(axis) is not None]
+    lost = [row for row in lost if row.exclusion_reason in ("", UNFINISHED)]
+    extremes = [
+        Seeker(goal, lowest, highest).state(
+            [*trials, *(Trial(row.axes[axis] or 0.0, solved, None, 1.0) for row in lost)]
+        )
+        for solved in (False, True)
+        if lost
+    ]
+    ends = [state.horizon.value for state in extremes]
     stop = known.stop(lowest, highest)
     if not stop and not unfinished:
         stop = "supply" if goal.budget is None else "budget"
@@ -134,6 +151,8 @@ def _searched(group: Group, own: Sequence[tuple[LoggedEpisode, Row]], unfinished
         references=reference_horizons(group, axis, goal.share),
         without_failure=max(trial.at for trial in trials) if trials and all(t.solved for t in trials) else None,
         stop=stop,
+        lost=len(lost),
+        **(dict(zip(("lowest", "highest"), ends, strict=True)) if ends else {}),
     )
 
 
@@ -157,5 +176,11 @@ def _course(each: Searched) -> str:
         parts.append(f"{each.cost:.2f} USD")
     if each.errors:
         parts.append(plural(each.errors, "infrastructure error"))
+    if each.lost:
+        ends = [difficulty_text(min(max(end, each.easiest), each.hardest)) for end in (each.lowest, each.highest)]
+        planned = each.trials + each.lost
+        parts.append(
+            f"n = {each.trials:,} of {planned:,}: horizon {' to '.join(ends)} if the lost ones failed or succeeded"
+        )
     why = f"stopped: {STOPS[each.stop]}" if each.stop else "interrupted; run the same command to continue"
     return f"{', '.join(parts)}; {why}"

@@ -70,9 +70,12 @@ def _leaders(all_tried: Sequence[Tried], found: Mapping[int, SuccessCurve]) -> d
         return group.task, group.env, group.version, all_tried[number].axis.name
 
     for numbers in grouped(first_axes, task).values():
-        models = [number for number in numbers if not all_tried[number].group.embedded] or numbers
+        whole = [number for number in numbers if not all_tried[number].lost]  # the others have no rank
+        models = [number for number in whole if not all_tried[number].group.embedded] or whole
+        if not models:
+            continue
         leader = max(models, key=lambda number: found[number].horizons[0].order)
-        leaders |= {number: leader for number in numbers if number != leader}
+        leaders |= {number: leader for number in numbers if number != leader and not all_tried[number].lost}
     return leaders
 
 

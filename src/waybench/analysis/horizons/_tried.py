@@ -1,7 +1,7 @@
 """The items of a player on an axis of difficulty, and the horizons that follow from its results at them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf, isfinite
 from types import MappingProxyType
@@ -9,11 +9,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+from waybench.analysis.estimates import lost_rows
 from waybench.analysis.horizons._axes import axes_of
-from waybench.analysis.horizons._horizon import SHARES, DifficultyBin, Expected, Horizon
+from waybench.analysis.horizons._horizon import SHARES, DifficultyBin, Expected, Extreme, Horizon, LostHorizon
 from waybench.analysis.horizons._references import is_above, reference_horizons, reference_mark
-from waybench.analysis.results import Cluster, Group, ItemKey, Row, at_items, count_items, grouped, perfections, telling
-from waybench.core import OPTION_AXES, Axis
+from waybench.analysis.results import (
+    Cluster,
+    Group,
+    ItemKey,
+    Row,
+    at_items,
+    count_items,
+    grouped,
+    over,
+    perfections,
+    telling,
+)
+from waybench.core import OPTION_AXES, Axis, Metric
 from waybench.envs import registry
 from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Fit, Shape, fitted
 
@@ -50,6 +62,8 @@ class Tried:
     """The items of a group on an axis, and whether it is the first one, that of its horizon.
 
     If a search along this axis chose the items, `searched` has the least and greatest difficulty that it could try.
+    Where attempts have no result, `lost` is their number, and `extremes` has the items if all of them were failures,
+    and if all were solved.
     """
 
     group: Group
@@ -58,6 +72,8 @@ class Tried:
     alternatives: Mapping[str, Shape]
     leads: bool
     searched: tuple[float, float] | None = None
+    lost: int = 0
+    extremes: tuple["Tried", "Tried"] | None = None
 
     @property
     def range(self) -> tuple[str, str, float, float]:
@@ -110,6 +126,15 @@ class Tried:
             return inf, low, inf
         return (-inf, -inf, high) if solved == {0.0} else (value, low, high)
 
+    def _lost(self, share: float) -> LostHorizon | None:
+        """Return what the horizon lacks, with its values under the two extremes."""
+        if self.extremes is None:
+            return None
+        ends = [one.horizon(share) for one in self.extremes]
+        trials = ends[0].trials
+        lowest, highest = (Extreme(end.value, end.side, end.easiest, end.hardest) for end in ends)
+        return LostHorizon(self.lost, trials, lowest, highest)
+
     def horizon(self, share: float, others: Mapping[str, float] = MappingProxyType({})) -> Horizon:
         """Return the horizon at a share, with its values under other assumptions."""
         easiest, hardest = float(self.at.min()), float(self.at.max())
@@ -122,6 +147,8 @@ class Tried:
 
         value, low, high = self._bounded(self.plain, share)
         references = reference_horizons(self.group, self.axis.name, share)
+        # With attempts whose results are lost, it is above these only if it is so whatever the results were.
+        least = low if self.extremes is None else self.extremes[0]._bounded(self.extremes[0].plain, share)[1]
         return Horizon(
             group=self.group,
             axis=self.axis.name,
@@ -139,9 +166,10 @@ class Tried:
             sides={name: side(other) for name, other in others.items()},
             known=low >= easiest or high <= hardest,
             references=references,
-            above_references=is_above(low, references),
-            mark=reference_mark(value, low, references),
+            above_references=is_above(least, references),
+            mark=reference_mark(value, least, references),
             curve_fits=self.plain.is_adequate,
+            lost=self._lost(share),
         )
 
     def _count(self) -> int:
@@ -164,21 +192,36 @@ class Tried:
 
 def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
     """Return the items of every group on each axis of which enough difficulties were tried."""
-    free = [row for row in all_rows if row.is_included and not row.guided]
+    unguided = [row for row in all_rows if not row.guided]
+    all_of_group = grouped(unguided, lambda row: row.group)
+    free = [row for row in unguided if row.is_included]
     for group, own in grouped(free, lambda row: row.group).items():
         env, axes = registry.load(group.env), axes_of(own)
         tried = at_items(own) if axes else {}
+        lost = lost_rows(all_of_group[group], [over(one, own) for one in env.metrics], best_of=env.best_of)
         for number, axis in enumerate(axes):
-            items: list[_Item] = []
-            for key, some in tried.items():
-                at = some[0].axes.get(axis.name)
-                if at is not None and at > 0:
-                    counted = telling(some, perfections(some, env.metrics[0]))
-                    solved = sum(row.succeeded for row in counted) / len(counted)
-                    items.append(_Item(key, at, solved, len(counted), len(some)))
+            items = _items(tried, axis, env.metrics[0])
             if len({item.at for item in items}) >= FEWEST:
                 others = ALTERNATIVES if number == 0 else dict[str, Shape]()
-                yield Tried(group, axis, items, others, leads=number == 0, searched=_searched(own, axis))
+                made = Tried(group, axis, items, others, leads=number == 0, searched=_searched(own, axis))
+                if lost is not None:
+                    failures, solved = (
+                        replace(made, items=_items(filled, axis, env.metrics[0]))
+                        for filled in (lost.filled[0], lost.filled[-1])
+                    )
+                    made = replace(made, lost=lost.lost, extremes=(failures, solved))
+                yield made
+
+
+def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> list[_Item]:
+    items: list[_Item] = []
+    for key, some in tried.items():
+        at = some[0].axes.get(axis.name)
+        if at is not None and at > 0:
+            counted = telling(some, perfections(some, head))
+            solved = sum(row.succeeded for row in counted) / len(counted)
+            items.append(_Item(key, at, solved, len(counted), len(some)))
+    return items
 
 
 def _searched(own: Sequence[Row], axis: Axis) -> tuple[float, float] | None:

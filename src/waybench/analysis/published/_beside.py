@@ -19,7 +19,7 @@ class Result(NamedTuple):
         group: The model with its settings.
         label: Its name, with the settings that tell it apart.
         items: Number of items that the means are of, the largest.
-        means: The means, in the order of the block's metrics; None where one is not defined.
+        means: The means, in the order of the columns; None where one is not defined.
     """
 
     group: Group
@@ -36,7 +36,7 @@ class Beside:
         paper: The paper.
         table: Its table.
         block: The rows.
-        metrics: The metrics, which are the columns.
+        metrics: The metrics, which are the columns: those of the block, then how many answers these leave out.
         results: The results, models first; none where nothing of the setting was run.
     """
 
@@ -49,7 +49,8 @@ class Beside:
     @property
     def rows(self) -> list[PublishedRow]:
         """The published rows of all items together; those of single maps are left out."""
-        return [row for row in self.block.rows if not row.cluster]
+        unknown = (None,) * (len(self.metrics) - len(self.block.metrics))
+        return [row._replace(values=row.values + unknown) for row in self.block.rows if not row.cluster]
 
 
 def metric_of(env: str, name: str) -> Metric:
@@ -91,15 +92,18 @@ def beside(
                 if each.level == block.level and block.fits(each.group.env, each.group.settings)
             ]
             fitting.sort(key=lambda each: each.group.embedded)
-            results = [_result(each, names[each.group], block) for each in fitting]
-            metrics = tuple(metric_of(block.env, name) for name in block.metrics)
-            yield Beside(paper=paper, table=table, block=block, metrics=metrics, results=tuple(results))
+            metrics = [metric_of(block.env, name) for name in block.metrics]
+            metrics += [metric_of(block.env, name) for name in dict.fromkeys(one.left_out for one in metrics) if name]
+            results = [_result(each, names[each.group], metrics) for each in fitting]
+            yield Beside(paper=paper, table=table, block=block, metrics=tuple(metrics), results=tuple(results))
 
 
-def _result(estimate: Estimate, label: str, block: PublishedBlock) -> Result:
-    means = tuple(number_of(estimate, name) for name in block.metrics)
+def _result(estimate: Estimate, label: str, metrics: Sequence[Metric]) -> Result:
+    means = tuple(number_of(estimate, metric.name) for metric in metrics)
     # A metric of easy questions, for example, is of fewer items than were played.
-    items = max((mean.n for mean in means if mean), default=estimate.items)
+    left_out = {metric.left_out for metric in metrics}
+    counts = [mean.n for mean, metric in zip(means, metrics, strict=True) if mean and metric.name not in left_out]
+    items = max(counts, default=estimate.items)
     return Result(estimate.group, label, items, means)
 
 

@@ -27,7 +27,7 @@ from waybench.core import (
     policy,
 )
 from waybench.envs import registry
-from waybench.stats import Mean, clustered_mean
+from waybench.stats import LostAttempts, Mean, clustered_mean
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
 MOST_ITEMS = 5_000  # about ten seconds of playing for a summary in a terminal
@@ -167,6 +167,17 @@ class Rescaled:
     ceiling: float
     constant: str
     chance: bool = False
+
+    def with_lost(self, lost: LostAttempts | None) -> "Rescaled":
+        """Return the score with the attempts that it lacks.
+
+        Their floor and ceiling are taken to be the mean ones of the others.
+
+        Args:
+            lost: The lost attempts, with the bounds of the score before it is normalised; None for none.
+        """
+        lost = lost and lost.scaled(1 / (self.ceiling - self.floor), self.floor)
+        return replace(self, mean=replace(self.mean, lost=lost))
 
     @property
     def floor_player(self) -> str:

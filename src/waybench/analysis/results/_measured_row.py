@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from typing import Any, NamedTuple
 
 from waybench.analysis.logs import LoggedEpisode
@@ -96,7 +97,7 @@ def row(
             error=error,
             succeeded=not unmeasured and environment.succeeded(record),
             metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
-            axes={} if unmeasured else {axis.name: axis.of(record) for axis in searched.axes},
+            axes=_axes(searched.axes, record, known=not unmeasured) if confirmed else {},
             variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},
             sizes={}
             if unmeasured
@@ -130,6 +131,15 @@ def row(
         )
     except Exception as problem:  # what a record from outside makes an environment trip over is no error of its own
         raise DataError(_unmeasurable(record, problem)) from None
+
+
+def _axes(axes: Sequence[Axis], record: EpisodeRecord, *, known: bool) -> dict[str, float | None]:
+    """Return what makes an item hard; of an episode without a result, as far as the item alone tells it."""
+    found: dict[str, float | None] = {}
+    for axis in axes:
+        with nullcontext() if known else suppress(Exception):
+            found[axis.name] = axis.of(record)
+    return found
 
 
 class _Searched(NamedTuple):

@@ -75,7 +75,8 @@ class Row:
         first_error: Its first step that no best play makes; None if it did not fail, or where errors are not defined.
         probes: What became of the belief probes, in their order.
         probe_tokens: Tokens of their requests and answers, which are no part of the episode's; None if not known.
-        axes: What makes its item hard, by the axes of the environment; None where that is not known.
+        axes: What makes its item hard, by the axes of the environment; None where that is not known. None at all of an
+            episode that does not replay.
         variables: The explanatory variables of its item (`ExplanatoryVariables.items`), likewise.
         series: Every series of the environment, a number for each step; none after an infrastructure error.
         guided: Whether a teacher's actions were carried out in place of the player's, so that the end is due to the

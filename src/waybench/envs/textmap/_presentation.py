@@ -55,7 +55,7 @@ PRESENTATION = Presentation(
     item="question",
     cluster="map",
     metrics=(
-        *("success", "success_easy", "success_hard", "spl", "reasoning"),
+        *("success", "success_easy", "success_hard", "mango_success", "mango_left_out", "spl", "reasoning"),
         *("success_known", "success_new", "chance", "ceiling", "triplets", "precision", "recall", "parsed"),
     ),
     parts={
@@ -64,8 +64,8 @@ PRESENTATION = Presentation(
         "Extraction and search": ("textmap/extract",),
     },
     pairs={
-        "Success": ("success_easy", "success_hard"),
-        "Reasoning": ("reasoning_easy", "reasoning_hard"),
+        "Success": ("mango_success_easy", "mango_success_hard"),
+        "Reasoning": ("mango_reasoning_easy", "mango_reasoning_hard"),
         "Success in minigames": ("success_known", "success_new"),
     },
     panels={
@@ -97,7 +97,7 @@ PRESENTATION = Presentation(
     by_cluster=("success", "success_easy", "success_hard", "success_known", "success_new", "reasoning"),
     shared="shared",
     undefined=(
-        'A dash: no question of this kind has an answer that counts. In protocol "paper", only readable answers count '
-        "for routes and destinations."
+        "A dash: there is no question of this kind, or no readable answer to one. An unreadable answer counts as 0; "
+        "only the numbers marked (MANGO) leave it out, as the paper does."
     ),
 )

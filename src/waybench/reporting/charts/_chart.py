@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from waybench.analysis.formatting import better_text
 from waybench.core import Metric
-from waybench.reporting.charts._points import Point
-from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
+from waybench.reporting.charts._points import Point, ends
+from waybench.reporting.charts._svg import Spec, drawn, nominal, point_layers, quantitative, specification
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
@@ -74,7 +74,7 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
     ticks = sorted({point.at for point in plot.points})
     shown = _styled(plot, ticks)
     domain = score_domain(plot)
-    ends = _ends(shown, ticks, domain, shape)
+    labels = _ends(shown, ticks, domain, shape)
     gap = _gap(ticks)
     roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOM if ticks else True
     across = {
@@ -110,18 +110,19 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
             "mark": {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"},
             "encoding": {"y": score, "detail": line, "strokeDash": dash},
         },
-        {
-            "mark": {"type": "point", "filled": True, "size": 58 if roomy else 22, "opacity": 1},
-            "encoding": {"y": score, "shape": kind, "description": nominal("text")},
-        },
+        *point_layers(
+            {"size": 58 if roomy else 22},
+            {"y": score, "shape": kind, "description": nominal("text")},
+            has_open=any(point["open"] for point in shown),
+        ),
     ]
     for layer in layers:
         layer["encoding"] = {"x": x, "color": colour, **layer["encoding"]}
     # Around each label is the page's colour, so that lines below it do not make it hard to read.
     halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
     layers += [
-        {"data": {"values": ends}, "mark": {**label, **halo}, "encoding": beside},
-        {"data": {"values": ends}, "mark": label, "encoding": {**beside, "color": ink}},
+        {"data": {"values": labels}, "mark": {**label, **halo}, "encoding": beside},
+        {"data": {"values": labels}, "mark": label, "encoding": {**beside, "color": ink}},
     ]
     return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=config(shape.font))
 
@@ -173,12 +174,13 @@ def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
         out.append(
             {
                 **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
-                **{"score": point.mean.value, "low": point.mean.low, "high": point.mean.high},
+                **{"score": point.mean.value, "low": ends(point.mean)[0], "high": ends(point.mean)[1]},
                 "x": point.at + shift,
                 "colour": "var(--c-reference)" if plain else f"var(--c{point.colour})",
                 "ink": "var(--soft)" if plain else f"var(--t{point.colour})",
                 "dash": int(plain),
-                "interval": point.mean.low is not None and not plain,
+                "interval": ends(point.mean)[0] is not None and not plain,
+                "open": point.is_open,
             }
         )
     return out
@@ -197,7 +199,7 @@ def thinned(levels: Sequence[int], most: int) -> list[int]:
 def score_domain(plot: Plot) -> tuple[float, float]:
     """Return the ends of the axis of scores: the metric's bounds, or else those of the intervals."""
     means = [point.mean for point in plot.points]
-    values = [value for mean in means for value in (mean.value, mean.low, mean.high) if value is not None] or [0.0]
+    values = [value for mean in means for value in (mean.value, *ends(mean)) if value is not None] or [0.0]
     least, greatest = plot.metric.bounds
     low = min(values) if least is None else least
     high = max(values) if greatest is None else greatest

@@ -24,6 +24,10 @@ _FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
 _FLAT_NARROW = Shape(NARROW.width, 240, NARROW.font, NARROW.letters)
 _ALONE = Shape(300, 190, 13, 12)  # one size for wide and narrow pages: a line alone needs no room, and there are many
 _PANELS = " Each player has a panel of its own, on the same axes."
+OPEN = (
+    " An open mark lacks the results of some attempts; its line spans what the score would be if all of them were "
+    "failures, and if all were as good as possible."
+)
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
@@ -153,7 +157,7 @@ def _level_figure(
     caption = (
         f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
         f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(presentation)}{more} "
-        f"{article.capitalize()} {level} without a point was not run, or has no defined score."
+        f"{article.capitalize()} {level} without a point was not run, or has no result or no defined score."
         f"{note and f' {note}'}"
     )
     name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by {presentation.level}")
@@ -245,6 +249,7 @@ def chart_name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str)
 
 
 def _figure(name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape = NARROW) -> Chart:
+    caption += OPEN * any(point.is_open for point in plot.points)
     if len({point.line for point in plot.points}) == 1:
         spec = chart_spec(plot, _ALONE)
         return Chart(name, drawn(spec, label), None, caption, spec)

@@ -6,8 +6,8 @@ from typing import Any
 
 from waybench.analysis.formatting import better_text
 from waybench.reporting.charts._chart import Plot, config, score_domain, thinned, wrapped
-from waybench.reporting.charts._points import Point
-from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
+from waybench.reporting.charts._points import Point, ends
+from waybench.reporting.charts._svg import Spec, composed, nominal, point_layers, quantitative
 
 MOST_LINES = 6  # that one plot holds
 _MOST_STROKES = 8  # ticks, beyond which intervals are bands
@@ -59,7 +59,8 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
     values = [
         {
             **{"series": point.line, "level": point.at, "score": point.mean.value, "text": point.text},
-            **{"low": point.mean.low, "high": point.mean.high, "interval": point.mean.low is not None},
+            **{"low": ends(point.mean)[0], "high": ends(point.mean)[1], "interval": ends(point.mean)[0] is not None},
+            "open": point.is_open,
         }
         for point in plot.points
     ]
@@ -79,7 +80,7 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         ink = "var(--soft)" if plain else f"var(--t{own.colour})"
         layers = [
             *(_behind(own.line) if len(lines) <= grid.most_behind else []),
-            *_line(own.line, colour, band=band, dashed=plain),
+            *_line(own.line, colour, band=band, dashed=plain, has_open=any(point.is_open for point in plot.points)),
             *_heading(own.label, ink, grid),
         ]
         last_of_column = number + grid.columns >= len(lines)
@@ -114,16 +115,16 @@ def _behind(line: int) -> list[Spec]:
     return [{"transform": others, "mark": mark, "encoding": {"detail": nominal("series")}}]
 
 
-def _line(line: int, colour: str, *, band: bool, dashed: bool) -> list[Spec]:
+def _line(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -> list[Spec]:
     own = {"filter": f"datum.series == {line}"}
     spread: Spec = {"type": "area", "opacity": 0.2} if band else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     stroke = {"type": "line", "strokeWidth": 2, "color": colour, **({"strokeDash": [5, 4]} if dashed else {})}
-    dot = {"type": "point", "filled": True, "size": 10 if band else 26, "opacity": 1, "color": colour}
-    ends: dict[str, Any] = {"y": quantitative("low"), "y2": {"field": "high"}}
+    dot = {"size": 10 if band else 26, "color": colour}
+    interval: dict[str, Any] = {"y": quantitative("low"), "y2": {"field": "high"}}
     return [
-        {"transform": [own, {"filter": "datum.interval"}], "mark": {**spread, "color": colour}, "encoding": ends},
+        {"transform": [own, {"filter": "datum.interval"}], "mark": {**spread, "color": colour}, "encoding": interval},
         {"transform": [own], "mark": stroke, "encoding": {}},
-        {"transform": [own], "mark": dot, "encoding": {"description": nominal("text")}},
+        *point_layers(dot, {"description": nominal("text")}, has_open=has_open, own=[own]),
     ]
 
 

@@ -16,8 +16,9 @@ from waybench.core import Environment, Metric, Presentation, plural
 from waybench.reporting._format import interval_text
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting.charts._chart import Box
-from waybench.reporting.charts._charts import Chart, chart_name
+from waybench.reporting.charts._charts import OPEN, Chart, chart_name
 from waybench.reporting.charts._colours import colour_numbers
+from waybench.reporting.charts._points import ends
 from waybench.reporting.charts._svg import Spec, composed, drawn, nominal, quantitative
 from waybench.stats import CONFIDENCE, Mean
 
@@ -29,6 +30,7 @@ _BAR = 24  # pixels
 _LETTERS = 30  # the longest name
 _NAMED = 6  # clusters of a panel that have their name beside them
 _FONT = 12
+_OUTLINE = {"filled": False, "fill": "var(--page)", "strokeWidth": 1.8}  # of a bar that lacks attempts
 
 
 class _Layout(NamedTuple):
@@ -120,19 +122,21 @@ def _bar_chart(
         f"{title} of each player{whose}: the mean over {over}, with its {100 * CONFIDENCE:.0f} % interval over "
         f"{over}. Each player's {presentation.items} are those that it was given. No bar: the score is not defined."
     )
+    caption += OPEN * any(mean.lost for mean in means.values())
     name = chart_name(env, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
     wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
     return Chart(name, drawn(wide, label), drawn(narrow, label), caption, wide)
 
 
 def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: Mean | None) -> dict[str, Any]:
-    low, high = (mean.low, mean.high) if mean else (None, None)
-    ends = interval_text(mean, metric) if mean else ""
+    low, high = ends(mean) if mean else (None, None)
+    interval = interval_text(mean, metric) if mean else ""
     text = mean_text(mean.value if mean else None, metric)
     return {
         **{"player": name, "value": mean.value if mean else None, "low": low, "high": high, "label": text},
         "at": max(0.0, mean.value, high if high is not None else 0.0) if mean else None,
-        "text": f"{name}, {metric.title.lower()}: {text}{f' ({ends})' if ends else ''}",
+        "text": f"{name}, {metric.title.lower()}: {text}{f' ({interval})' if interval else ''}",
+        "open": bool(mean and mean.lost),
         "colour": "var(--c-reference)" if plain else f"var(--c{colour})",
     }
 
@@ -171,11 +175,15 @@ def bar_spec(
             {
                 **{"width": layout.bars, "height": _BAR * len(names)},
                 "layer": [
-                    {
-                        "data": {"values": values},
-                        "mark": {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85},
-                        "encoding": {"x": x, "y": y, "color": colour, "description": nominal("text")},
-                    },
+                    *(
+                        {
+                            "data": {"values": [bar for bar in values if bar["open"] is is_open]},
+                            "mark": {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85, **look},
+                            "encoding": {"x": x, "y": y, "color": colour, "description": nominal("text")},
+                        }
+                        for is_open, look in ((False, {}), (True, _OUTLINE))
+                        if not is_open or any(bar["open"] for bar in values)
+                    ),
                     {
                         "data": {"values": [bar for bar in have if bar["low"] is not None]},
                         "mark": {"type": "rule", "strokeWidth": 1.6, "color": "var(--ink)"},

@@ -1,7 +1,7 @@
 """The points of a chart: values by level, by step, or by number of in-context examples."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from statistics import fmean
 
@@ -28,7 +28,7 @@ class Point:
         label: The line's name.
         reference: Whether the line is of one of waybench's own players.
         at: Where it stands: a level, a step, a number of examples.
-        mean: Its height, with its interval.
+        mean: Its height, with its interval. If it lacks attempts, the point is drawn open (`ends`).
         text: All of it in words.
     """
 
@@ -39,6 +39,20 @@ class Point:
     at: int
     mean: Mean
     text: str
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the mean lacks attempts."""
+        return self.mean.lost is not None
+
+
+def ends(mean: Mean) -> tuple[float | None, float | None]:
+    """Return the ends of the line through a point: of the interval or, for an open point, the bounds (`LostAttempts`).
+
+    None where one end is not known.
+    """
+    low, high = (mean.lost.lowest, mean.lost.highest) if mean.lost else (mean.low, mean.high)
+    return (None, None) if low is None or high is None else (low, high)
 
 
 def by_level(estimates: Iterable[Estimate], measured: Measure) -> list[Point]:
@@ -95,6 +109,7 @@ def _in_windows(steps: Sequence[Mean], window: int) -> dict[int, Mean]:
             high=None,
             n=max(step.n for step in part),
             clusters=max(step.clusters for step in part),
+            lost=part[0].lost and replace(part[0].lost, lowest=None, highest=None),
         )
         for first, part in parts
     }
@@ -131,7 +146,7 @@ def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[
             at=at,
             mean=mean,
             text=f"{names[group]}, {at}: {mean_text(mean.value, metric)}"
-            + (f" ({ends})" if (ends := interval_text(mean, metric)) else ""),
+            + (f" ({interval})" if (interval := interval_text(mean, metric)) else ""),
         )
         for number, (group, track) in enumerate(tracks.items())
         for at, mean in track.items()

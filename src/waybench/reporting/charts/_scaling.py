@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import measure
-from waybench.analysis.formatting import better_text, mean_text, one_line
+from waybench.analysis.formatting import better_text, lost_text, mean_text, one_line
 from waybench.analysis.horizons import SuccessCurve
 from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Environment, Metric, Presentation
@@ -16,10 +16,11 @@ from waybench.reporting._format import heading
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._sets import chart_sets
 from waybench.reporting.charts._chart import SHAPES
-from waybench.reporting.charts._charts import Chart, chart_name
+from waybench.reporting.charts._charts import OPEN, Chart, chart_name
 from waybench.reporting.charts._colours import COLOURS
-from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
-from waybench.stats import CONFIDENCE
+from waybench.reporting.charts._points import ends
+from waybench.reporting.charts._svg import Spec, drawn, nominal, point_layers, quantitative, specification
+from waybench.stats import CONFIDENCE, Mean
 
 _FONT = 12
 _HIGH = 300  # of the plot, in pixels
@@ -37,6 +38,7 @@ class _Mark(NamedTuple):
     low: float | None
     high: float | None
     text: str
+    is_open: bool
 
 
 class _Quantity(NamedTuple):
@@ -123,13 +125,19 @@ def _score_charts(
     metric = over(measured.metric, estimates)
     known = [(each.group, mean) for each in estimates if (mean := measured.mean(each)) is not None]
     marks = [
-        _Mark(group, mean.value, mean.low, mean.high, mean_text(mean.value, measured.metric)) for group, mean in known
+        _Mark(group, mean.value, *ends(mean), _mark_text(mean, measured.metric), mean.lost is not None)
+        for group, mean in known
     ]
     title = f"{heading(measured.metric)}, {at}"
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
     up = {"title": f"{metric.title}, {_arrow(metric)}".strip(", "), "scale": _scale(metric)}
     whose = [env.id, *(estimates[0].group.apart if estimates else ()), *([set_name] if set_name else [])]
     return _charts(env, marks, models, f"{metric.name} {at}", what, up, whose)
+
+
+def _mark_text(mean: Mean, metric: Metric) -> str:
+    lost = lost_text(mean.lost, metric)
+    return mean_text(mean.value, metric) + (f" ({lost})" if lost else "")
 
 
 def _arrow(metric: Metric) -> str:
@@ -152,7 +160,7 @@ def _horizon_charts(
         return []
     reached = [each for curve in curves if curve.axis == axis.name for each in curve.horizons if each.share == _SHARE]
     marks = [
-        _Mark(each.group, each.value, each.low, each.high, f"{each.value:.3g}")
+        _Mark(each.group, each.value, each.low, each.high, f"{each.value:.3g}", each.lost is not None)
         for each in reached
         if each.value is not None
     ]
@@ -182,6 +190,7 @@ def _charts(
             continue
         against = "number of parameters, on a logarithmic axis" if quantity is _SIZE else "date of release"
         caption = f"{what}. Against the models' {against}; a line joins the models of one series."
+        caption += OPEN * any(each["open"] for each in data)
         wide, narrow = (
             scaling_spec(_labelled(data, quantity, up, width), quantity.title, quantity.axis, up, width)
             for width in (640, 280)
@@ -213,6 +222,7 @@ def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Q
                 **{"series": line, "label": one_line(name, _LETTERS), "at": at, "score": mark.value},
                 **{"low": mark.low, "high": mark.high, "interval": mark.low is not None and mark.high is not None},
                 "text": f"{one_line(name, 60)} ({line}): {mark.text}",
+                "open": mark.is_open,
                 "number": lines.setdefault(line, len(lines)),
             }
         )
@@ -266,8 +276,8 @@ def _labelled(
         width: Of the plot, in pixels.
     """
     across = [_along(quantity, each["at"]) for each in data]
-    ends = [end for each in data for end in (each["low"], each["score"], each["high"]) if end is not None]
-    low, high = up["scale"].get("domain") or (min(ends), max(ends))
+    values = [end for each in data for end in (each["low"], each["score"], each["high"]) if end is not None]
+    low, high = up["scale"].get("domain") or (min(values), max(values))
     points = [
         (
             _PADDING + (width - 2 * _PADDING) * (x - min(across)) / ((max(across) - min(across)) or 1),
@@ -343,10 +353,11 @@ def scaling_spec(
             "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, "color": colour},
         },
         {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "color": colour}},
-        {
-            "mark": {"type": "point", "filled": True, "size": 60, "opacity": 1},
-            "encoding": {"y": y, "color": colour, "shape": shape, "description": nominal("text")},
-        },
+        *point_layers(
+            {"size": 60},
+            {"y": y, "color": colour, "shape": shape, "description": nominal("text")},
+            has_open=any(each["open"] for each in data),
+        ),
     ]
     for look in (halo, {"color": "var(--soft)"}):
         for number, position in enumerate(_POSITIONS):

@@ -5,7 +5,7 @@ import os
 import re
 import tempfile
 import zlib
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from html import escape
@@ -51,6 +51,25 @@ def specification(width: int, height: int, **parts: Any) -> Spec:
         **parts: Its other parts: data, mark and encoding, or layers, and the configuration.
     """
     return composed(width=width, height=height, **parts)
+
+
+def point_layers(mark: Mapping[str, Any], encoding: Spec, *, has_open: bool, own: Sequence[Spec] = ()) -> list[Spec]:
+    """Return the layers of a chart's points: with "open" in their data they lack attempts, and are drawn as outlines.
+
+    Args:
+        mark: Size and colour of a point.
+        encoding: What its place, colour and description are taken from.
+        has_open: Whether some point is open.
+        own: Transforms of the data before.
+    """
+    filled = {"type": "point", "filled": True, "opacity": 1, **mark}
+    if not has_open:
+        return [{**({"transform": list(own)} if own else {}), "mark": filled, "encoding": encoding}]
+    outline = {**filled, "filled": False, "fill": "var(--page)", "strokeWidth": 1.8}
+    return [
+        {"transform": [*own, {"filter": which}], "mark": look, "encoding": dict(encoding)}
+        for which, look in (("!datum.open", filled), ("datum.open", outline))
+    ]
 
 
 def composed(**parts: Any) -> Spec:

@@ -7,12 +7,12 @@ from typing import Any
 from waybench.analysis import Estimate
 from waybench.analysis.comparisons import ExamplesEffect
 from waybench.analysis.estimates import as_metric, measure
-from waybench.analysis.formatting import better_text, change_text, mean_text
+from waybench.analysis.formatting import LOST, better_text, change_text, lost_text, mean_text
 from waybench.analysis.results import Group, differing, grouped, setting_names, settings_order
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting._files import task_page
-from waybench.reporting._format import in_words, interval_text, part
+from waybench.reporting._format import in_words, interval_text, mean_part, part
 from waybench.reporting.tables import (
     Cell,
     Column,
@@ -21,6 +21,7 @@ from waybench.reporting.tables import (
     Table,
     TableRow,
     by_player,
+    lost_mark,
     metric_column,
     model_cell,
     notes,
@@ -146,8 +147,7 @@ def _caption(
         )
     caption = [Note(f"{caption_text} Blank: not run.")]
     if any(cell.mark for cell in cells):
-        missing = f"Infrastructure errors: some {presentation.items} are missing or have fewer attempts."
-        caption += [Note("*", "flag"), Note(missing)]
+        caption += [Note("*", "flag"), Note(LOST)]
     return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
 
 
@@ -174,14 +174,15 @@ def _rows(estimates: Sequence[Estimate]) -> list[Cells]:
                 own.append(free := {})
             free[estimate.group.env] = estimate
         rows += own
-    merits: dict[tuple[bool, str], float] = {}
+    merits: dict[tuple[bool, str], tuple[bool, float]] = {}
     for row in sorted(rows, key=_examples):
-        merits.setdefault(_model(row), _merit(row.values()))
+        # A row that lacks the results of attempts has no rank.
+        merits.setdefault(_model(row), (any(estimate.lost for estimate in row.values()), -_merit(row.values())))
     names = setting_names(each.group for each in estimates)
 
-    def rank(row: Cells) -> tuple[bool, float, str, tuple[tuple[int, float, str], ...]]:
+    def rank(row: Cells) -> tuple[bool, tuple[bool, float], str, tuple[tuple[int, float, str], ...]]:
         embedded, model = _model(row)
-        return embedded, -merits[_model(row)], model, settings_order(next(iter(row.values())).group, names)
+        return embedded, merits[_model(row)], model, settings_order(next(iter(row.values())).group, names)
 
     return sorted(rows, key=rank)
 
@@ -253,7 +254,8 @@ def _entry(
     series = measure(registry.load(group.env), estimate.guided).series
     moved = None if change is None else change.curves.get(series) if series else change.metrics.get(metric.name)
     mean = _mean(estimate, metric)
-    lines = notes([interval_text(mean, metric)], "interval")
+    lost = estimate.lost if series or metric.name == estimate.headline else None
+    lines = notes([interval_text(mean, metric) if mean else lost_text(lost, metric)], "interval")
     if moved:
         certain = moved.low is not None and (moved.low > 0 or (moved.high or 0) < 0)
         shown = change_text(moved.value, metric)
@@ -262,9 +264,9 @@ def _entry(
         text=mean_text(mean.value if mean else None, metric),
         bold=True,
         link=f"results/{pages[group]}",
-        mark="*" if estimate.missing or estimate.incomplete else "",
+        mark=lost_mark(estimate.lost),
         notes=lines,
-        part=part(mean.value if mean else None, metric),
+        part=mean_part(mean, metric),
         kind=f"score{kind}",
     )
 

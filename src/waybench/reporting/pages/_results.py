@@ -350,9 +350,16 @@ def _kinds(some: Sequence[Row]) -> list[str]:
 
 
 def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, shown: Metric) -> list[tuple[str, str]]:
-    """Return the metrics that describe an attempt, without counts of problems that are 0."""
+    """Return the metrics that describe an attempt, without counts of problems that are 0.
+
+    Those are left out that say for a set what a paper publishes of it (`Metric.left_out`).
+    """
     found: list[tuple[str, str]] = []
-    for number, metric in enumerate(metrics):
+    listed = list(metrics)
+    left_out = {metric.left_out for metric in listed}
+    for number, metric in enumerate(listed):
+        if metric.left_out or metric.name in left_out:
+            continue
         value = row.metrics[metric.name]
         telling = metric.better == "" or (metric.better == "lower" and value)
         if number and metric is not shown and value is not None and (telling or metric.name in presentation.metrics):

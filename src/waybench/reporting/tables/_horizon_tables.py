@@ -70,8 +70,9 @@ def horizon_cell(horizon: Horizon | None) -> Cell:
     if horizon is None:
         return Cell(text=NOTHING, bold=True)
     text = horizon_parts(horizon)
-    lines = (*notes([text.interval], "interval"), *notes([text.mark], "flag"))
-    return Cell(text=text.value, bold=True, order=horizon.order, notes=lines)
+    lines = (*notes([text.interval], "flag" if horizon.lost else "interval"), *notes([text.mark], "flag"))
+    mark, order = ("*", None) if horizon.lost else ("", horizon.order)
+    return Cell(text=text.value, bold=True, order=order, notes=lines, mark=mark)
 
 
 def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequence[Group]) -> list[HorizonTables]:
@@ -98,6 +99,7 @@ def _horizon_tables(
         curves,
         key=lambda each: (
             each.group.embedded,
+            any(horizon.lost for horizon in each.horizons),
             *(-horizon.order for horizon in each.horizons),
             ranks.index(each.group),
         ),

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import ladder_ended, measure, ranked
-from waybench.analysis.formatting import NOTHING, mean_text
+from waybench.analysis.formatting import LOST, NO_RANK, NOTHING, bounds_text, lost_text, mean_text
 from waybench.analysis.horizons import Horizon, axis_named, horizon_context, reference_text
 from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.reporting._format import amount, heading, interval_text, missing_text, money, part, percent
+from waybench.reporting._format import amount, heading, interval_text, mean_part, money, percent, percent_interval
 from waybench.reporting._presentations import presentation_of
 from waybench.reporting.tables._horizon_tables import horizon_cell
 from waybench.reporting.tables._table import (
@@ -21,13 +21,14 @@ from waybench.reporting.tables._table import (
     TableRow,
     columns_of,
     error_cell,
+    lost_mark,
     model_cell,
     notes,
     number_cell,
     parts,
     rows_of,
 )
-from waybench.stats import CONFIDENCE, Mean
+from waybench.stats import CONFIDENCE, LostAttempts, Mean
 
 OUTCOMES = {
     "unparsed": "Unparsed",
@@ -58,7 +59,7 @@ class Leader:
             that is nothing new.
         part: How good it is between the metric's bounds, from 0 to 1; None if it has none.
         note: What has to be said of the score; "" for nothing.
-        missing: What infrastructure errors left out, and what the score would be with it; "" for nothing.
+        lost: The attempts that the score lacks, and what it would be with them; None for none. It has no rank then.
         items: Number of items.
         horizon: The horizon on the environment's first axis, or on that of a search along an option.
         counts: What the horizon counts; "" where there is none.
@@ -85,7 +86,7 @@ class Leader:
     normalised: str
     part: float | None
     note: str
-    missing: str
+    lost: LostAttempts | None
     items: Cell
     horizon: Cell
     counts: str
@@ -134,9 +135,9 @@ class Leaders:
         return any(line.normalised for line in self.lines)
 
     @property
-    def missing(self) -> bool:
-        """Whether infrastructure errors left something out of some row."""
-        return any(line.missing for line in self.lines)
+    def lost(self) -> bool:
+        """Whether some row lacks the results of attempts."""
+        return any(line.lost for line in self.lines)
 
     @property
     def has_horizons(self) -> bool:
@@ -195,10 +196,12 @@ def _leader(
     group, env = total.group, registry.load(total.group.env)
     measured = measure(env, total.guided)
     # Curves are of one level: with a teacher there is a score where all episodes are of the same.
-    whole = measured.mean(total if len(cells) > 1 else next(iter(cells.values())))
+    estimate = total if len(cells) > 1 else next(iter(cells.values()))
+    whole, lost = measured.mean(estimate), measured.lost(estimate)
     mean, note = _overall(whole, cells, most, measured.metric)
     metric = over(measured.metric, [total])
-    ends = interval_text(mean, metric)
+    lost = lost if mean is None else mean.lost
+    ends = lost_text(lost, metric) or interval_text(mean, metric)
     return Leader(
         group=group,
         model_page=model_pages[group.model],
@@ -208,19 +211,26 @@ def _leader(
         title=env.title,
         apart=group.apart,
         metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
-        score=Cell(text=mean_text(mean.value if mean else None, measured.metric), order=mean.value if mean else None),
+        score=Cell(
+            text=mean_text(mean.value if mean else None, measured.metric),
+            order=None if lost or mean is None else mean.value,
+            mark=lost_mark(lost),
+        ),
         interval=ends,
-        unbounded=_no_bounds(metric) if ends else "",
+        unbounded=_no_bounds(metric) if ends and not lost else "",
         normalised=_normalised(total, metric) if mean is whole else "",
-        part=part(mean.value if mean else None, metric),
+        part=mean_part(mean, metric),
         note=note,
-        missing=missing_text(total, measured.metric),
+        lost=lost,
         items=_number(total.items),
         horizon=horizon_cell(horizon),
         counts=axis_named(env.id, horizon.axis).title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
         known_nothing=reference_text(horizon.references) if horizon else "",
-        solved=_percent(total.solved.value if total.solved else None),
+        solved=replace(
+            _percent(total.solved.value if total.solved else None),
+            notes=notes([percent_interval(total.solved)] if total.lost else [], "flag"),
+        ),
         outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
         tokens=_number(total.per_solved(total.tokens)),
@@ -237,7 +247,8 @@ def _cost(total: Estimate) -> Cell:
 
 def _without_score(line: Leader) -> Leader:
     nothing = Cell(text=NOTHING, order=None)
-    return replace(line, score=nothing, interval="", unbounded="", normalised="", part=None, note="", solved=nothing)
+    without = replace(line, score=nothing, interval="", unbounded="", normalised="", part=None, note="", lost=None)
+    return replace(without, solved=nothing)
 
 
 def _overall(
@@ -256,7 +267,10 @@ def _overall(
         return mean, f"{level_range} only"
     share = len(levels) / len(most)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
-    return replace(mean, value=mean.value * share, low=low, high=high), f"{level_range}; harder ones count as 0"
+    lost = mean.lost and mean.lost.scaled(share)
+    return replace(
+        mean, value=mean.value * share, low=low, high=high, lost=lost
+    ), f"{level_range}; harder ones count as 0"
 
 
 def _normalised(total: Estimate, metric: Metric) -> str:
@@ -266,6 +280,8 @@ def _normalised(total: Estimate, metric: Metric) -> str:
         return ""
     value, *ends = (None if end is None else 100 * end for end in (found.mean.value, found.mean.low, found.mean.high))
     low, high = (f"{end:.0f}".replace("-", "−") for end in ends) if None not in ends else ("", "")
+    if found.mean.lost:
+        return f"{value:.0f} ({bounds_text(found.mean.lost, lambda end: f'{100 * end:.0f}')})".replace("-", "−")
     # No line ends within the brackets.
     return f"{value:.0f}".replace("-", "−") + (f" ({low}\u00a0–\u00a0{high})" if low else "")
 
@@ -339,10 +355,9 @@ def _help(found: Leaders) -> Iterator[Note]:
             "Normalised: 0 is the better of empty replies and the best constant reply (chosen on other items), 100 "
             "is the oracle, on the same items, with its interval; omitted where the two do not differ significantly."
         )
-    if found.missing:
-        yield Note("Where attempts were lost to infrastructure errors,")
-        yield Note("in this colour,", "flag")
-        yield Note("the two numbers bound the score over all possible results of these attempts.")
+    if found.lost:
+        yield Note("*", "flag")
+        yield Note(LOST)
     if found.noted:
         yield Note("“harder ones count as 0”:", "flag")
         yield Note("the model failed the last level it was given, and harder levels count as 0;")
@@ -380,10 +395,11 @@ def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
         part=line.part,
         kind="score",
         notes=(
-            *notes([line.interval], "interval"),
+            *notes([line.interval], "flag" if line.lost else "interval"),
+            *notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),
             *notes([line.unbounded, line.metric]),
             *notes([line.normalised and f"normalised {line.normalised}"], "normalised"),
-            *notes([line.note, line.missing], "flag"),
+            *notes([line.note], "flag"),
         ),
     )
     horizon = replace(

@@ -1,13 +1,14 @@
 """The tables of a model's results at a task: by level, and its infrastructure errors."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Measure, as_metric
-from waybench.analysis.formatting import mean_text, one_line
+from waybench.analysis.formatting import lost_text, mean_text, one_line
 from waybench.core import Metric
-from waybench.reporting._format import amount, heading, in_words, interval_text
+from waybench.reporting._format import amount, heading, in_words
 from waybench.reporting.tables._table import (
     Cell,
     Column,
@@ -17,6 +18,8 @@ from waybench.reporting.tables._table import (
     columns_of,
     count_cell,
     error_cell,
+    lost_caption,
+    mean_cell,
     metric_column,
     notes,
     rows_of,
@@ -59,12 +62,10 @@ def level_table(view: TaskView, measured: Measure, estimates: Sequence[Estimate]
     series = [as_metric(one) for one in view.env.series if one.name != measured.series]
 
     def cells(estimate: Estimate) -> list[Cell]:
-        lines = [f"{estimate.missing} missing" if estimate.missing else ""]
-        lines += [f"{estimate.incomplete} incomplete" if estimate.incomplete else ""]
         curves = {name: curve.average for name, curve in estimate.curves.items()}
         return [
-            Cell(text=amount(estimate.items), notes=notes(lines, "flag")),
-            count_cell(estimate.attempts),
+            Cell(text=amount(estimate.items)),
+            Cell(text=amount(estimate.attempts), notes=notes(_lost(estimate, metric), "flag")),
             *([_estimate(measured.mean(estimate), metric, bold=True)] if with_best else []),
             *(_estimate(estimate.metrics.get(one.name), one) for one in listed),
             *(_estimate(curves.get(one.name), one) for one in series),
@@ -84,7 +85,7 @@ def level_table(view: TaskView, measured: Measure, estimates: Sequence[Estimate]
     return Table(
         id="by-level",
         title=f"By {view.presentation.level}",
-        caption=[Note(text) for text in _caption(view, measured, drawn) if text],
+        caption=[*(Note(text) for text in _caption(view, measured, drawn) if text), *lost_caption([total])],
         columns=[
             *columns_of(*first),
             *([Column(heading=f"{best}{unit}", better=metric.better)] if with_best else []),
@@ -115,9 +116,15 @@ def _caption(view: TaskView, measured: Measure, drawn: str) -> list[str]:
     ]
 
 
+def _lost(estimate: Estimate, metric: Metric) -> list[str]:
+    """Return how many attempts there are with those that are lost and, where no value says it, the score's bounds."""
+    if estimate.lost is None:
+        return []
+    return [f"of {estimate.planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)]
+
+
 def _estimate(mean: Mean | None, metric: Metric, *, bold: bool = False) -> Cell:
-    text = mean_text(mean.value if mean else None, metric)
-    return Cell(text=text, bold=bold, notes=notes([interval_text(mean, metric)], "interval"))
+    return replace(mean_cell(mean, metric, bold=bold), part=None, kind="")
 
 
 def error_table(view: TaskView, errors: Iterable[LoggedError]) -> Table | None:

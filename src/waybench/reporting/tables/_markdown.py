@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waybench._version import __version__
-from waybench.analysis.formatting import NOTHING, one_line
+from waybench.analysis.formatting import LOST, NOTHING, one_line
 from waybench.analysis.results import Group, setting
 from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
@@ -26,7 +26,7 @@ _HORIZONS = (
 )
 _ERRORS, _ENDED, _FEWER = "*", "†", "‡"
 _SIGNS = {
-    _ERRORS: "some attempts were lost to infrastructure errors",
+    _ERRORS: LOST.rstrip("."),
     _ENDED: "stopped at a level that it failed; harder levels count as 0",
     _FEWER: "over fewer levels than others, so not comparable",
     _MISSING: "infrastructure errors only",
@@ -179,8 +179,8 @@ def _horizon_column(line: Leader) -> str:
 
 def _score(line: Leader) -> Cell:
     if not line.items.order:
-        return Cell(text=_MISSING)
-    marks = _ERRORS if line.errors else ""
+        return Cell(text=_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
+    marks = _ERRORS if line.lost else ""
     if line.note:
         marks += _ENDED if line.note.endswith("count as 0") else _FEWER
     return Cell(text=line.score.text, notes=notes([line.interval]), mark=marks)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from waybench.analysis.estimates import NO_INTERVAL, SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
-from waybench.analysis.formatting import NOTHING
+from waybench.analysis.formatting import LOST, NO_RANK, NOTHING, lost_text
 from waybench.analysis.horizons import Horizon, axis_named, horizon_context
 from waybench.analysis.results import Family, Group, grouped
 from waybench.envs import registry
@@ -16,6 +16,7 @@ from waybench.reporting.tables._table import (
     RowGroup,
     Table,
     TableRow,
+    lost_mark,
     name_of,
     notes,
 )
@@ -43,7 +44,8 @@ def matrix_table(
         pages: File names of the groups' pages.
         model_pages: File names of the models' pages.
     """
-    ranked = any(row.rank for row in found.rows)
+    ranked = any(row.rank or row.lost for row in found.rows)
+    lacking = any(row.lost for row in found.rows)
     numbers = {row.families for row in found.rows if row.mean}
     partial = any(number < len(found.families) for number in numbers)
     gaps = any(cell.score and cell.score.interval is None for row in found.rows for cell in row.cells.values())
@@ -61,6 +63,13 @@ def matrix_table(
                 "families. All rank intervals hold together with 95 % confidence (Bonferroni over all pairs)."
             ]
             * ranked
+        ),
+        *(
+            [
+                f"{LOST} The mean of a row has the bounds that follow from them, and the ranks of the other rows are "
+                "among themselves."
+            ]
+            * lacking
         ),
         "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
         "few items it is not certain that floor and ceiling differ.",
@@ -103,6 +112,8 @@ def _row(
     several = says_families and row.families < len(found.families)
     mean = _cell(row.mean, [f"{row.families} of {len(found.families)} families"] if several and row.mean else [])
     rank = Cell(text="" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
+    if row.lost:
+        rank = Cell(text=NOTHING, kind="score", notes=notes([NO_RANK], "flag"))
     return TableRow(
         _model_cell(row.model, model_pages),
         [
@@ -129,12 +140,14 @@ def _cell(score: Score | None, said: Iterable[str], link: str = "", why_none: st
     if score is None:
         return Cell(text=NOTHING, kind="score", link=link, notes=notes([why_none], "why") if why_none else ())
     ends = "" if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
+    lost = lost_text(score.lost, show=number)
     return Cell(
         text=number(score.value),
         bold=True,
         link=link,
-        notes=(*notes([ends], "interval"), *notes(said, "flag")),
-        part=min(1.0, max(0.0, score.value / 100)),
+        mark=lost_mark(score.lost),
+        notes=(*(notes([lost], "flag") if lost else notes([ends], "interval")), *notes(said, "flag")),
+        part=None if lost else min(1.0, max(0.0, score.value / 100)),
         kind="score",
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from waybench.analysis import Estimate
 from waybench.analysis.estimates import Measure, measure, ranked
-from waybench.analysis.formatting import mean_text
+from waybench.analysis.formatting import lost_text, mean_text
 from waybench.analysis.results import Group
 from waybench.core import plural
 from waybench.envs import registry
@@ -12,8 +12,7 @@ from waybench.reporting._format import (
     amount,
     described_heading,
     interval_text,
-    missing_text,
-    part,
+    mean_part,
     percent,
     percent_interval,
 )
@@ -31,6 +30,8 @@ from waybench.reporting.tables._table import (
     count_cell,
     error_cell,
     group_cell,
+    lost_caption,
+    lost_mark,
     notes,
 )
 from waybench.reporting.tables._task_view import TaskView
@@ -94,12 +95,7 @@ def _caption(view: TaskView, measured: Measure, estimates: Sequence[Estimate]) -
         attempts = " and attempts" if most > 1 else ""
         text = f"In bold, the mean over {view.presentation.items}{attempts}. Below it, {interval}{over}."
     caption = [Note(f"{text} Blank: not run.")]
-    if any(estimate.missing or estimate.incomplete for estimate in estimates):
-        missing = (
-            f"Some {view.presentation.items} are missing or have fewer attempts due to infrastructure errors; the two "
-            f"numbers bound the score over all possible results of these attempts."
-        )
-        caption += [Note("*", "flag"), Note(missing)]
+    caption += lost_caption(estimates)
     undefined = any(measured.mean(estimate) is None and estimate.attempts for estimate in estimates)
     return [*caption, Note(view.presentation.undefined)] if undefined and view.presentation.undefined else caption
 
@@ -109,24 +105,21 @@ def _score(estimate: Estimate | None, measured: Measure, view: TaskView) -> Cell
         return BLANK
     metric, mean, presentation = measured.metric, measured.mean(estimate), view.presentation
     note = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
-    if estimate.missing:
-        note += f", {estimate.missing} missing"
-    if estimate.incomplete:
-        note += f", {estimate.incomplete} incomplete"
     best_of = not measured.series and registry.load(estimate.group.env).best_of
-    if best_of and (ends := interval_text(mean, metric)):
+    lost = measured.lost(estimate)
+    if best_of and not lost and (ends := interval_text(mean, metric)):
         note += f"; best of attempts {ends}"
     single = mean if measured.series else estimate.single
     return Cell(
         text=mean_text(mean.value if mean else None, metric),
         bold=True,
-        mark="*" if estimate.missing or estimate.incomplete else "",
+        mark=lost_mark(lost),
         notes=(
+            *notes([lost_text(lost, metric)], "flag"),
             *notes([mean_text(single.value if single else None, metric)] if best_of else []),
-            *notes([interval_text(single, metric)], "interval"),
-            *notes([missing_text(estimate, metric)], "flag"),
+            *notes([interval_text(single, metric)] if best_of or not lost else [], "interval"),
         ),
-        part=part(mean.value if mean else None, metric),
+        part=mean_part(mean, metric),
         title=note,
         kind="score",
     )

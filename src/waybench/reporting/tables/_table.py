@@ -1,13 +1,14 @@
 """A table of the report: columns, and rows of cells. The template `table.html` renders it, `markdown` as Markdown."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from waybench.analysis.formatting import NOTHING, mean_text, one_line
+from waybench.analysis import Estimate
+from waybench.analysis.formatting import LOST, NOTHING, mean_text, one_line
 from waybench.analysis.results import Group, differing
 from waybench.core import Metric
-from waybench.reporting._format import amount, heading, interval_text, part
-from waybench.stats import Mean
+from waybench.reporting._format import amount, heading, interval_text, mean_part, part
+from waybench.stats import LostAttempts, Mean
 
 _REFERENCES = "Reference players, not models"
 _FIT_A_PHONE = 2  # columns
@@ -288,7 +289,8 @@ def mean_cell(mean: Mean | None, metric: Metric, *, bold: bool = True) -> Cell:
     """Return a mean with its interval, shaded by how good it is; a dash where it is not defined."""
     if mean is None:
         return Cell(text=NOTHING, kind="score")
-    return value_cell(mean.value, metric, bold=bold, interval=interval_text(mean, metric))
+    cell = value_cell(mean.value, metric, bold=bold, interval=interval_text(mean, metric))
+    return replace(cell, part=mean_part(mean, metric), mark=lost_mark(mean.lost))
 
 
 def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: str = "") -> Cell:
@@ -300,6 +302,16 @@ def value_cell(value: float, metric: Metric, *, bold: bool = False, interval: st
         part=part(value, metric),
         kind="score",
     )
+
+
+def lost_mark(lost: LostAttempts | None) -> str:
+    """Return the flag of a value that lacks attempts; "" where it lacks none."""
+    return "*" if lost else ""
+
+
+def lost_caption(estimates: Iterable[Estimate]) -> list[Note]:
+    """Return what a caption says of values that lack attempts; nothing where none does."""
+    return [Note("*", "flag"), Note(LOST)] if any(estimate.lost for estimate in estimates) else []
 
 
 def number_cell(text: str, order: float | None, lines: Iterable[str] = ()) -> Cell:

@@ -36,8 +36,8 @@ from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWordi
 
 OPTIONS = (
     protocol_option(
-        '"paper": parsing, closest moves and similar names as in the paper, unreadable answers are excluded; "sound": '
-        "exact names and moves, and every answer counts."
+        '"paper": parsing, closest moves and similar names as in the paper; "sound": exact names and moves. Unreadable '
+        "answers count as 0 in both; the metrics marked (MANGO) leave them out."
     ),
     Option(
         name="wording",
@@ -72,6 +72,7 @@ def _environment(
 ) -> Environment[MapQuestion, AnswerState[MapQuestion], Trajectory]:
     return map_environment(
         kind,
+        version=2,
         about=read_text(__file__, "about.md").format(first=opening),
         options=OPTIONS,
         play=_play,

@@ -29,6 +29,7 @@ def map_environment(
     is_one_item: bool = False,
     takes_tokens: bool = False,
     sample_levels: tuple[int, ...] = (1, 2, 3),
+    version: int = 1,
     **fields: Any,
 ) -> Environment[Q, S, A]:
     """Return an environment of questions about maps.
@@ -44,6 +45,7 @@ def map_environment(
         is_one_item: Whether a world is one item with all questions, and not one for each question.
         takes_tokens: Whether a number of tokens can limit the prefix.
         sample_levels: Some levels, easiest first.
+        version: The environment's version.
         **fields: Other fields of the `Environment`.
     """
 
@@ -52,7 +54,7 @@ def map_environment(
 
     environment: Environment[Q, S, A] = Environment(
         id=f"textmap/{kind}",
-        version=1,
+        version=version,
         source_options=(*WORLD_OPTIONS, *source_options),
         smallest_level=LOWEST_CLASS,
         sample_levels=sample_levels,

@@ -1,14 +1,11 @@
 """Metrics of route and destination questions (MANGO, sections 2.3, A.6, B.2 and C.1)."""
 
+from dataclasses import replace
+
 from waybench.core import TEMPLATE, EpisodeRecord, Json, Metric, base_wording, has_images
 from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
 from waybench.envs.textmap.questions._instance import MapQuestion
 from waybench.envs.textmap.questions._prompts import TEMPLATES, question_text
-from waybench.envs.textmap.questions._score import SOUND
-
-
-def _is_sound(record: EpisodeRecord) -> bool:
-    return record.options["protocol"] == SOUND.name
 
 
 def is_parsed(record: EpisodeRecord) -> float:
@@ -17,12 +14,12 @@ def is_parsed(record: EpisodeRecord) -> float:
 
 
 def _event_score(name: str) -> MetricFunction:
-    """Return the metric of an event. Ill-structured answers are 0 in "sound" and undefined in "paper" (section B.2)."""
+    """Return the metric of an event; an answer that cannot be read scores 0."""
 
     def compute(record: EpisodeRecord) -> float | None:
         value = event(record, name)
         if value is None:
-            return 0.0 if _is_sound(record) else None
+            return 0.0
         if not record.proof["answerable"] and "path" not in record.instance:
             return None  # no path can be known from the prefix, so no answer is right or wrong
         return float(value)
@@ -44,9 +41,13 @@ def strict(record: EpisodeRecord) -> float:
     return float(event(record, "strict") or 0)
 
 
-def is_counted(record: EpisodeRecord) -> float:
-    """Return whether the question is in the denominators: it is answerable and, in "paper", the answer was read."""
-    return float(record.proof["answerable"] and (_is_sound(record) or is_parsed(record)))
+def _is_answerable(record: EpisodeRecord) -> float:
+    """Return whether the question can be answered from the steps shown; the others are in no denominator."""
+    return float(record.proof["answerable"])
+
+
+def _is_readable_and_answerable(record: EpisodeRecord) -> float:
+    return _is_answerable(record) and is_parsed(record)
 
 
 def _if_difficulty(compute: MetricFunction, difficulty: str) -> MetricFunction:
@@ -84,16 +85,33 @@ class _RecordedQuestion:
         self.actions: tuple[str, ...] = tuple(record.instance.get("actions", ()))
 
 
-def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str) -> tuple[Metric, ...]:
+def _over_readable(metric: Metric) -> Metric:
+    """Return a metric over readable answers only, as MANGO publishes it (section B.2)."""
+
+    def of(record: EpisodeRecord) -> float | None:
+        return metric.of(record) if is_parsed(record) else None
+
+    return replace(
+        metric,
+        name=f"mango_{metric.name}",
+        of=of,
+        title=f"{metric.title} (MANGO)",
+        per=None if metric.per is None else _is_readable_and_answerable,
+        doc=f"{metric.name} over readable answers only, which is what the paper publishes (section B.2).",
+        left_out=LEFT_OUT.name,
+    )
+
+
+def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str, source: str = "") -> tuple[Metric, ...]:
     """Return a metric over all, easy and hard questions."""
     return (
-        Metric(name=name, of=compute, title=title, low=0, high=1, per=is_counted, doc=doc),
+        Metric(name=name, of=compute, title=title, low=0, high=1, per=_is_answerable, doc=doc),
         *(
             share(
                 f"{name}_{difficulty}",
                 _if_difficulty(compute, difficulty),
                 f"{title}, {difficulty}",
-                f"The same for {difficulty} questions: {_MEANING[difficulty]}.",
+                f"The same for {difficulty} questions: {_MEANING[difficulty]}{source}.",
             )
             for difficulty in DIFFICULTIES
         ),
@@ -105,36 +123,32 @@ _MEANING = {
     "hard": "some move must be inferred from its opposite",
 }
 
-METRICS = (
+LEFT_OUT = share(
+    "mango_left_out",
+    lambda record: 1 - is_parsed(record),
+    "Left out (MANGO)",
+    "Whether the answer is unreadable, so that the paper's numbers leave it out.",
+    better="lower",
+)
+
+_COUNTED = (
     *_by_difficulty(
         "success",
         success,
         "Success",
         "For a route, whether the moves answered lead to the destination; for a destination, in "
         '"paper" the similarity of the place answered to the right one (1 - edit distance / longer length), in "sound" '
-        "whether it is the right one. Averaged over readable answers in "
-        '"paper" (section B.2), over all answers in "sound"; both exclude questions that cannot be answered from the '
-        "steps shown.",
+        "whether it is the right one. An unreadable answer has 0. Questions that cannot be answered from the steps "
+        "shown are excluded.",
     ),
-    Metric(
-        name="spl",
-        of=spl,
-        title="SPL",
-        low=0,
-        high=1,
-        per=is_counted,
-        doc="Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
+    *_by_difficulty(
+        "spl",
+        spl,
+        "SPL",
+        "Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
         "answered (section C.1, after Anderson et al. 2018). The shortest path is that of the whole map, so a short "
         "prefix limits the mean below 1: at most .97 after 15 steps of a generated world.",
-    ),
-    *(
-        share(
-            f"spl_{difficulty}",
-            _if_difficulty(spl, difficulty),
-            f"SPL, {difficulty}",
-            f"The same for {difficulty} questions: {_MEANING[difficulty]} (Figure 5).",
-        )
-        for difficulty in DIFFICULTIES
+        " (Figure 5)",
     ),
     *_by_difficulty(
         "reasoning",
@@ -144,6 +158,12 @@ METRICS = (
         "of the map without gaps; a route must end at the destination, and a destination answer must use the given "
         "moves.",
     ),
+)
+
+METRICS = (
+    *_COUNTED,
+    *map(_over_readable, _COUNTED),
+    LEFT_OUT,
     share("parsed", is_parsed, "Parsed", "Whether the answer is readable."),
     share(
         "answerable",

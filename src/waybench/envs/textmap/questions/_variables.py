@@ -152,11 +152,11 @@ def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryV
         ),
         # The variables of MANGO's Table 10, and the likeness of names, which the paper means but does not print.
         by_metric={
-            "success_easy": (
+            "mango_success_easy": (
                 *("locations", "explicit_edges", "confusing_locations", "alike_locations"),
                 *("easy_length", "scene_words"),
             ),
-            "success_hard": (
+            "mango_success_hard": (
                 *("locations", "explicit_edges", "imputed_edges", "confusing_locations", "alike_locations"),
                 *("hard_length", "imputed_in_hard", "scene_words"),
             ),
