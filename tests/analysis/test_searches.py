@@ -107,7 +107,7 @@ def test_errors_are_no_trials() -> None:
     lost = replace(lost, record=replace(record, options=episodes[0].record.options))
     (found,) = searches([*episodes, lost], rows([*episodes, lost]))
     assert (found.trials, found.errors) == (30, 1)
-    assert "1 infrastructure error;" in search_text([found])
+    assert "1 infrastructure error, n = 30 of 31: horizon " in search_text([found])
 
 
 def test_runs_are_searches_of_their_own() -> None:

@@ -70,5 +70,5 @@ def test_cases_of_the_twin_are_read_and_those_of_others_are_not(tmp_path: Path) 
     assert [source.item(i).instance for i in range(3)] == [item.instance for item in plain]
     # As in the published program, the first example is the file's last case.
     assert source.item(0).examples == (source.item(2).instance,)
-    with pytest.raises(waybench.core.DataError, match="line 1 is of 'search/dfs', not of search/coin"):
+    with pytest.raises(waybench.core.DataError, match="line 1: it is of 'search/dfs', not of search/coin"):
         file.open({**given, "source": str(lines("dfs"))}, None)  # type: ignore[arg-type]

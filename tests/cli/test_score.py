@@ -93,7 +93,7 @@ def test_replies_may_say_why_they_stopped(command: Command, line: dict[str, Any]
         ({"text": None}, "unparsed"),
         ({"text": SIX, "stop": None}, "ok"),
         ({"text": None, "stop": "refused"}, "refused"),
-        ({"text": SIX, "stop": "overflow"}, "truncated"),
+        ({"text": SIX, "stop": "overflow"}, "overflow"),
     ],
 )
 def test_replies_as_logs_store_them(command: Command, line: dict[str, Any], reply: Any, outcome: str) -> None:

@@ -21,8 +21,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "validity.md"
 # (environment, protocol, exploit) -> what it comes to at the hardest sample level.
 KNOWN: dict[tuple[str, str, str], float] = {
     ("messenger/roles", "sound", "nothing"): 0.0,
-    ("textmap/destination", "paper", SILENT): 1.0,
-    ("textmap/route", "paper", SILENT): 1.0,
 }
 
 WAYS = [

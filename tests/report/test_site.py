@@ -87,7 +87,7 @@ def test_conduct_counts_errors_apart(tmp_path: Path) -> None:
     ]
     made = site(tmp_path, episodes)
     conduct = made.task.table("Outcomes and cost")[2]
-    assert conduct[1:10] == ["1", "1", "0.0 n = 1 of 3; 0.0 to 75.0", "66.7", "33.3", "0.0", "0.0", "0.0", "3.0"]
+    assert conduct[1:11] == ["1", "1", "0.0 n = 1 of 3; 0.0 to 75.0", "66.7", "33.3", *["0.0"] * 4, "3.0"]
     assert conduct[-1] == "2"
     assert LOST in made.task.text
     errors = made.result.table("What happened")

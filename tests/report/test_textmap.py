@@ -221,7 +221,7 @@ def test_page_of_results_has_its_maps_and_each_long_opening_once(tmp_path: Path)
     assert "90.0 % of input tokens read from the provider's cache" in page.text
     assert re.search(r"9\d\.\d % shared prefix with the other questions about the same map;", page.text)
     assert "Difficulty hard" in page.text
-    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", made.task.table("Outcomes and cost")[2][10])
+    assert re.search(r"1,000 9\d\.\d % shared 90\.0 % cached", made.task.table("Outcomes and cost")[2][11])
     by_class = page.table("By size class.")
     assert [row[0] for row in by_class] == ["Size class", "1", "2", "all"]
 

@@ -11,15 +11,13 @@ from waybench.core._environment import Environment, I
 from waybench.core._errors import UsageError, WaybenchError
 from waybench.core._game import A, End, Json, Outcome, S, Transition
 from waybench.core._instance import Item
-from waybench.core._options import WORDING
 from waybench.core._policies import Policy
 from waybench.core._prefix import PREFIX, prefix_replies, without_prefix
 from waybench.core._prefix_records import with_recorded_prefix
 from waybench.core._random import Stream
-from waybench.core._reasoning import ReplyParts, split_reasoning
+from waybench.core._reasoning import split_reasoning
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage
 from waybench.core._template import TEMPLATE
-from waybench.core._tool_wording import is_tool_name, read_calls, write_calls
 from waybench.core._wording import Invalid, Message, Wording
 
 
@@ -74,7 +72,6 @@ class Episode(Generic[I, S, A]):
     """
 
     __slots__ = (
-        "_by_tools",
         "_conversation",
         "_game",
         "_invalid_in_a_row",
@@ -117,7 +114,6 @@ class Episode(Generic[I, S, A]):
         self.attempt = attempt
         self.player = player
         self._game, self._wording = play.game, play.wording
-        self._by_tools = is_tool_name(self.options[WORDING])
         self._is_deterministic = play.game.facts.deterministic
         # Most wordings show replies as they were said, and asking each of them in each turn takes time.
         self._rewrites = type(play.wording).remember is not Wording.remember  # pyright: ignore[reportUnknownMemberType]
@@ -214,7 +210,7 @@ class Episode(Generic[I, S, A]):
             raise WaybenchError(f"the episode is over ({self.end_reason}): start a new one")
         play, state = self.play, self.state
         text, stop, usage = (reply, "stop", None) if isinstance(reply, str) else (reply.text, reply.stop, reply.usage)
-        answer, reasoning = self._parts(text)
+        answer, reasoning = play.parts_of(text)
         parsed = self._parse(answer, stop)
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"), self._turns)
@@ -290,14 +286,6 @@ class Episode(Generic[I, S, A]):
             probe = ProbeRecord(turn, belief.name, belief.text, text, None, answer, expected, correct, share, usage)
         self._probes.append(probe)
         return probe
-
-    def _parts(self, text: str) -> ReplyParts:
-        """Return a reply's answer, as the wording reads it, and its reasoning; of calls of tools, beside them."""
-        if not self._by_tools:
-            return split_reasoning(text, self.play.think_tags)
-        said = read_calls(text)
-        answer, reasoning = split_reasoning(said.text, self.play.think_tags)
-        return ReplyParts(text if said.calls or not reasoning else write_calls(answer, ()), reasoning)
 
     def _parse(self, text: str, stop: str) -> A | Invalid:
         invalid = NOT_CARRIED_OUT.get(stop)

@@ -13,10 +13,19 @@ from waybench.core._options import IMAGE_WORDINGS, WORDING, resolve
 from waybench.core._picture import Picture
 from waybench.core._prefix import PREFIX, PREFIX_REPLIES, take_prefix
 from waybench.core._random import Stream
-from waybench.core._reasoning import THINK_TAGS, take_think_tags
+from waybench.core._reasoning import THINK_TAGS, ReplyParts, split_reasoning, take_think_tags
 from waybench.core._record import TurnRecord
 from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
-from waybench.core._tool_wording import TOOLS_PREFIX, is_tool_name, take_interface, with_tools, without_tools
+from waybench.core._tool_wording import (
+    TOOLS_PREFIX,
+    ToolWording,
+    is_tool_name,
+    read_calls,
+    take_interface,
+    with_tools,
+    without_tools,
+    write_calls,
+)
 from waybench.core._wording import Wording
 
 if TYPE_CHECKING:
@@ -51,6 +60,14 @@ class Play(Generic[I, S, A]):
     def most_turns(self, instance: I) -> int:
         """Return the most turns of an episode on an instance."""
         return self.limits.turns if self.turns is None else self.turns(instance)
+
+    def parts_of(self, reply: str) -> ReplyParts:
+        """Return a reply's answer, as the wording reads it, and its reasoning; of calls of tools, beside them."""
+        if not isinstance(self.wording, ToolWording):
+            return split_reasoning(reply, self.think_tags)
+        said = read_calls(reply)
+        answer, reasoning = split_reasoning(said.text, self.think_tags)
+        return ReplyParts(reply if said.calls or not reasoning else write_calls(answer, ()), reasoning)
 
     def limits_on(self, instance: I) -> Limits:
         """Return the limits of an episode on an instance."""

@@ -192,13 +192,13 @@ def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
 
 
 def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
-    """Return what a wording reads in a reply.
+    """Return what is read in a reply: by its wording, after its reasoning is cut.
 
     Raises:
         ContractError: If it raises, or gives an unfit `Invalid`.
     """
     try:
-        found = play.wording.parse(reply, state)
+        found = play.wording.parse(play.parts_of(reply).answer, state)
     except Exception as error:
         raise ContractError(f"{what}: parse raised {type(error).__name__}: {str(error)[:200]}") from error
     if isinstance(found, Invalid):
