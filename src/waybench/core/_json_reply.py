@@ -12,11 +12,13 @@ from waybench.core._json import is_array, is_object
 from waybench.core._value_reader import (
     MAX_DEPTH,
     MAX_DIGITS,
+    MAX_TOKENS,
     PLACEHOLDER,
     JsonObject,
     MalformedError,
     Oversized,
     TooDeepError,
+    TooManyTokensError,
     ValueReader,
     to_object,
     to_whole,
@@ -176,6 +178,8 @@ def _last(reply: str, wanted: _Wanted) -> _Answer | Invalid | None:
         return refused.invalid
     except TooDeepError:
         return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
+    except TooManyTokensError:
+        return Invalid(f"The reply has more than {MAX_TOKENS} brackets, texts and commas that are no strict JSON.")
 
 
 def _last_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
@@ -267,6 +271,7 @@ class _Source:
     def __init__(self, text: str) -> None:
         self._text = text
         self._malformed = 0
+        self._reader = ValueReader(text)
         self.has_placeholder = self.has_constant = False
 
     def read(self, start: int) -> tuple[Any, int]:
@@ -275,6 +280,7 @@ class _Source:
         Raises:
             MalformedError: If there is none.
             TooDeepError: If it has too many brackets within each other.
+            TooManyTokensError: If the values that are no strict JSON have too many tokens.
         """
         position = start
         try:
@@ -289,7 +295,7 @@ class _Source:
             pass  # NaN or Infinity
         except RecursionError:
             pass  # how deep that is depends on the stack
-        reader = ValueReader(self._text)
+        reader = self._reader
         try:
             value = reader.read(start)
         except MalformedError as error:

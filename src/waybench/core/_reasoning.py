@@ -21,6 +21,7 @@ THINK_TAGS_OPTION = Option(
     "default none.",
 )
 _LONGEST_MARK = 100  # characters
+_MOST_MARKS = 1_000  # in a reply; what follows them stays as it is
 
 
 class ReplyParts(NamedTuple):
@@ -97,7 +98,7 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
 
     A block that was opened and never closed reaches to the end. What stands before a closing mark without an opening
     one is reasoning if anything follows; a closing mark with nothing after it takes nothing away. What stands before
-    the mark of an answer is reasoning likewise.
+    the mark of an answer is reasoning, too. At most 1,000 marks are read.
 
     Args:
         reply: The raw reply.
@@ -111,7 +112,9 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
     if (channels := _UNMARKED_CHANNELS.match(reply)) is not None:
         parts += (_Part("text", channels[1]), _Part("barrier"))
         position = channels.end()
-    while (found := reader.pattern.search(reply, position)) is not None:
+    for _ in range(_MOST_MARKS):
+        if (found := reader.pattern.search(reply, position)) is None:
+            break
         kind = found.lastgroup or ""
         parts.append(_Part("text", reply[position : found.start()]))
         position = found.end()

@@ -8,6 +8,7 @@ from typing import Any
 
 MAX_DEPTH = 100
 MAX_DIGITS = 18
+MAX_TOKENS = 100_000  # brackets, strings, commas and so on
 
 # Blanks and comments, then a token. Possessive quantifiers keep the time linear.
 _TOKEN = re.compile(
@@ -47,6 +48,10 @@ class MalformedError(ValueError):
 
 class TooDeepError(ValueError):
     """A value of more than `MAX_DEPTH` brackets within each other."""
+
+
+class TooManyTokensError(ValueError):
+    """Values of more than `MAX_TOKENS` tokens together."""
 
 
 class _Open:
@@ -90,6 +95,7 @@ class ValueReader:
         self._text = text
         self.end = self._start = 0
         self.has_placeholder = self.has_constant = False
+        self._tokens = 0
 
     def read(self, start: int) -> Any:
         """Read the value that begins at a place.
@@ -97,6 +103,7 @@ class ValueReader:
         Raises:
             MalformedError: If there is none.
             TooDeepError: If it has too many brackets within each other.
+            TooManyTokensError: If the values that were read have too many tokens.
         """
         self.end, self.has_placeholder, self.has_constant = start, False, False
         within: list[_Open] = []
@@ -155,6 +162,9 @@ class ValueReader:
         return _WORDS.get(token)
 
     def _next(self) -> tuple[str, str]:
+        self._tokens += 1
+        if self._tokens > MAX_TOKENS:
+            raise TooManyTokensError
         match = _TOKEN.match(self._text, self.end)
         if match is None or match.lastgroup is None:
             gap = _GAP.match(self._text, self.end)
