@@ -66,8 +66,8 @@ def print_summary(
         to_stderr(skipped_warning(skipped))
     if unfinished:
         to_stderr(
-            f"unfinished: {', '.join(unfinished)}; missing episodes are excluded from all scores. To retry only these, "
-            "run the same command again."
+            f"unfinished: {', '.join(unfinished)}; scores that lack episodes have bounds and no rank. To retry only "
+            "these, run the same command again."
         )
         for problem in problems(episodes):
             to_stderr(f"  {problem}")

@@ -147,7 +147,7 @@ def conduct_table(
         caption += f"Not all rows have the same {view.presentation.levels}: compare with care. "
     if any(estimate.guided for cells in groups.values() for estimate in cells.values()):
         caption += "With a teacher no attempt counts as solved by the player. "
-    caption += "Infrastructure errors are excluded from scores and counted only here."
+    caption += "Attempts that an infrastructure error ended have no result; they are counted here."
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
     headings = "Model", view.presentation.items.capitalize(), "Attempts", "Solved,\n% of attempts"
     return Table(
