@@ -1,7 +1,9 @@
 """The form in which conversations are sent: the same player has the same score behind servers that take other forms."""
 
 import asyncio
+import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from inspect_ai.model import (
 from inspect_ai.tool import ToolCall
 
 from tests.eval.model_server import Answer, model_server
-from tests.eval.play import MODEL, records, waybench_
+from tests.eval.play import MODEL, records, scripted, waybench_
 from tests.eval.test_provider_errors import error, status_error
 from waybench.analysis import read_logs
 from waybench.eval._prompt_tokens import PromptTokens
@@ -353,3 +355,52 @@ def test_marks_in_a_reply_are_read_in_a_run(tmp_path: Path, protocol: str) -> No
         ("illegal", 7, "32"),
     ]
     assert record.options["think_tags"] == "<plan> </plan>"
+
+
+def refuses_blanks(messages: list[dict[str, Any]]) -> str:
+    blank = any(message["role"] == "assistant" and not str(message["content"]).strip() for message in messages)
+    return "Assistant message must have either content or tool_calls, but not none." if blank else ""
+
+
+def refuses_second_turns(messages: list[dict[str, Any]]) -> str:
+    return "This model's maximum context length is 512 tokens." if len(messages) > 1 else ""
+
+
+def refuses_reasoning(messages: list[dict[str, Any]]) -> str:
+    has_field = any("reasoning_content" in message for message in messages)
+    return "reasoning_content is not allowed in the input messages" if has_field else ""
+
+
+SERVERS: dict[str, tuple[Callable[[list[dict[str, Any]]], str], str]] = {
+    "plain": (lambda messages: "", ""),
+    "blanks": (refuses_blanks, ""),
+    "context": (refuses_second_turns, "I do not know."),
+    "reasoning": (refuses_reasoning, "I do not know."),
+}
+
+
+@pytest.mark.slow
+def test_the_same_player_has_the_same_score_behind_each_server(tmp_path: Path) -> None:
+    def with_reasoning(body: dict[str, Any], completion: dict[str, Any]) -> dict[str, Any]:
+        completion["choices"][0]["message"]["reasoning_content"] = "hm"
+        return completion
+
+    results: dict[str, dict[str, Any]] = {}
+    for name, (refusal, otherwise) in SERVERS.items():
+        solves = scripted((5,), lambda item, turn, before: None)
+
+        def script(messages: list[dict[str, Any]], before: int) -> Answer:
+            if words := refusal(messages):  # noqa: B023  the server ends before the next one starts
+                return Answer(words, status=400)
+            is_easy = hashlib.sha256(messages[0]["content"].encode()).digest()[0] % 2 == 0
+            answer = solves(messages[:1], 0) if is_easy else Answer(otherwise)  # noqa: B023
+            return replace(answer, form=with_reasoning) if refusal is refuses_reasoning else answer  # noqa: B023
+
+        _, command = run(script, tmp_path / name, "alicia", "-T", "max_dimension=5", "-T", "attempts=1", "--no-check")
+        assert command.returncode == 0, command.stderr
+        results[name] = {sample: str(record.end) for sample, record in records(tmp_path / name).items()}
+    plain = {sample: end == "solved" for sample, end in results["plain"].items()}
+    assert len(plain) == 10 and 0 < sum(plain.values()) < 10
+    for ends in results.values():
+        assert {sample: end == "solved" for sample, end in ends.items()} == plain
+        assert "infrastructure_error" not in ends.values()
