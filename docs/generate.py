@@ -214,9 +214,9 @@ def forms_page() -> str:
         + table(("form", "", "example"), rows)
         + "\n\nThe player's last word counts: a malformed answer after a good one makes the reply *unparsed*. It is "
         "malformed text with the key in it. A mention of the format is passed over if an answer stands beside it: a "
-        "placeholder (`...` or `<text>`) is in it, or all its texts are placeholders. A reply of more than 1,000,000 "
-        "characters, 2,000 objects or 100 malformed ones, of brackets nested deeper than 100, or of more than 100,000 "
-        "brackets, texts and commas that are no strict JSON, is *unparsed*. So is "
+        "placeholder (`...`, `<text>`, `$NAME` or `__`) is in it, or all its texts are placeholders. A reply of more "
+        "than 1,000,000 characters, 2,000 objects or 100 malformed ones, of brackets nested deeper than 100, or of "
+        "more than 100,000 brackets, texts and commas that are no strict JSON, is *unparsed*. So is "
         "an answer with a number of more than 18 digits in the place of a number. Nothing is evaluated.\n"
     )
 

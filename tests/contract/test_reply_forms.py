@@ -64,6 +64,8 @@ READ = {
     "fenced": lambda f: f"Here it is:\n```json\n{f.good}\n```\nThat is all.",
     "unclosed fence": lambda f: f"```\n{f.good}",
     "with line breaks": lambda f: json.dumps(json.loads(f.good), indent=2),
+    "a comment at the beginning": lambda f: f.good.replace("{", "{ // the answer\n", 1),
+    "another comment at the beginning": lambda f: f.good.replace("{", "{/* the answer */", 1),
     "within a list": lambda f: f"[{f.good}]",
     "within an object": lambda f: json.dumps({"answer": json.loads(f.good), "sure": True}),
     "deep within an object": lambda f: json.dumps({"reply": {"answers": [json.loads(f.good)]}}),

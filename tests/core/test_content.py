@@ -31,6 +31,7 @@ class Said(BaseModel):
         [{"type": "text", "text": "up"}, {"type": "output_text", "text": ", down"}],
         {"role": "assistant", "content": "up, down"},
         {"role": "assistant", "content": [{"type": "text", "text": {"content": "up, down"}}]},
+        [{"type": "text", "text": {"value": "up, down", "annotations": []}}],
         {"type": "refusal", "refusal": "up, down"},
         [{"type": "thinking", "thinking": "left?"}, {"type": "text", "text": "up, down"}],
         Part(text="up, down"),

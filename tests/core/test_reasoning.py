@@ -16,12 +16,12 @@ from waybench.core import (
     Reply,
     ToolCall,
     UsageError,
-    looks_like_reasoning,
     reasoning_warning,
     replay,
     split_reasoning,
     write_calls,
 )
+from waybench.core._reasoning import looks_like_reasoning
 
 MARKS = [
     ("<think>", "</think>"),
@@ -259,3 +259,16 @@ def test_a_long_reply_takes_moments(piece: str) -> None:
 
 def test_a_block_ends_at_its_own_mark() -> None:
     assert split_reasoning("<think>a</thought>b</reasoning>c</Think>64") == ("64", "a</thought>b</reasoning>c")
+
+
+@pytest.mark.parametrize("mark", ["</think>", "<think>", "[THINK]", "<answer>", "<|channel|>final<|message|>"])
+def test_marks_in_the_strings_of_an_answer_are_text(mark: str) -> None:
+    answer = json.dumps({"movements": [{"direction": "down", "cells": 1}], "comment": f"no {mark} needed"})
+    for reply in (answer, f"```json\n{answer}\n```", f" [{answer}] "):
+        assert split_reasoning(reply) == (reply, "")
+
+
+@pytest.mark.parametrize("end", ["<|im_end|>", "<|eot_id|>", "</s>", "<|endoftext|>"])
+def test_an_end_of_text_is_no_text(end: str) -> None:
+    assert split_reasoning(f"16416</think>{end}").answer.strip() == "16416"
+    assert split_reasoning(f"<think>32</think>16416{end}").answer == "16416"

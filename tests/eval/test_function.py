@@ -1,8 +1,10 @@
 """A function of the user's as a model: `--model python:my_module.reply`."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
+from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput
 
 import waybench
 from waybench.analysis import read_logs
@@ -75,3 +77,15 @@ def test_what_is_no_function_is_refused_in_one_line(module: Path) -> None:
         assert said in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(UsageError, match=r"'python/my_player\.reply' takes no tools"):
         waybench.evaluate("maze/alicia", "python:my_player.reply", out=module / "t", limit=1, interface="tools")
+
+
+@pytest.mark.parametrize("said", [{"role": "assistant", "content": None}, [{"type": "thinking", "thinking": "hm"}]])
+def test_a_message_without_text_is_an_empty_reply(
+    said: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"silent_{type(said).__name__}"  # a module is imported once
+    (tmp_path / f"{name}.py").write_text(f"def reply(messages):\n    return {said!r}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    model = open_model(f"python:{name}.reply", None, {})
+    output = asyncio.run(model.api.generate([ChatMessageUser(content="Go.")], [], "none", GenerateConfig()))
+    assert isinstance(output, ModelOutput) and output.completion == ""

@@ -85,6 +85,7 @@ OVERFLOWS: list[tuple[str, int, Any]] = [
     ("Z.ai", 400, error("Prompt exceeds max length", code="1261")),
     ("Z.ai code alone", 400, error("invalid", code="1261")),
     ("DashScope", 400, error("Range of input length should be [1, 30720]", code="invalid_parameter_error")),
+    ("a code beside other words", 400, error("See our page on rate limits.", code="context_length_exceeded")),
     ("not JSON", 400, "the request exceeds the available context size"),
 ]  # fmt: skip
 

@@ -167,6 +167,57 @@ def test_what_is_no_refusal_of_a_conversation_is_sent_once(status: int) -> None:
     assert len(sent) == 1
 
 
+def needs_two_changes(messages: Messages) -> Exception | None:
+    if messages[0].role == "system":
+        return refused(400, "System role not supported")
+    return refused(400, "no reasoning_content, please") if has_reasoning(messages) else None
+
+
+def test_a_server_that_needs_two_changes() -> None:
+    form = SentForm("m")
+    send, sent = server(needs_two_changes)
+    assert answered(form, send).completion == "south"
+    assert form.settings == {"reasoning_history": "none", "system_role": "user"}
+    assert len(sent) <= 5
+
+
+def test_refusals_of_requests_that_were_under_way_together() -> None:
+    form = SentForm("m")
+    both_sent = asyncio.Event()
+    refusals: list[Exception] = []
+
+    async def send(messages: Messages) -> Any:
+        fault = needs_two_changes(messages)
+        if fault is None:
+            return ModelOutput.from_content("m", "south")
+        refusals.append(fault)
+        if len(refusals) == 2:
+            both_sent.set()
+        await both_sent.wait()
+        raise fault
+
+    async def both() -> tuple[Any, Any]:
+        return await asyncio.gather(form.send(send, CHAT), form.send(send, CHAT[:3]))
+
+    assert [output.completion for output in asyncio.run(both())] == ["south", "south"]
+
+
+def test_an_error_that_may_pass_is_left_to_the_engine() -> None:
+    form = SentForm("m")
+    send, sent = server(
+        lambda messages: refused(400, "System role not supported") if messages[0].role == "system" else refused(429, "")
+    )
+    with pytest.raises(Exception, match="429"):
+        answered(form, send)
+    assert [message.role for message in sent[-1]][0] == "user" and form.settings == {}
+
+
+def test_the_settings_of_a_conversation_are_those_that_change_it() -> None:
+    form = SentForm("m", settings={"system_role": "user", "reasoning_history": "none"})
+    assert form.settings_of(CHAT) == form.settings
+    assert form.settings_of([ChatMessageUser(content="Go.")]) == {}
+
+
 def test_no_message_of_a_conversation_is_changed() -> None:
     before = [message.model_dump() for message in CHAT]
     form = SentForm("m", settings={"reasoning_history": "none", "system_role": "user", "reply_blanks": "trimmed"})
@@ -223,7 +274,7 @@ def test_messages_of_agents_without_text() -> None:
 
 def test_a_setting_that_the_engine_takes_for_a_long_conversation() -> None:
     async def send(messages: Messages) -> Any:
-        text = "max_tokens is too large: input length and so on"
+        text = "invalid stop sequence: input length of stop is 0"
         return ModelOutput.from_content("m", text, stop_reason="model_length"), ModelCall.create({}, {})
 
     with pytest.raises(RuntimeError, match="refuses the settings of the run"):
@@ -404,3 +455,14 @@ def test_the_same_player_has_the_same_score_behind_each_server(tmp_path: Path) -
     for ends in results.values():
         assert {sample: end == "solved" for sample, end in ends.items()} == plain
         assert "infrastructure_error" not in ends.values()
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"),
+    [("functions.move:0", "functions_move_0"), ("move down", "move_down"), ("", "unknown"), ("m" * 90, "m" * 64)],
+)
+def test_names_of_tools_are_sent_back_as_servers_take_them(name: str, sent: str) -> None:
+    message = ChatMessageAssistant(content="", tool_calls=[ToolCall("1", name, {"a": 1})])
+    [call] = sendable(message).tool_calls or ()
+    assert (call.function, call.arguments) == (sent, {"a": 1})
+    assert message.tool_calls is not None and message.tool_calls[0].function == name

@@ -6,7 +6,7 @@ from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._bounds import JsonBounds, check_json
 from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
 from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
-from waybench.core._content import reasoning_of, text_of
+from waybench.core._content import is_message, reasoning_of, text_of
 from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
 from waybench.core._datasets import (
     GENERATED,
@@ -99,9 +99,7 @@ from waybench.core._random import Stream
 from waybench.core._reasoning import (
     FIRST_REPLIES,
     THINK_TAGS,
-    ReplyParts,
     joined_think_tags,
-    looks_like_reasoning,
     reasoning_warning,
     split_reasoning,
 )
@@ -280,7 +278,6 @@ __all__ = [
     "Registry",
     "ReplayError",
     "Reply",
-    "ReplyParts",
     "SampleSize",
     "ScriptedPolicy",
     "Series",
@@ -319,6 +316,7 @@ __all__ = [
     "general_failure",
     "has_images",
     "is_array",
+    "is_message",
     "is_minus",
     "is_object",
     "is_public_key",
@@ -334,7 +332,6 @@ __all__ = [
     "last_list",
     "last_object",
     "level_axis",
-    "looks_like_reasoning",
     "lost_turns",
     "main_cause",
     "may_be_secret",

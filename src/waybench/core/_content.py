@@ -5,7 +5,7 @@ from typing import Any, cast
 
 _REASONING = ("thinking", "reasoning", "summary")  # where a part of reasoning has it
 _REASONING_TYPES = (*_REASONING, "redacted_thinking", "reasoning_content", "summary_text")
-_TEXT = ("text", "content", "refusal")
+_TEXT = ("text", "content", "refusal", "value")
 
 
 def text_of(content: object) -> str | None:
@@ -26,6 +26,14 @@ def text_of(content: object) -> str | None:
     values = (_field(content, name) for name in _TEXT)
     texts = (text_of(cast("object", value)) for value in values if isinstance(value, str | list | tuple | Mapping))
     return next((text for text in texts if text is not None), None)
+
+
+def is_message(value: object) -> bool:
+    """Return whether a value is a message, or a list of parts, of which `text_of` can say that it has no text."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_reasoning, cast("list[object]", value)))
+    names = ("content", "text")
+    return any(name in value for name in names) if isinstance(value, Mapping) else any(hasattr(value, n) for n in names)
 
 
 def reasoning_of(content: object) -> str:

@@ -318,7 +318,7 @@ class Environment(Generic[I, S, A]):
         If `wording` names a file, the options that are returned have the name of its template in its place, and the
         template's texts as a further option, `template`: they need the file no more.
 
-        There is an option `prefix` only if a prefix is given, and those of a context and `think_tags` likewise.
+        There is an option `prefix` only if a prefix is given; the same holds for those of a context and `think_tags`.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.

@@ -20,6 +20,7 @@ from waybench.core._value_reader import (
     TooDeepError,
     TooManyTokensError,
     ValueReader,
+    refuse_constant,
     to_object,
     to_whole,
 )
@@ -49,13 +50,12 @@ FORMS = (
 )
 """The forms of JSON: what it is, whether it is read, an example. They are the same in all environments."""
 
-_QUOTED = r"\s*+[\"'}]"
+_QUOTED = r"\s*+(?:[\"'}#]|/[/*])"
 _ESCAPED_GAP = r"(?:\s|\\[nrt])*+"
 # Braces in prose and formulas are passed over. A string can hold JSON; then its quotes are escaped.
 _ENCODED = rf'"(?={_ESCAPED_GAP}(?:\[{_ESCAPED_GAP})?\{{{_ESCAPED_GAP}\\+")'
 _OBJECT = re.compile(rf"\{{{_QUOTED}|{_ENCODED}")
 _LIST = re.compile(rf"(?:\[\s*+)?\{{{_QUOTED}|{_ENCODED}")
-_PLACEHOLDER_SIGNS = ("...", "…", "<")
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +258,7 @@ def _is_mention(content: Any) -> bool:
     return has_text
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=to_whole, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=to_whole, parse_constant=refuse_constant)
 
 
 class _Source:

@@ -10,6 +10,7 @@ from waybench.core._errors import UsageError
 from waybench.core._game import Json
 from waybench.core._options import Option
 from waybench.core._text import plural
+from waybench.core._value_reader import MAX_DEPTH
 
 THINK_TAGS = "think_tags"  # an option of play of every environment, in addition to its own
 THINK_TAGS_OPTION = Option(
@@ -79,13 +80,20 @@ _ANSWER = (
     r"|<\|channel\|>\s*final\b[^<]{0,100}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>"
 )
 # Marks that say nothing where they stand: the end of an answer, and the frame of a message of gpt-oss.
-_END = r"</(?:answer|response)>|<\|END_RESPONSE\|>|<\|(?:return|end)\|>|<\|start\|>assistant"
+_END = (
+    r"</(?:answer|response)>|<\|END_RESPONSE\|>|<\|(?:return|end)\|>|<\|start\|>assistant"
+    r"|<\|(?:im_end|eot_id|endoftext)\|>|</s>"
+)
 # gpt-oss behind a server that drops its marks and leaves the names in them.
 _UNMARKED_CHANNELS = re.compile(r"\s*analysis(.*)assistantfinal", re.IGNORECASE | re.DOTALL)
 
 
 _RARE = ("[think]", "[/think]", "thought process:", "assistantfinal")  # those without "<" or "◁" in them
 _CHUNK = 1 << 20
+
+
+_FENCE = re.compile(r"\A\s*```\w*[ \t]*\n|\n```\s*\Z")
+_BRACKET = re.compile(r"[\[\]{}]")
 
 
 class _Part(NamedTuple):
@@ -104,7 +112,7 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
         reply: The raw reply.
         think_tags: Further marks (`THINK_TAGS`).
     """
-    if think_tags is None and not _can_have_marks(reply):
+    if (think_tags is None and not _can_have_marks(reply)) or _is_json(reply):
         return ReplyParts(reply, "")
     reader = _reader(think_tags)
     parts: list[_Part] = []
@@ -113,21 +121,21 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
         parts += (_Part("text", channels[1]), _Part("barrier"))
         position = channels.end()
     for _ in range(_MOST_MARKS):
-        if (found := reader.pattern.search(reply, position)) is None:
+        if (mark := reader.pattern.search(reply, position)) is None:
             break
-        kind = found.lastgroup or ""
-        parts.append(_Part("text", reply[position : found.start()]))
-        position = found.end()
+        kind = mark.lastgroup or ""
+        parts.append(_Part("text", reply[position : mark.start()]))
+        position = mark.end()
         if kind[0] != "o":
             parts += [_Part("barrier")] if kind != "end" else []
             continue
         number = int(kind[1:])
-        names = found.groups()[reader.pattern.groupindex[kind] :][: reader.closings[number].groups]
+        names = mark.groups()[reader.pattern.groupindex[kind] :][: reader.closings[number].groups]
         closings = reader.closings[number].finditer(reply, position) if kind not in unclosed else ()
-        closing = next((mark for mark in closings if _same_names(mark.groups(), names)), None)
+        closing = next((end for end in closings if _same_names(end.groups(), names)), None)
         if closing is None and not reader.marks[number].opens_alone:
             unclosed.add(kind)  # it is not closed later, either
-            parts.append(_Part("text", found[0]))
+            parts.append(_Part("text", mark[0]))
             continue
         end = len(reply) if closing is None else closing.start()
         parts.append(_Part("reasoning", reply[position:end]))
@@ -146,6 +154,23 @@ def _joined(parts: Sequence[_Part]) -> ReplyParts:
     )
     answer = "".join(part.text for part in parts[barrier:] if part.kind == "text")
     return ReplyParts(answer, "\n\n".join(filter(None, reasoning)))
+
+
+def _is_json(reply: str) -> bool:
+    """Return whether a reply is one JSON value, so that marks in it are in its strings."""
+    text = _FENCE.sub("", reply).strip()
+    if text[:1] not in ("{", "[") or text[-1:] not in ("}", "]"):
+        return False
+    depth = 0
+    for bracket in _BRACKET.finditer(text):  # counted here, since what the json module takes depends on the stack
+        depth += 1 if bracket[0] in "{[" else -1
+        if depth > MAX_DEPTH:
+            return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _can_have_marks(reply: str) -> bool:

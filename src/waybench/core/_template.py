@@ -90,8 +90,6 @@ def read_template(reference: str, own: Option) -> Template:
     """
     path = user_path(reference.removeprefix(TEMPLATE_PREFIX))
     what = f"{WORDING}={TEMPLATE_PREFIX}{shortened(str(path))}"
-    if not path.is_file():
-        raise UsageError(f"{what}: there is no such file; give the path of a text or TOML file")
     try:
         text = read_text(path, LARGEST_TEMPLATE, "a template")
     except WaybenchError as error:

@@ -11,7 +11,7 @@ from waybench.core._game import A, I, Json, S
 from waybench.core._json import is_array, is_object
 from waybench.core._json_reply import MAX_CHARACTERS, shown
 from waybench.core._options import WORDING, Option
-from waybench.core._value_reader import Oversized, to_object
+from waybench.core._value_reader import Oversized, refuse_constant, to_object
 from waybench.core._wording import Invalid, Wording
 
 INTERFACE = "interface"  # an option of play of every environment, in addition to its own
@@ -89,11 +89,7 @@ def _whole(digits: str) -> int | Oversized:
     return int(digits) if len(digits) <= _MOST_DIGITS else Oversized()
 
 
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=_whole, parse_constant=_refuse)
+_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=_whole, parse_constant=refuse_constant)
 
 
 def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:

@@ -201,6 +201,8 @@ def json_lines(stream: IO[bytes], longest: int, name: str) -> Iterator[tuple[int
                 pass
             yield number, None
             continue
+        if line == _DOS_END.encode():
+            return
         for part in _LINE_BREAK.split(line.rstrip(b"\r\n")) if b"\r" in line else [line]:
             number += 1
             yield number, part

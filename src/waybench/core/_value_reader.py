@@ -16,11 +16,11 @@ _TOKEN = re.compile(
     | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
     | (?P<number>-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+(?![\w.]))
     | (?P<word>(?:null|None|true|True|false|False|-?Infinity|NaN)\b)
-    | (?P<placeholder>\.\.\.|…|<[^<>\n]{1,100}>))""",
+    | (?P<placeholder>\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}+|_{2,100}+))""",
     re.VERBOSE | re.DOTALL,
 )
 _GAP = re.compile(r"\s*")
-PLACEHOLDER = re.compile(r"\s*(?:\.\.\.|…|<[^<>\n]{1,100}>)\s*")
+PLACEHOLDER = re.compile(r"\s*(?:\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}|_{2,100})\s*")
 _WORDS = {"null": None, "None": None, "true": True, "True": True, "false": False, "False": False}
 _CLOSING = {"[": "]", "{": "}"}
 
@@ -79,8 +79,8 @@ class ValueReader:
     """Reads one value after another.
 
     It takes what the json module takes, and beyond it strings in single quotes, the escapes and words of Python, a
-    comma before a closing bracket, comments, and placeholders ("...", "<moves>") in the place of a value, an entry or
-    all of an object's further entries.
+    comma before a closing bracket, comments, and placeholders ("...", "<moves>", "$MOVES", "__") in the place of a
+    value, an entry or all of an object's further entries.
 
     Args:
         text: The text.
@@ -205,3 +205,8 @@ def to_object(pairs: list[tuple[str, Any]]) -> JsonObject:
 def to_whole(digits: str) -> int | Oversized:
     """Return a whole number, if it is not too long to be held."""
     return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Oversized()
+
+
+def refuse_constant(constant: str) -> None:
+    """Refuse a number that Python reads and JSON does not have, for `parse_constant` of the json module."""
+    raise ValueError(f"{constant} is not JSON")

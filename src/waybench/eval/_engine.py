@@ -103,8 +103,8 @@ def evaluate(
         refuse_without_tools(ready)
     forms = [wrap_model(model) for model in ready]
     for form in forms:
-        form.tell = followed.notes.append
-        form.keeps_reasoning = (config or {}).get("reasoning_history") not in (None, "auto")
+        form.tell = followed.notes.append if progress is not None else warn or _to_stderr
+        form.keeps_reasoning = (config or {}).get("reasoning_history") in ("all", "last")
     if check:
         # Models of their own: connections belong to the event loop of their first request.
         patience = (config or {}).get("attempt_timeout")

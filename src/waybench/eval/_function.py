@@ -11,7 +11,7 @@ from anyio import to_thread
 from inspect_ai.model import ChatMessage, GenerateConfig, ModelAPI, ModelOutput, ModelUsage
 from inspect_ai.tool import ToolChoice, ToolInfo
 
-from waybench.core import UsageError, text_of
+from waybench.core import UsageError, is_message, text_of
 from waybench.eval._errors import one_line_errors
 
 PREFIX = "python:"  # on the command line; the engine's name of the model begins with "python/"
@@ -93,8 +93,8 @@ class FunctionModel(ModelAPI):
             said = await to_thread.run_sync(function, messages, abandon_on_cancel=True)
             said = await said if isawaitable(said) else said
         text = text_of(said)
-        if text is None:
+        if text is None and not is_message(said):
             raise TypeError(f"python:{self.model_name} returned {type(said).__name__}: return the reply as a string")
-        output = ModelOutput.from_content(f"python/{self.model_name}", text)
+        output = ModelOutput.from_content(f"python/{self.model_name}", text or "")
         output.usage = ModelUsage()  # it is not known, and the engine would fetch a tokenizer's file to count by
         return output

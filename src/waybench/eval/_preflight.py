@@ -127,7 +127,10 @@ async def _check(
     )
     try:
         found = await _no_connection(model, min(connecting, patience)) or await asyncio.wait_for(
-            _answered_with_tools(model) if prompts.has_tools else _answered(model, prompts.has_system), patience
+            _answered_with_tools(model, prompts.has_system)
+            if prompts.has_tools
+            else _answered(model, prompts.has_system),
+            patience,
         )
         if prompts.picture is not None and not isinstance(found, str):
             found = await asyncio.wait_for(_takes_picture(model, prompts.picture), patience) or found
@@ -163,10 +166,10 @@ async def _no_connection(model: Model, seconds: float) -> str:
     return ""
 
 
-async def _answered_with_tools(model: Model) -> str | float:
+async def _answered_with_tools(model: Model, system: bool) -> str | float:
     """Return how many seconds a reply to a request for a call took; otherwise why the model cannot be used."""
     began = time.monotonic()
-    output = await _sent(model, tools=True)
+    output = await _sent(model, tools=True, system=system)
     took = time.monotonic() - began
     if isinstance(output, ModelOutput):
         if output.message.tool_calls or output.stop_reason == "max_tokens":
@@ -174,8 +177,8 @@ async def _answered_with_tools(model: Model) -> str | float:
         words = " ".join(output.completion.split())[:_LONGEST]
         return f"asked for a call of a tool, it answered without one ({words!r}): {_NO_TOOLS}"
     error = read_error(output)
-    if error.status in _OF_THE_MOMENT or isinstance(await _sent(model), Exception):
-        return await _answered(model)  # tools are not what it lacks
+    if error.status in _OF_THE_MOMENT or isinstance(await _sent(model, system=system), Exception):
+        return await _answered(model, system)  # tools are not what it lacks
     return f"it takes no tools ({error.words[:_LONGEST]}): {_NO_TOOLS}"
 
 

@@ -61,6 +61,10 @@ _OVERFLOW_TEXTS = (
     r"context the overflows|greater than the context length|cannot truncate prompt with n_keep",  # LM Studio
     r"must have less than \d+ tokens",  # TGI
     r"contextwindowexceedederror",  # LiteLLM
+    r"prompt token count of \d+ exceeds",  # GitHub Copilot
+    r"greater than max_seq_len",  # TabbyAPI, ExLlama
+    r"input tokens exceeded|exceeds? (?:the )?maximum (?:length|context)",  # Amazon Nova
+    r"prompt too long",
     r"context[ _]length[ _]exceeded",
     r"context window (?:was |is )?(?:full|overflow)",
     r"too long to fit into the model",  # vLLM in this process
@@ -118,9 +122,11 @@ class ProviderError(NamedTuple):
     @property
     def is_overflow(self) -> bool:
         """Whether the conversation was longer than the model can read."""
-        if self.status in _NOT_BY_STATUS or self.codes & _OTHER_CODES or _OTHER.search(self.text):
+        if self.status in _NOT_BY_STATUS or self.codes & _OTHER_CODES:
             return False
-        return bool(self.codes & _OVERFLOW_CODES) or _OVERFLOW.search(self.text) is not None
+        if self.codes & _OVERFLOW_CODES:
+            return True
+        return _OTHER.search(self.text) is None and _OVERFLOW.search(self.text) is not None
 
     @property
     def tokens_that_fit(self) -> tuple[int, int] | None:
@@ -139,7 +145,7 @@ def read_error(error: BaseException) -> ProviderError:
         error: The exception, of any provider's package.
     """
     cause = cause_of(error)
-    body: Any = getattr(cause, "body", None) or _response_text(cause)
+    body: Any = getattr(cause, "body", None) or response_text(cause)
     said = [*_messages(body)]
     words = " ".join((str(cause) or type(cause).__name__).split())
     if said and not any(message in words for message in said):
@@ -150,9 +156,16 @@ def read_error(error: BaseException) -> ProviderError:
     )
 
 
-def limits_the_reply(text: str) -> bool:
-    """Return whether the words of an error are about a quota or the length of replies, not that of a prompt."""
-    return _OTHER.search(text) is not None
+def is_overflow(text: str, body: Any) -> bool:
+    """Return whether what the engine has taken for a full context is one: it goes by "input length" in any error.
+
+    Args:
+        text: The words of the error.
+        body: The error, as the server sent it; None if it is not known.
+    """
+    if frozenset(_codes(None, body)) & _OVERFLOW_CODES:
+        return True
+    return _OTHER.search(text) is None and (_OVERFLOW.search(text) is not None or "input length" not in text.lower())
 
 
 def cause_of(error: BaseException) -> BaseException:
@@ -180,11 +193,13 @@ def status_of(error: BaseException) -> int | None:
     return None
 
 
-def _response_text(error: BaseException) -> Any:
+def response_text(error: BaseException) -> str:
+    """Return the text of the response that an error is about; "" if it has none."""
     try:
-        return getattr(getattr(error, "response", None), "text", None)
+        text = getattr(getattr(error, "response", None), "text", None)
     except Exception:  # a body that has not been read
-        return None
+        return ""
+    return text if isinstance(text, str) else ""
 
 
 def _messages(body: Any, depth: int = 4) -> Iterator[str]:
@@ -208,7 +223,7 @@ def _messages(body: Any, depth: int = 4) -> Iterator[str]:
             yield from _messages(part, depth - 1)
 
 
-def _codes(error: BaseException, body: Any) -> Iterator[str]:
+def _codes(error: BaseException | None, body: Any) -> Iterator[str]:
     for name in ("code", "type"):
         yield str(getattr(error, name, "") or "").lower()
     for _ in range(3):

@@ -60,6 +60,11 @@ def stop_reason_of(reason: object) -> StopReason | None:
     return _STOP_REASONS.get(_plain(reason))
 
 
+def is_broken_off(reason: object) -> bool:
+    """Return whether a reason to stop says that the server broke the reply off."""
+    return _plain(reason) in _BROKEN_OFF
+
+
 def read_completion(body: Json, request: Callable[[], Mapping[str, Any]]) -> tuple[int, dict[str, Any]]:
     """Return a server's answer to a request for a completion as OpenAI would have written it.
 
@@ -114,6 +119,7 @@ def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
 
 def _message(given: Mapping[str, Any]) -> dict[str, Any]:
     message: dict[str, Any] = {"content": None, **given}
+    message.pop("function_call", None)  # it becomes a call of today's form
     if not isinstance(given.get("role"), str):
         message["role"] = "assistant"
     content = given.get("content")
@@ -147,6 +153,9 @@ def _text(content: Json) -> str:
     return "" if is_parts or (is_object(content) and reasoning_of(content)) else json.dumps(content, ensure_ascii=False)
 
 
+_ARGUMENTS = ("arguments", "input", "parameters")  # what servers call them
+
+
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     if call.get("type") == "custom" and "custom" in call:
         return dict(call)
@@ -159,7 +168,7 @@ def _call(call: Mapping[str, Any]) -> dict[str, Any]:
         "function": {
             **(named if named is function else {}),
             "name": name if isinstance(name, str) else "",
-            "arguments": _arguments(named.get("arguments")),
+            "arguments": _arguments(next((named[key] for key in _ARGUMENTS if named.get(key) is not None), None)),
         },
     }
 

@@ -9,7 +9,7 @@ from tenacity import RetryCallState, wait_exponential, wait_random
 from tenacity.wait import wait_base
 
 from waybench.core import is_array, is_object
-from waybench.eval._response_form import read_completion, server_error, stop_reason_of
+from waybench.eval._response_form import is_broken_off, read_completion, server_error, stop_reason_of
 
 _PATH = "/chat/completions"
 _STREAM = "text/event-stream"
@@ -25,7 +25,7 @@ def prepare_provider(api: Any) -> None:
     `-M max_retries=2` gives them that back. Between its tries Inspect waits as long as the server asks, as they do.
 
     Args:
-        api: The provider, which has not been prepared. One without such a client only waits as it is asked to.
+        api: The provider, which has not been prepared. One without such a client only waits as long as its server says.
     """
     _prepare_client(api)
     if (initialize := getattr(api, "initialize", None)) is not None:
@@ -56,6 +56,9 @@ def restate_stop_reason(output: Any, call: ModelCall) -> None:
     Args:
         output: What the provider returned.
         call: The call, with the server's response.
+
+    Raises:
+        RuntimeError: If the server broke the reply off.
     """
     if not isinstance(output, ModelOutput) or not output.choices or output.stop_reason != "unknown":
         return
@@ -63,8 +66,11 @@ def restate_stop_reason(output: Any, call: ModelCall) -> None:
     listed = response.get("choices") or response.get("candidates")  # Google's name for them
     holder = listed[0] if is_array(listed) and listed and is_object(listed[0]) else response
     names = [name for name in ("finish_reason", "stop_reason", "stopReason", "finishReason") if name in holder]
-    if names and (reason := stop_reason_of(holder[names[0]])):
-        output.choices[0].stop_reason = reason
+    reason = holder[names[0]] if names else None
+    if is_broken_off(reason):
+        raise RuntimeError(f"the server broke the reply off ({reason})")
+    if names and (stop_reason := stop_reason_of(reason)):
+        output.choices[0].stop_reason = stop_reason
 
 
 async def _read_response(response: Any) -> None:

@@ -164,7 +164,7 @@ class Chat:
 
     def _sendable(self, message: ChatMessageAssistant) -> ChatMessageAssistant:
         sent = sendable(message)
-        self.has_placeholder |= sent is not message
+        self.has_placeholder |= sent.text != message.text
         return sent
 
     def _content(self, message: Message) -> Any:

@@ -14,7 +14,19 @@ from inspect_ai._util.registry import registry_params
 from inspect_ai.log import list_eval_logs, read_eval_log
 from inspect_ai.model import Model, ModelCall, ModelOutput
 
-from waybench.core import HIDDEN, LABEL, Json, credentials, key_label, redacted, secrets_in, without_credentials
+from waybench.core import (
+    HIDDEN,
+    LABEL,
+    Json,
+    credentials,
+    is_array,
+    is_object,
+    key_label,
+    redacted,
+    secrets_in,
+    without_credentials,
+)
+from waybench.eval._provider_errors import response_text
 
 _SHORTEST = 4  # of what is looked for in texts, most of which would otherwise lose words that are no secrets
 _SHORTEST_API_KEY = 8  # "none" stands for none
@@ -58,9 +70,26 @@ class Secrets:
 
     def hidden_output(self, output: ModelOutput) -> ModelOutput:
         """Return a model's output with all secrets in it replaced, which a server can have put into its reply."""
-        fields = output.model_dump() if self._texts else {}
-        hidden = self.hidden(fields)
-        return output if hidden == fields else ModelOutput.model_validate(hidden)
+        if not self._texts:
+            return output
+        fields = output.model_dump()
+        hidden = {
+            name: self.hidden(fields[name]) for name in ("error", "metadata", "model", "completion", "response_id")
+        }
+        choices = [
+            {**choice, "message": {name: self._hidden_part(name, part) for name, part in choice["message"].items()}}
+            for choice in fields["choices"]
+        ]
+        changed = {**fields, **hidden, "choices": choices}
+        return output if changed == fields else ModelOutput.model_validate(changed)
+
+    def _hidden_part(self, name: str, part: Any) -> Any:
+        """Return a part of a message with all secrets in it replaced, but not in the names by which it is read."""
+        if name in ("role", "source", "type"):
+            return part
+        if is_object(part) and name != "arguments":
+            return {inner: self._hidden_part(inner, value) for inner, value in part.items()}
+        return [self._hidden_part("", value) for value in part] if is_array(part) else self.hidden(part)
 
     def hide_in(self, error: BaseException) -> None:
         """Replace all secrets in the texts of an exception and of those that it comes from; its type stays."""
@@ -72,6 +101,8 @@ class Secrets:
                 continue
             seen.add(id(one))
             one.args = tuple(map(self.hidden, one.args))
+            if not getattr(one, "body", None) and (text := response_text(one)):
+                setattr(one, "body", text)  # noqa: B010  what is read of an error is its body first
             for name, value in vars(one).items():
                 if isinstance(value, str | dict | list):
                     setattr(one, name, self.hidden(value))

@@ -5,7 +5,7 @@ Servers differ in what they take back. The same replies have to get the same sco
 
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import Any
 
@@ -23,11 +23,14 @@ from inspect_ai.model import (
 )
 
 from waybench.core import FIRST_REPLIES, reasoning_warning
-from waybench.eval._provider_errors import ProviderError, limits_the_reply, read_error
+from waybench.eval._provider_errors import ProviderError, is_overflow, read_error
 
 BLANK_REPLY = "(empty reply)"
 """What stands for a reply without text where the conversation is sent to the model again."""
 
+_OTHER_SIGNS = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+_NO_NAME = "unknown"
 _Apply = Callable[[list[ChatMessage]], list[ChatMessage]]
 Send = Callable[[list[ChatMessage]], Awaitable[Any]]
 
@@ -121,12 +124,20 @@ def _trimmed(message: ChatMessageAssistant) -> ChatMessageAssistant:
 
 
 def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
-    """Return a model's message as it is sent back: one that says nothing gets a placeholder, since servers refuse it.
+    """Return a model's message as it is sent back: without what servers refuse, whatever the model meant by it.
+
+    One that says nothing gets a placeholder, and names of tools have only signs that OpenAI's pattern takes.
 
     Args:
         message: The message, with its reasoning.
     """
-    if message.tool_calls or message.text.strip():
+    if message.tool_calls:
+        names = [_OTHER_SIGNS.sub("_", call.function)[:_LONGEST_NAME] or _NO_NAME for call in message.tool_calls]
+        if names == [call.function for call in message.tool_calls]:
+            return message
+        calls = [replace(call, function=name) for call, name in zip(message.tool_calls, names, strict=True)]
+        return message.model_copy(update={"tool_calls": calls})
+    if message.text.strip():
         return message
     content = message.content
     reasoning = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
@@ -227,41 +238,75 @@ class SentForm:
         Raises:
             Exception: What the provider raised, if no other form of the conversation is taken.
         """
-        current = messages
-        for change in _CHANGES if self.settings else ():
-            if change.setting[0] in self.settings:
-                current = change.apply(current)
+        current = self._formed(messages)
         answer, error = await _attempt(send, current)
-        if error is None:
-            return _checked(answer)
-        if error.status in _REFUSING and not error.is_overflow:
+        if error is not None and _is_refusal(error):
             answer, error = await self._send_otherwise(send, current, answer, error)
         if error is not None and error.is_overflow:
             return self._overflow(answer, error)
         if isinstance(answer, BaseException):
             raise answer
-        return _checked(answer)
+        return answer if error is not None else _checked(answer)
+
+    def settings_of(self, messages: list[ChatMessage]) -> dict[str, str]:
+        """Return the settings that change the form of a conversation."""
+        return {
+            change.setting[0]: change.setting[1]
+            for change in _CHANGES
+            if change.setting[0] in self.settings and change.apply(messages) is not messages
+        }
+
+    def _formed(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        """Return a conversation in the form that the server takes; the same list if that is the usual one."""
+        for change in _CHANGES if self.settings else ():
+            if change.setting[0] in self.settings:
+                messages = change.apply(messages)
+        return messages
 
     async def _send_otherwise(
         self, send: Send, messages: list[ChatMessage], answer: Any, error: ProviderError
     ) -> tuple[Any, ProviderError | None]:
         """Send a refused conversation in other forms until one is taken; otherwise return the refusal."""
+        formed = self._formed(messages)
+        if formed is not messages:  # the refusal of another conversation has changed the form in the meantime
+            messages = formed
+            answer, refusal = await _attempt(send, messages)
+            if refusal is None or not _is_refusal(refusal):
+                return answer, refusal
+            error = refusal
+        return await self._send_changed(send, messages, answer, error, ())
+
+    async def _send_changed(
+        self,
+        send: Send,
+        messages: list[ChatMessage],
+        answer: Any,
+        error: ProviderError,
+        changes_before: tuple[_Change, ...],
+    ) -> tuple[Any, ProviderError | None]:
+        """Send a refused conversation with one change more; where that is refused for another reason, go on from it."""
         for change in _CHANGES:
-            changed = self._changed(change, messages, error)
+            changed = None if change in changes_before else self._changed(change, messages, error)
             if changed is None:
                 continue
             other, refusal = await _attempt(send, changed)
+            changes = (*changes_before, change)
+            if refusal is not None and _is_refusal(refusal):
+                if refusal.words != error.words:
+                    return await self._send_changed(send, changed, other, refusal, changes)
+                continue
             if refusal is None or refusal.is_overflow:
-                self.settings[change.setting[0]] = change.setting[1]
-                self.tell_once(
-                    change.setting[0], f"its server refused a conversation ({error.words[:200]}). {change.note}"
-                )
-                return other, refusal
+                for taken in changes:
+                    self.settings[taken.setting[0]] = taken.setting[1]
+                    self.tell_once(
+                        taken.setting[0], f"its server refused a conversation ({error.words[:200]}). {taken.note}"
+                    )
+            return other, refusal  # an error that may pass is the engine's to try again
         return answer, error
 
     def _changed(self, change: _Change, messages: list[ChatMessage], error: ProviderError) -> list[ChatMessage] | None:
         """Return a conversation in another form; None if that cannot help."""
-        if change.setting[0] in self.settings or (self.keeps_reasoning and change.setting[0] == "reasoning_history"):
+        if self.keeps_reasoning and change.setting[0] == "reasoning_history":
             return None
         if not (error.status in change.statuses or change.says.search(error.text)):
             return None
@@ -282,6 +327,11 @@ class SentForm:
         output.usage = ModelUsage()  # otherwise the engine would fetch a tokenizer's file to count by
         _, call = _output_and_call(answer)
         return output if call is None else (output, call)
+
+
+def _is_refusal(error: ProviderError) -> bool:
+    """Return whether a server refuses a conversation, for a reason other than its length."""
+    return error.status in _REFUSING and not error.is_overflow
 
 
 async def _attempt(send: Send, messages: list[ChatMessage]) -> tuple[Any, ProviderError | None]:
@@ -307,9 +357,9 @@ def _output_and_call(answer: Any) -> tuple[Any, ModelCall | None]:
 
 def _checked(answer: Any) -> Any:
     """Return an answer; one that the engine has read from an error as a full context, which it was not, is an error."""
-    output, _ = _output_and_call(answer)
+    output, call = _output_and_call(answer)
     if not isinstance(output, ModelOutput) or output.stop_reason != "model_length" or output.usage is not None:
         return answer
-    if limits_the_reply(output.completion):
+    if not is_overflow(output.completion, None if call is None else call.response):
         raise RuntimeError(f"the server refuses the settings of the run: {output.completion}")
     return answer

@@ -107,7 +107,8 @@ def play(agent: str | None = None, probe: str | None = None) -> Solver:
                 episode.error = watched.why_stopped
             raise
         finally:
-            if sent := form.settings | ({"blank_reply": BLANK_REPLY} if chat.has_placeholder else {}):
+            blank_reply = {"blank_reply": BLANK_REPLY} if chat.has_placeholder else {}
+            if sent := form.settings_of(chat.messages(episode)) | blank_reply:
                 state.store.set(SENT, sent)
             store_episode(state.store, episode)  # once, for the engine compares the store wherever an agent's part ends
             current_episode.reset(token)

@@ -58,8 +58,8 @@ class Comparison:
         adjusted: The p value after Holm's procedure over the family.
         family_size: Number of comparisons in the family.
         bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
-            score for the first group and the best for the second, and the other way round; lost attempts at an item
-            likewise. Empty where nothing is lost.
+            score for the first group and the best for the second, and the other way round; the same for lost attempts
+            at an item. Empty where nothing is lost.
     """
 
     varies: str

@@ -173,9 +173,11 @@ def _comparison(first: Tried, second: Tried) -> HorizonComparison:
 def _bounds(first: Tried, second: Tried) -> tuple[int, ...]:
     if first.extremes is None and second.extremes is None:
         return ()
-    (mine, best), (worst, theirs) = (one.extremes or (one, one) for one in (first, second))
-    pairs = (mine, theirs), (best, worst)
-    return tuple(horizon_ratio(one.plain, other.plain, SHARES[0]).further for one, other in pairs)
+    (first_failed, first_solved), (second_failed, second_solved) = (
+        tried.extremes or (tried, tried) for tried in (first, second)
+    )
+    pairs = (first_failed, second_solved), (first_solved, second_failed)
+    return tuple(horizon_ratio(low.plain, high.plain, SHARES[0]).further for low, high in pairs)
 
 
 def _by_task(rows: Iterable[Row]) -> dict[tuple[str, str, int, str], list[Tried]]:

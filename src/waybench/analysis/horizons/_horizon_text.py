@@ -72,12 +72,12 @@ def reference_lines(found: Sequence[Horizon]) -> list[list[str]]:
     if any(len(some) != 1 for some in shares):
         return []
     columns = [next(iter(some)) for some in shares]
-    return [[same[0].name, *(_reference(each) for each in same)] for same in zip(*columns, strict=True) if same]
+    return [[same[0].name, *(_place_text(each) for each in same)] for same in zip(*columns, strict=True) if same]
 
 
 def reference_text(references: Sequence[ReferenceHorizon]) -> str:
     """Return the horizons of players that know nothing: "a random player: below 5, ..."; "" where there are none."""
-    shown = {each.title: _reference(each) for each in references}
+    shown = {each.title: _place_text(each) for each in references}
     if len(set(shown.values())) == 1:
         return f"{' and '.join(shown)}: {next(iter(shown.values()))}"
     return ", ".join(f"{title}: {text}" for title, text in shown.items())
@@ -90,10 +90,6 @@ def horizon_context(horizon: Horizon) -> str:
     said = f"{share} horizon of players that know nothing of an item: {references}." if references else ""
     misfit = "" if horizon.curve_fits else _MISFIT_EXPLAINED.format(share=share)
     return " ".join(part for part in (success_text(registry.load(horizon.group.env)), said, misfit) if part)
-
-
-def _reference(horizon: ReferenceHorizon) -> str:
-    return _place_text(horizon)
 
 
 def _place_text(horizon: ReferenceHorizon | Extreme) -> str:

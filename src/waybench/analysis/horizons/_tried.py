@@ -130,10 +130,10 @@ class Tried:
         """Return what the horizon lacks, with its values under the two extremes."""
         if self.extremes is None:
             return None
-        ends = [one.horizon(share) for one in self.extremes]
-        trials = ends[0].trials
+        ends = [extreme.horizon(share) for extreme in self.extremes]
+        planned = sum(item.trials for item in self.items) + self.lost
         lowest, highest = (Extreme(end.value, end.side, end.easiest, end.hardest) for end in ends)
-        return LostHorizon(self.lost, trials, lowest, highest)
+        return LostHorizon(self.lost, planned, lowest, highest)
 
     def horizon(self, share: float, others: Mapping[str, float] = MappingProxyType({})) -> Horizon:
         """Return the horizon at a share, with its values under other assumptions."""
@@ -215,12 +215,12 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
 
 def _items(tried: Mapping[ItemKey, Sequence[Row]], axis: Axis, head: Metric) -> list[_Item]:
     items: list[_Item] = []
-    for key, some in tried.items():
-        at = some[0].axes.get(axis.name)
+    for key, rows in tried.items():
+        at = next((row.axes[axis.name] for row in rows if row.axes.get(axis.name) is not None), None)
         if at is not None and at > 0:
-            counted = telling(some, perfections(some, head))
+            counted = telling(rows, perfections(rows, head))
             solved = sum(row.succeeded for row in counted) / len(counted)
-            items.append(_Item(key, at, solved, len(counted), len(some)))
+            items.append(_Item(key, at, solved, len(counted), len(rows)))
     return items
 
 

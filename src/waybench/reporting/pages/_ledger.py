@@ -103,7 +103,7 @@ def _ledger_table(rows: Iterable[TableRow], priced: bool, uncounted: bool) -> Ta
         f"{' and cost' if priced else ''} are sums over all attempts that count. Solved per 1,000 tokens"
         f"{' or dollar' if priced else ''} is the number of solved items divided by the total of all items. Small: the "
         f"{100 * CONFIDENCE:.0f} % interval over independent sampling units. Reasoning is the mean per attempt; "
-        "a dash where the provider does not report it. Errors are infrastructure errors, excluded elsewhere."
+        "a dash where the provider does not report it. Errors are infrastructure errors, which have no result."
     )
     if uncounted:
         caption += " Attempts whose tokens are not known are not in the sums."

@@ -345,7 +345,7 @@ def _help(found: Leaders) -> Iterator[Note]:
         "Unparsed, illegal, truncated, overflow and refused are shares of the replies that had to name an action; "
         "thoughts are not counted."
     )
-    yield Note("Errors are infrastructure errors, excluded from all other numbers.")
+    yield Note("Errors are infrastructure errors, which have no result.")
     yield Note(
         f"Tokens{' and cost' if found.priced else ''} per solved item: the total of all attempts divided by "
         f"the number of solved items{', and in small the total cost' if found.priced else ''}."

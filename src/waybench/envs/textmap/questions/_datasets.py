@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from os.path import isdir, isfile  # which take names that are too long for a path
 from pathlib import Path
 from typing import Any
 
@@ -172,7 +173,7 @@ class MapItems:
 
     def _from_file(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         path = user_path(parameters["source"])
-        if path.suffix == ".jsonl" or path.is_file():
+        if path.suffix == ".jsonl" or isfile(path):
             environment = self.environment
             return read_items(path, environment.id, environment.decode, environment.level_of, environment.prove)
         return self._from_maps(parameters, files)
@@ -234,7 +235,7 @@ def _edge_files(folder: Path) -> list[Path]:
     Raises:
         UsageError: If there are none.
     """
-    files = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if folder.is_dir() else []
+    files = sorted([*folder.glob(f"*{_EDGES}"), *folder.glob(f"*/*{_EDGES}")]) if isdir(folder) else []
     if not files:
         raise UsageError(
             f"source={str(folder)[:80]!r}: give generated, published, or a folder with maps, as `waybench textmap "
