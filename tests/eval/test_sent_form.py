@@ -209,7 +209,7 @@ def test_an_error_that_may_pass_is_left_to_the_engine() -> None:
     )
     with pytest.raises(Exception, match="429"):
         answered(form, send)
-    assert [message.role for message in sent[-1]][0] == "user" and form.settings == {}
+    assert sent[-1][0].role == "user" and form.settings == {}
 
 
 def test_the_settings_of_a_conversation_are_those_that_change_it() -> None:
