@@ -36,7 +36,7 @@ class LostRows:
 
         Args:
             mean_of: Attempts by item -> the number, which grows, or falls, with each of its metrics.
-            metrics: The metrics that it is made of.
+            metrics: Its metrics.
         """
         values = [mean.value for items in self.filled if (mean := mean_of(items)) is not None]
         names = {metric.name for metric in metrics}
