@@ -16,6 +16,7 @@ from waybench.eval import check_folder
 from waybench.eval._lock import locked
 from waybench.eval._room import full_message, is_full, says_full
 from waybench.eval._run_journals import RunJournals
+from waybench.eval._run_progress import RunProgress
 from waybench.tasks import TASKS, load_task
 
 SECRET = "sesame-open"
@@ -32,7 +33,7 @@ def path(
     entry = next(entry for entry in TASKS if entry.name == name)
     journals = RunJournals(folder, settings or {}, pytest.fail)
     journals.create(partial(load_task(entry), **args))
-    journals.open([model])
+    journals.open([model], RunProgress())
     ((_, of_task),) = journals._tasks
     journals.close()
     return of_task.by_model[str(model)].path
@@ -69,7 +70,7 @@ def test_no_secret_is_in_a_journal(tmp_path: Path) -> None:
     journals = RunJournals(tmp_path, {"extra_headers": {"x": SECRET}}, pytest.fail)
     journals.create(partial(load_task(entry), key=SECRET))
     model = mock(password=SECRET)
-    journals.open([model])
+    journals.open([model], RunProgress())
     ((_, of_task),) = journals._tasks
     journal = of_task.by_model[str(model)]
     journal.keep(("1-1", 1), 0, "", ModelOutput.from_content("m", "1"))
@@ -81,7 +82,7 @@ def test_embedded_players_which_cost_nothing_have_none(tmp_path: Path) -> None:
     entry = next(entry for entry in TASKS if entry.name == "bandit_deterministic")
     journals = RunJournals(tmp_path, {}, pytest.fail)
     journals.create(load_task(entry))
-    journals.open([get_model("waybench/oracle", memoize=False)])
+    journals.open([get_model("waybench/oracle", memoize=False)], RunProgress())
     ((_, of_task),) = journals._tasks
     assert not of_task.by_model
 

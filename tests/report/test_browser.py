@@ -23,8 +23,8 @@ ALL = "all/index.html"  # the page of all results
 
 
 def number(text: str) -> float | None:
-    """Return a cell's number; None for a dash."""
-    found = re.match(r"[-−$]*([\d,.]+)", text)
+    """Return the number by which a cell is sorted; None for a dash, and for a mean that lacks attempts (its mark)."""
+    found = re.match(r"[-−$]*([\d,.]+)(?!.*\*)", text)
     return float(found[1].replace(",", "")) if found else None
 
 

@@ -1,6 +1,7 @@
 """Folders by path and by URL, and what is lost when they do not answer: nothing."""
 
 import asyncio
+import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,6 +132,18 @@ def test_a_longer_journal_here_is_uploaded(tmp_path: Path, memory: Any) -> None:
     with mirrored(folder, work, everything, told):
         pass
     assert memory.cat_file("/bucket/out/part.journal") == b"one\ntwo\n"
+
+
+def test_a_journal_that_another_part_has_removed_does_not_come_back(tmp_path: Path, memory: Any) -> None:
+    folder, work, kept = Folder("memory://bucket/out"), tmp_path / "work", tmp_path / "kept"
+    memory.pipe_file("/bucket/out/others.journal", b"one\n")
+    with mirrored(folder, work, everything, told):
+        shutil.copytree(work, kept)  # what is left here where the process is killed
+    kept.rename(work)
+    memory.rm_file("/bucket/out/others.journal")
+    with mirrored(folder, work, everything, told):
+        (work / "own.journal").write_bytes(b"one\n")
+    assert [Path(name).name for name in memory.find("/bucket/out")] == ["own.journal"]
 
 
 def test_a_copy_has_what_the_folder_has(tmp_path: Path, memory: Any) -> None:

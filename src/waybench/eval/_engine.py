@@ -151,7 +151,7 @@ def evaluate(
             failed = [log for log in logs if log.status != "success"]
             if any(says_full(log.error.message) for log in failed if log.error):
                 raise UsageError(full_message(out))
-            journals.clear(logs, are_all=not selected)
+            journals.clear(logs)
     except PrerequisiteError as error:
         raise UsageError(_one_line(error)) from None
     except Exception as error:

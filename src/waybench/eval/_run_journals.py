@@ -90,7 +90,7 @@ class RunJournals:
         self._tasks.append((task, journals))
         return task
 
-    def open(self, models: Sequence[Model], progress: RunProgress | None = None) -> None:
+    def open(self, models: Sequence[Model], progress: RunProgress) -> None:
         """Open the journals of all tasks with some models.
 
         Args:
@@ -102,8 +102,7 @@ class RunJournals:
         """
         for task, journals in self._tasks:
             for model in models:
-                if progress is not None:
-                    journals.progress[str(model)] = _add_progress(task, str(model), progress)
+                journals.progress[str(model)] = _add_progress(task, str(model), progress)
                 if not isinstance(model.api, EmbeddedPlayer):
                     settings = self._identity(task, model)
                     parts = (
@@ -126,25 +125,27 @@ class RunJournals:
         journal = owner.by_model.get(progress.model) if owner else None
         return journal.turns_without(logged) if journal else []
 
-    def clear(self, logs: Sequence[EvalLog], *, are_all: bool = True) -> None:
-        """Remove samples from the journals that are in the logs.
+    def clear(self, logs: Sequence[EvalLog]) -> None:
+        """Remove the journals of finished tasks, and from the others the samples that are in the logs.
+
+        Other processes may still write journals of tasks that are not finished.
 
         Args:
             logs: The logs, after the run.
-            are_all: Whether these are of all tasks with all models; if not, other processes may write the journals of
-                the others.
         """
-        logged: set[str] = set()
-        complete = are_all and all(log.status == "success" for log in logs)
-        if not complete:
-            summaries = (each for log in logs for each in read_eval_log_sample_summaries(log.location))
-            logged = {str(each.uuid) for each in summaries if not each.error}
+        left: list[Journal] = []
         for _, journals in self._tasks:
-            for journal in journals.by_model.values():
-                if complete:
+            for model, journal in journals.by_model.items():
+                if journals.progress[model].status().state == "finished":
+                    # A sample that was killed between its log and its last line here has no end, but is in the log.
                     journal.remove()
                 else:
-                    journal.drop(logged)
+                    left.append(journal)
+        if left:
+            summaries = (each for log in logs for each in read_eval_log_sample_summaries(log.location))
+            logged = {str(each.uuid) for each in summaries if not each.error}
+            for journal in left:
+                journal.drop(logged)
 
     def close(self) -> None:
         """Sync and close all files."""

@@ -1,6 +1,7 @@
 """Folders by path, or by a URL of any file system that fsspec knows (s3://, gs://, ...)."""
 
 import hashlib
+import os
 import re
 import shutil
 import tempfile
@@ -195,6 +196,11 @@ def mirrored(
     """
     work.mkdir(parents=True, exist_ok=True)
     mirror = _Mirror(folder, work)
+    for path in work.iterdir():
+        if path.name.endswith(_MIRRORED) and not path.stat().st_mtime_ns:
+            # A journal that an earlier call fetched and never wrote to. It may be that of another part, which has
+            # removed it since.
+            path.unlink()
     for name, size in folder.names().items():
         here = work / name
         if name.endswith(_PART) and is_wanted(name.removesuffix(_PART).rpartition(".")[0]):
@@ -202,6 +208,8 @@ def mirrored(
         if "/" not in name and name.endswith(_MIRRORED) and is_wanted(name):
             if not here.exists() or here.stat().st_size < size:
                 folder.fetch(name, here)
+                if not name.endswith(_LOG):
+                    os.utime(here, (0, 0))
             mirror.known[name] = _state(here) if here.stat().st_size == size else _OLDER
     stop = Event()
 
