@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import waybench
 from benchmarks._shards import ITEMS, spent
 from waybench.analysis import read_logs, rows
+from waybench.cli._params import ItemSettings
 from waybench.cli._shards import Request
 from waybench.core import play_out, policy, replay
 from waybench.eval import evaluate
@@ -73,7 +74,7 @@ def seconds(work: Callable[[], object], rounds: int = 3) -> float:
 def generated(name: str, level: int | None) -> tuple[float, float, float]:
     """Return seconds of an item in a shard, its bytes, and seconds to simulate its oracle's record."""
     environment = waybench.load(name)
-    request = Request(name, "bench", level, (), (), (), "instances", None, "oracle", "none", "jsonl")
+    request = Request(name, ItemSettings("bench", level=level), "instances", None, "oracle", "none", "jsonl")
     count = 200
     sizes: list[int] = []
 

@@ -1,98 +1,85 @@
 """`waybench generate --model`: instances that a language model writes."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from waybench.cli._choice import assignments
-from waybench.cli._params import FiniteRange
+from waybench.cli._options import like, option
+from waybench.cli._parameters import model_arguments
+from waybench.cli._run_settings import RUN_OPTIONS
 from waybench.core import Environment, Item, Json, UsageError
 
 if TYPE_CHECKING:
     from waybench.contrib.authored_maps import Authored, OpenAuthor
     from waybench.core import WaybenchError
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-_POSITIVE = click.IntRange(min=1)
 _RETRIES, _AT_ONCE = 5, 4
-# Without defaults, so that a setting that is given without a model is an error.
-_PARAMETERS = (
-    click.option("--model", "-m", help="Model that writes the items (tile maps only), as provider/name."),
-    click.option("--model-base-url", metavar="URL", help="Base URL of the model's server.  [default: the provider's]"),
-    click.option(
-        "-M", "model_args", multiple=True, metavar="KEY=VALUE", help="Argument for the model provider; repeatable."
-    ),
-    click.option("--temperature", type=FiniteRange(min=0), help="Sampling temperature.  [default: the provider's]"),
-    click.option("--max-tokens", type=_POSITIVE, help="Maximum tokens of one reply.  [default: the provider's]"),
-    click.option(
-        "--max-retries", type=click.IntRange(min=0), help=f"Maximum retries of a request.  [default: {_RETRIES}]"
-    ),
-    click.option("--timeout", type=_POSITIVE, help="Timeout of one request attempt, in seconds.  [default: none]"),
-    click.option("--max-connections", type=_POSITIVE, help=f"Maximum concurrent requests.  [default: {_AT_ONCE}]"),
-)
 
 
-def author_parameters(command: F) -> F:
-    """Add the parameters that name a model and its settings."""
-    for add in reversed(_PARAMETERS):
-        command = add(command)
-    return command
+@dataclass(frozen=True, slots=True)
+class AuthorSettings:
+    """The model that writes items and its settings: options that work as those of `waybench run`.
 
-
-def check_no_model(given: Mapping[str, Any]) -> None:
-    """Check that no setting of a model was given.
-
-    Raises:
-        UsageError: If one was.
+    They have no defaults, so that a setting that is given without a model is an error.
     """
-    if any(value is not None and value != () for value in given.values()):
-        raise UsageError("model settings need a model: add --model")
 
-
-def opened(
-    environment: Environment[Any, Any, Any],
-    model: str,
-    level: int | None,
-    settings: Iterable[str],
-    *,
-    model_base_url: str | None,
-    model_args: Iterable[str],
-    timeout: int | None,
-    **config: Any,
-) -> "OpenAuthor":
-    """Return a model that is ready to write instances.
-
-    Args:
-        environment: Whose instances.
-        model: The model's name.
-        level: Their level; the smallest if None.
-        settings: Texts of -T, the options of the model's items.
-        model_base_url: Address of the model's server.
-        model_args: Values of -M.
-        timeout: Seconds for one try of a request.
-        **config: The engine's generation settings; None for those that were not given.
-
-    Raises:
-        UsageError: If no model writes instances of this environment, for a wrong level, option or setting, or if the
-            model cannot be had.
-    """
-    from waybench.cli._parameters import model_arguments
-    from waybench.contrib.authored_maps import open_author  # seconds to import
-
-    given = {name: value for name, value in config.items() if value is not None}
-    defaults = {"max_retries": _RETRIES, "max_connections": _AT_ONCE}
-    return open_author(
-        environment.id,
-        model,
-        level=environment.smallest_level if level is None else level,
-        options=assignments(settings, "-T"),
-        model_base_url=model_base_url,
-        model_args=model_arguments(model_args),
-        config={**defaults, **given, **({"attempt_timeout": timeout} if timeout else {})},
+    model: str | None = option("Model that writes the items (tile maps only), as provider/name.", "--model", "-m")
+    model_base_url: str | None = like(RUN_OPTIONS["model_base_url"])
+    model_args: tuple[str, ...] = like(RUN_OPTIONS["model_args"], default=())
+    temperature: float | None = like(RUN_OPTIONS["temperature"])
+    max_tokens: int | None = like(
+        RUN_OPTIONS["max_tokens"], help="Maximum tokens of one reply.  [default: the provider's]"
     )
+    max_retries: int | None = like(
+        RUN_OPTIONS["max_retries"], help=f"Maximum retries of a request.  [default: {_RETRIES}]"
+    )
+    timeout: int | None = like(RUN_OPTIONS["timeout"])
+    max_connections: int | None = like(
+        RUN_OPTIONS["max_connections"], help=f"Maximum concurrent requests.  [default: {_AT_ONCE}]"
+    )
+
+    def check_no_model(self) -> None:
+        """Check that no setting of a model was given.
+
+        Raises:
+            UsageError: If one was.
+        """
+        if self != AuthorSettings(model=self.model):
+            raise UsageError("model settings need a model: add --model")
+
+    def open(self, environment: Environment[Any, Any, Any], level: int | None, options: Iterable[str]) -> "OpenAuthor":
+        """Return the model, ready to write instances.
+
+        Args:
+            environment: Whose instances.
+            level: Their level; the smallest if None.
+            options: Texts of -T, the options of the model's items.
+
+        Raises:
+            UsageError: If no model writes instances of this environment, for a wrong level, option or setting, or if
+                the model cannot be had.
+        """
+        from waybench.contrib.authored_maps import open_author  # seconds to import
+
+        settings = {
+            "max_retries": _RETRIES if self.max_retries is None else self.max_retries,
+            "max_connections": self.max_connections or _AT_ONCE,
+            "temperature": self.temperature,
+            "max_tokens": self.max_tokens,
+            "attempt_timeout": self.timeout,
+        }
+        return open_author(
+            environment.id,
+            self.model or "",
+            level=environment.smallest_level if level is None else level,
+            options=assignments(options, "-T"),
+            model_base_url=self.model_base_url,
+            model_args=model_arguments(self.model_args),
+            config={name: value for name, value in settings.items() if value is not None},
+        )
 
 
 def write_authored(

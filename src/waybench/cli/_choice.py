@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from waybench.cli._params import ItemSettings
 from waybench.core import Environment, Json, Source, UsageError, read_key, resolve
 
 
@@ -30,31 +31,24 @@ def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> 
     return given
 
 
-def source_of(
-    environment: Environment[Any, Any, Any],
-    key: str | None,
-    level: int | None,
-    settings: Iterable[str],
-    protocol: str = "paper",
-) -> Source[Any]:
+def source_of(environment: Environment[Any, Any, Any], settings: ItemSettings, protocol: str) -> Source[Any]:
     """Return the source of items that a command's -S options, key and level name.
 
     Args:
         environment: Whose items.
-        key: The set's key, or where it is (`read_key`); the public set if None.
-        level: The level; the smallest if None.
-        settings: Texts of the form option=value.
+        settings: The key, the level and the options of the source.
         protocol: The protocol in which the items are to be played.
 
     Raises:
         UsageError: For a level that does not exist, a wrong option, or a key that cannot be read.
     """
-    key = environment.public_key if key is None else read_key(key)
+    reference = settings.key_reference
+    key = environment.public_key if reference is None else read_key(reference)
     source = environment.make_source(
         key,
-        environment.smallest_level if level is None else level,
+        environment.smallest_level if settings.level is None else settings.level,
         environment.items_for(
-            protocol, resolve(environment.source_options, assignments(settings, "-S"), "source option")
+            protocol, resolve(environment.source_options, assignments(settings.settings, "-S"), "source option")
         ),
     )
     return environment.marked(source, key)

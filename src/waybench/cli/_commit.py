@@ -8,17 +8,20 @@ from pathlib import Path
 import click
 
 from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
+from waybench.cli._options import option, with_parameters
 from waybench.core import STRONG_BITS, UsageError, commitment, key_bits, key_label
 
 _BYTES = 32
 
 
 @click.command()
-@KEY_FILES
-@KEYS
-@click.option("--new", is_flag=True, help="Draw a new key of 256 bits and write it to --key-file first.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def commit(key_files: tuple[str, ...], keys: tuple[str, ...], new: bool, as_json: bool) -> None:
+@with_parameters
+def commit(
+    key_files: tuple[str, ...] = KEY_FILES,
+    keys: tuple[str, ...] = KEYS,
+    new: bool = option("Draw a new key of 256 bits and write it to --key-file first."),
+    as_json: bool = option("Print JSON.", "--json"),
+) -> None:
     """Print the commitment to the key of a private set: a hash to publish before the set is used.
 
     Whoever has the key later checks with `waybench verify --key-file FILE --commitment TEXT` that it is the same one.

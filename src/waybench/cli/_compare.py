@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from waybench.cli._log_place import DEFAULT_OUT, LogPlace
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import lines
 from waybench.cli._params import FiniteRange
 from waybench.core import Json, UsageError, unknown
@@ -44,57 +45,31 @@ class Side(NamedTuple):
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("a", metavar="A")
-@click.argument("b", metavar="[B]", required=False)
-@click.option(
-    "--in",
-    "folders",
-    multiple=True,
-    type=LogPlace(),
-    metavar="DIR|URL",
-    help=f"Folder in which to look up model names; repeatable.  [default: {DEFAULT_OUT}]",
-)
-@click.option("--task", "tasks", multiple=True, metavar="NAME", help="Compare on this task only; repeatable.")
-@click.option(
-    "--metric",
-    default="",
-    metavar="NAME",
-    help="Metric to compare, or `solved`; by default each task's headline metric.",
-)
-@click.option(
-    "--margin",
-    type=FiniteRange(0, 1, min_open=True),
-    default=0.05,
-    show_default=True,
-    help="Differences below this share of the metric's range count as a tie.",
-)
-@click.option(
-    "--twins",
-    is_flag=True,
-    help="Compare tasks with their embodied twins on the same items, each model of A with itself.",
-)
-@click.option(
-    "--isomorphs",
-    is_flag=True,
-    help="Compare original items with isomorphic ones (-T isomorph=N), each model of A with itself.",
-)
-@click.option(
-    "--wordings",
-    is_flag=True,
-    help="Compare wordings of the same items with the default one, each model of A with itself.",
-)
-@click.option("--json", "out", metavar="FILE", help="Write JSON to a file (- for standard output).")
+@with_parameters
 def compare(
-    a: str,
-    b: str | None,
-    folders: tuple[Path, ...],
-    tasks: tuple[str, ...],
-    metric: str,
-    margin: float,
-    twins: bool,
-    isomorphs: bool,
-    wordings: bool,
-    out: str | None,
+    a: str = argument("A"),
+    b: str | None = argument("[B]"),
+    folders: tuple[Path, ...] = option(
+        f"Folder in which to look up model names; repeatable.  [default: {DEFAULT_OUT}]",
+        "--in",
+        type=LogPlace(),
+        metavar="DIR|URL",
+    ),
+    tasks: tuple[str, ...] = option("Compare on this task only; repeatable.", "--task", metavar="NAME"),
+    metric: str = option(
+        "Metric to compare, or `solved`; by default each task's headline metric.", default="", metavar="NAME"
+    ),
+    margin: float = option(
+        "Differences below this share of the metric's range count as a tie.",
+        type=FiniteRange(0, 1, min_open=True),
+        default=0.05,
+    ),
+    twins: bool = option("Compare tasks with their embodied twins on the same items, each model of A with itself."),
+    isomorphs: bool = option(
+        "Compare original items with isomorphic ones (-T isomorph=N), each model of A with itself."
+    ),
+    wordings: bool = option("Compare wordings of the same items with the default one, each model of A with itself."),
+    out: str | None = option("Write JSON to a file (- for standard output).", "--json", metavar="FILE"),
 ) -> None:
     """Compare A and B on the same items, with paired tests.
 

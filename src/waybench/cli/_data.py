@@ -5,14 +5,11 @@ from pathlib import Path
 
 import click
 
+from waybench.cli._options import argument, option, with_parameters
 from waybench.core import DataError, DataFile, Download, UsageError, plural
 from waybench.data import downloads, fetch, find_download, folder
 
-_DATA_DIR = click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    help="Folder with data sets.  [default: $WAYBENCH_DATA, then the cache]",
-)
+_DATA_DIR = option("Folder with data sets.  [default: $WAYBENCH_DATA, then the cache]")
 
 
 @click.group("data", invoke_without_command=True)
@@ -28,8 +25,10 @@ def data(context: click.Context) -> None:
 
 
 @data.command("list", short_help="List the data sets and their locations.")
-@_DATA_DIR
-def list_(data_dir: Path | None) -> None:
+@with_parameters
+def list_(
+    data_dir: Path | None = _DATA_DIR,
+) -> None:
     """List the data sets with their licences, sizes and locations."""
     for wanted in downloads().values():
         facts = f"licence: {wanted.licence}; {_contents(wanted)}, {wanted.home}"
@@ -38,13 +37,13 @@ def list_(data_dir: Path | None) -> None:
 
 
 @data.command("fetch", short_help="Download data sets.")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
-@click.option(
-    "--to",
-    type=click.Path(path_type=Path),
-    help="Parent folder of the data sets' folders.  [default: $WAYBENCH_CACHE, or the user's cache]",
-)
-def fetch_(names: tuple[str, ...], to: Path | None) -> None:
+@with_parameters
+def fetch_(
+    names: tuple[str, ...] = argument("NAME...", required=True),
+    to: Path | None = option(
+        "Parent folder of the data sets' folders.  [default: $WAYBENCH_CACHE, or the user's cache]"
+    ),
+) -> None:
     """Download data sets from their authors' sites; existing files are kept.
 
     To download from a mirror, set $WAYBENCH_DATA_MIRROR to the address under which the files are, as NAME/FILE.
@@ -54,9 +53,11 @@ def fetch_(names: tuple[str, ...], to: Path | None) -> None:
 
 
 @data.command("path", short_help="Print the folder of a data set.")
-@click.argument("name")
-@_DATA_DIR
-def path_(name: str, data_dir: Path | None) -> None:
+@with_parameters
+def path_(
+    name: str = argument(),
+    data_dir: Path | None = _DATA_DIR,
+) -> None:
     """Check all files of data set NAME and print its folder."""
     click.echo(os.fsencode(folder(name, data_dir)))  # as it is, for other programs, even where it is not valid text
 

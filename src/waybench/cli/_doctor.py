@@ -7,6 +7,7 @@ import click
 
 from waybench._version import __version__
 from waybench.cli._checks import NOTE, OK, PROBLEM, Check, checks
+from waybench.cli._options import option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import plural
 
@@ -15,15 +16,11 @@ _WIDTH = max(len(sign) for sign, _ in _SIGNS.values())
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("waybench-out"),
-    show_default=True,
-    help="Log folder whose disk is checked.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def doctor(out: Path, as_json: bool) -> None:
+@with_parameters
+def doctor(
+    out: Path = option("Log folder whose disk is checked.", default=Path("waybench-out")),
+    as_json: bool = option("Print one JSON object.", "--json"),
+) -> None:
     """Check that runs will work here: versions, keys, programs, data sets, disk and terminal.
 
     Each line says what was found and what you can do. "note" is something optional that is missing. "PROBLEM" makes

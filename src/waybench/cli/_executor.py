@@ -2,26 +2,21 @@
 
 import sys
 
-import click
-
+from waybench.cli._options import option
 from waybench.scale import EXECUTORS, Executor, Ordered, executor
 
-EXECUTOR = click.option(
+EXECUTOR = option(
+    f"Where the jobs run: {', '.join(EXECUTORS)}. `print` shows the jobs of a scheduler, and starts none.  "
+    "[default: this process]",
     "--executor",
-    "executor_name",
     metavar="NAME",
-    help=f"Where the jobs run: {', '.join(EXECUTORS)}. `print` shows the jobs of a scheduler, and "
-    "starts none.  [default: this process]",
 )
-WORKERS = click.option(
+WORKERS = option(
+    "Where records are simulated again: processes, processes:N or ray.  [default: copies of this process]",
     "--executor",
-    "executor_name",
     metavar="NAME",
-    help="Where records are simulated again: processes, processes:N or ray.  [default: copies of this process]",
 )
-ADDRESS = click.option(
-    "--address", default="", help="Address of a Ray cluster, or `auto`.  [default: one of this machine alone]"
-)
+ADDRESS = option("Address of a Ray cluster, or `auto`.  [default: one of this machine alone]", default="")
 
 
 def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor | None:

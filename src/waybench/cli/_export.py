@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from waybench.cli._log_place import LogPlace
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import tell_skipped
 from waybench.core import UsageError, plural
 
@@ -17,35 +18,23 @@ waybench export waybench-out --format citation --out cite"""
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("folders", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL|FILE...")
-@click.option("--format", "form", required=True, type=click.Choice(FORMATS), help="Format of the files.")
-@click.option("--out", "-o", required=True, type=click.Path(path_type=Path), help="Folder for the files.")
-@click.option("--model", default="", metavar="NAME", help="Export this model alone.")
-@click.option("--organization", metavar="NAME", help="Who provides the results (every-eval-ever).")
-@click.option(
-    "--relationship",
-    type=click.Choice(["first_party", "third_party", "collaborative", "other"]),
-    default="third_party",
-    show_default=True,
-    help="Your relationship to the models (every-eval-ever).",
-)
-@click.option("--dataset", metavar="OWNER/NAME", help="The benchmark's data set on the Hub (huggingface).")
-@click.option("--url", default="", metavar="URL", help="Where the evaluation can be read (huggingface).")
-@click.option("--repository", metavar="URL", help="The repository that was run (inspect-catalogue).")
-@click.option("--commit", metavar="SHA", help="The commit of it that was run (inspect-catalogue).")
-@click.option("--maintainer", "maintainers", multiple=True, metavar="NAME", help="Who keeps the entry; repeatable.")
+@with_parameters
 def export(
-    folders: tuple[Path, ...],
-    form: str,
-    out: Path,
-    model: str,
-    organization: str | None,
-    relationship: str,
-    dataset: str | None,
-    url: str,
-    repository: str | None,
-    commit: str | None,
-    maintainers: tuple[str, ...],
+    folders: tuple[Path, ...] = argument("DIR|URL|FILE...", required=True, type=LogPlace()),
+    form: str = option("Format of the files.", "--format", required=True, type=click.Choice(FORMATS)),
+    out: Path = option("Folder for the files.", "--out", "-o", required=True),
+    model: str = option("Export this model alone.", default="", metavar="NAME"),
+    organization: str | None = option("Who provides the results (every-eval-ever).", metavar="NAME"),
+    relationship: str = option(
+        "Your relationship to the models (every-eval-ever).",
+        type=click.Choice(["first_party", "third_party", "collaborative", "other"]),
+        default="third_party",
+    ),
+    dataset: str | None = option("The benchmark's data set on the Hub (huggingface).", metavar="OWNER/NAME"),
+    url: str = option("Where the evaluation can be read (huggingface).", default="", metavar="URL"),
+    repository: str | None = option("The repository that was run (inspect-catalogue).", metavar="URL"),
+    commit: str | None = option("The commit of it that was run (inspect-catalogue).", metavar="SHA"),
+    maintainers: tuple[str, ...] = option("Who keeps the entry; repeatable.", "--maintainer", metavar="NAME"),
 ) -> None:
     """Export the results of some runs in a format that others read.
 

@@ -1,16 +1,16 @@
 """`waybench generate`: instances as JSON lines."""
 
 import sys
-from typing import Any
 
 import click
 
-from waybench.cli._author import author_parameters, check_no_model, opened, write_authored
+from waybench.cli._author import AuthorSettings, write_authored
 from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
 from waybench.cli._item_lines import instance_line, line_writer
 from waybench.cli._items import ItemChoices
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import lines
-from waybench.cli._params import OUTPUT, WholeNumber, item_parameters, play_parameters
+from waybench.cli._params import OUTPUT, ItemSettings, WholeNumber
 from waybench.cli._rows import is_parquet, parquet
 from waybench.cli._shards import Request, default_size, generate_shards
 from waybench.contrib import AUTHORED
@@ -29,68 +29,39 @@ waybench generate {AUTHORED[0]} --model openai/gpt-4o --level 2 -T objectives=4 
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("env")
-@item_parameters
-@play_parameters
-@click.option(
-    "--count", type=WholeNumber(), default="10", show_default=True, help="Number of items, such as 500 or 1e9."
-)
-@click.option("--start", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the first item.")
-@click.option("--prompts", is_flag=True, help="Write prompts instead: the chat messages before the first reply.")
-@click.option("--solutions", is_flag=True, help="Write chats instead in which the oracle solves the items.")
-@click.option(
-    "--split",
-    type=click.Choice(list(SPLITS)),
-    help="Only items of this split; no item is in two of them, whatever the key.",
-)
-@click.option(
-    "--player",
-    type=click.Choice(["oracle", "heuristic"]),
-    default="oracle",
-    show_default=True,
-    help="Who plays the chats of --solutions.",
-)
-@click.option(
-    "--reasoning",
-    type=click.Choice(["none", "field", "think"]),
-    default="none",
-    show_default=True,
-    help="The oracle's reasoning in --solutions: in the field reasoning_content, or before the reply as <think>.",
-)
-@click.option(
-    "--out",
-    type=OUTPUT,
-    help="File to write; with --solutions also FILE.parquet. With options of shards, or as a URL, the folder of the "
-    "shards.  [default: standard output]",
-)
-@EXECUTOR
-@ADDRESS
-@click.option("--shard-size", type=WholeNumber(1), help="Items of a shard.  [default: 10000; 100000 from 1e7 items]")
-@click.option("--shard", type=WholeNumber(), help="Make only the shard of this number, from 0.")
-@click.option("--format", "file_format", type=click.Choice(list(FORMATS)), help="Format of shards.  [default: jsonl]")
-@author_parameters
+@with_parameters
 def generate(
-    env: str,
-    key: str | None,
-    level: int | None,
-    settings: tuple[str, ...],
-    options: tuple[str, ...],
-    parameters: tuple[str, ...],
-    count: int,
-    start: int,
-    prompts: bool,
-    solutions: bool,
-    split: str | None,
-    player: str,
-    reasoning: str,
-    out: str | None,
-    executor_name: str | None,
-    address: str,
-    shard_size: int | None,
-    shard: int | None,
-    file_format: str | None,
-    model: str | None,
-    **of_model: Any,
+    env: str = argument(),
+    *,
+    settings: ItemSettings,
+    count: int = option("Number of items, such as 500 or 1e9.", type=WholeNumber(), default="10"),
+    start: int = option("Number of the first item.", type=click.IntRange(min=0), default=0),
+    prompts: bool = option("Write prompts instead: the chat messages before the first reply."),
+    solutions: bool = option("Write chats instead in which the oracle solves the items."),
+    split: str | None = option(
+        "Only items of this split; no item is in two of them, whatever the key.", type=click.Choice(list(SPLITS))
+    ),
+    player: str = option(
+        "Who plays the chats of --solutions.", type=click.Choice(["oracle", "heuristic"]), default="oracle"
+    ),
+    reasoning: str = option(
+        "The oracle's reasoning in --solutions: in the field reasoning_content, or before the reply as <think>.",
+        type=click.Choice(["none", "field", "think"]),
+        default="none",
+    ),
+    out: str | None = option(
+        "File to write; with --solutions also FILE.parquet. With options of shards, or as a URL, the folder of the "
+        "shards.  [default: standard output]",
+        type=OUTPUT,
+    ),
+    executor_name: str | None = EXECUTOR,
+    address: str = ADDRESS,
+    shard_size: int | None = option("Items of a shard.  [default: 10000; 100000 from 1e7 items]", type=WholeNumber(1)),
+    shard: int | None = option("Make only the shard of this number, from 0.", type=WholeNumber()),
+    file_format: str | None = option(
+        "Format of shards.  [default: jsonl]", "--format", type=click.Choice(list(FORMATS))
+    ),
+    author: AuthorSettings,
 ) -> None:
     """Print instances of ENV (an environment, its family or its task) as JSON lines, each with its proof.
 
@@ -124,32 +95,31 @@ def generate(
     if not solutions and (player != "oracle" or reasoning != "none"):
         raise UsageError("--player and --reasoning are for chats: add --solutions")
     if in_shards:
-        if model is not None:
+        if author.model is not None:
             raise UsageError("shards and --executor do not work with --model: remove them")
-        check_no_model(of_model)
+        author.check_no_model()
         place = _folder(out)
         plan = Plan(start, count, shard_size or default_size(count))
-        given = (env, key, level, settings, options, parameters, kind, split, player, reasoning, file_format or "jsonl")
-        request = Request(*given)
+        request = Request(env, settings, kind, split, player, reasoning, file_format or "jsonl")
         _check_played(request.choices(), chats)
         generate_shards(request, place, plan, engine or executor("processes"), shard)
         return
     if is_parquet(out) and not solutions:
         raise UsageError(f"--out {out}: only --solutions are written as Parquet; choose a name that ends in .jsonl")
-    if model is not None:
-        if key is not None or start:
+    if author.model is not None:
+        if settings.key_reference is not None or start:
             raise UsageError("--key and --start have no effect on items that a model writes: remove them")
-        if chats or options:
+        if chats or settings.options:
             raise UsageError("--prompts, --solutions and options of play do not work with --model: remove them")
         environment = resolve_environment(env)
-        author = opened(environment, model, level, (*settings, *parameters), **of_model)
+        writer = author.open(environment, settings.level, (*settings.settings, *settings.parameters))
         with lines(out) as write:
             failed = write_authored(
-                author, environment, count, lambda item, more: write(instance_line(environment, item, more))
+                writer, environment, count, lambda item, more: write(instance_line(environment, item, more))
             )
         sys.exit(1 if failed else 0)
-    check_no_model(of_model)
-    choices = ItemChoices(env, key, level, settings, options, parameters, None if chats else "paper", split)
+    author.check_no_model()
+    choices = ItemChoices(env, settings, None if chats else "paper", split)
     _check_played(choices, chats)
     write_lines = line_writer(kind, player, reasoning)
     exhausted = choices.space is not None and start + count > choices.space
@@ -166,7 +136,9 @@ def generate(
             for line in write_lines(choice):
                 write(line)
     if exhausted and choices.space is not None:
-        click.echo(f"Warning: {_too_few(choices, level)}: wrote {len(written):,} of {count:,}, each once", err=True)
+        click.echo(
+            f"Warning: {_too_few(choices, settings.level)}: wrote {len(written):,} of {count:,}, each once", err=True
+        )
     elif split is not None and len(written) < count:
         few = f"the split {split} repeats items, for the level has few different ones"
         click.echo(f"Warning: {few}: wrote {len(written):,} of {count:,}, each once", err=True)

@@ -1,9 +1,11 @@
 """The items that `play` and `generate` take: of an environment by key and level, or as a task chooses them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from waybench.cli._choice import assignments, source_of
+from waybench.cli._params import ItemSettings
 from waybench.core import Environment, Item, Json, Source, UsageError, resolve
 from waybench.rl import SplitSource
 from waybench.tasks import (
@@ -40,12 +42,7 @@ class ItemChoices:
 
     Args:
         name: An environment, its family or a task.
-        key: The set's key, or where it is; None if not given.
-        level: The level; None if not given.
-        source_options: Texts of -S.
-        options: Texts of -O.
-        parameters: Texts of -T: of an environment, its options; otherwise the task's parameters, which choose the items
-            as in `waybench run`. Without the latter, the items are those of the environment's source.
+        settings: Which of its items.
         split: The split whose items are meant; all items if None.
         protocol: The protocol for which that source generates items; the one that is played if None.
 
@@ -60,23 +57,20 @@ class ItemChoices:
     def __init__(
         self,
         name: str,
-        key: str | None,
-        level: int | None,
-        source_options: Sequence[str],
-        options: Sequence[str],
-        parameters: Sequence[str],
+        settings: ItemSettings,
         protocol: str | None = None,
         split: str | None = None,
     ) -> None:
-        of_play, of_source = _environment_options(name, parameters)
+        of_play, of_source = _environment_options(name, settings.parameters)
         if of_play or of_source:
-            options, source_options, parameters = (*options, *of_play), (*source_options, *of_source), ()
-        if parameters:
+            options, source_options = (*settings.options, *of_play), (*settings.settings, *of_source)
+            settings = replace(settings, options=options, settings=source_options, parameters=())
+        if settings.parameters:
             if split is not None:
                 raise UsageError("--split divides the items of a key and level: leave the task's parameters out")
             self.task = _task(name)
             self.play_options: tuple[str, ...] = ()
-            given = _given(self.task, key, level, source_options, options, parameters)
+            given = _given(self.task, settings)
             self._played = list(task_items(self.task.parts, given))
             self._source: Source[Any] | None = None
             self._settings: Mapping[str, Json] = given
@@ -84,16 +78,16 @@ class ItemChoices:
             environment = resolve_environment(name)
             self.task = _task(name)
             self._environment = environment
-            given = assignments(options, "-O")
+            given = assignments(settings.options, "-O")
             self.play_options = tuple(given)
             self._options = environment.resolve_options(given)
             played = str(self._options["protocol"]) if protocol is None else protocol
-            self._source = source_of(environment, key, level, source_options, played)
+            self._source = source_of(environment, settings, played)
             if split is not None:
                 self._source = SplitSource(self._source, split)
             self._settings = {
                 **{option.name: option.default for option in environment.source_options},
-                **resolve(environment.source_options, assignments(source_options, "-S"), "source option"),
+                **resolve(environment.source_options, assignments(settings.settings, "-S"), "source option"),
             }
 
     @property
@@ -161,18 +155,12 @@ def _environment_options(name: str, parameters: Sequence[str]) -> tuple[list[str
     )
 
 
-def _given(
-    task: TaskEntry,
-    key: str | None,
-    level: int | None,
-    source_options: Sequence[str],
-    options: Sequence[str],
-    parameters: Sequence[str],
-) -> Mapping[str, Any]:
+def _given(task: TaskEntry, settings: ItemSettings) -> Mapping[str, Any]:
     """Return the task's parameters, checked; what -O, -S, --key and --level name are parameters, too."""
-    given = {**assignments(options, "-O"), **assignments(source_options, "-S")}
-    given |= {name: value for name, value in (("key", key), ("level", level)) if value is not None}
-    given |= assignments(parameters, "-T", "key=value")
+    level = settings.level
+    given = {**assignments(settings.options, "-O"), **assignments(settings.settings, "-S")}
+    given |= {name: value for name, value in (("key", settings.key_reference), ("level", level)) if value is not None}
+    given |= assignments(settings.parameters, "-T", "key=value")
     if task.searches:
         raise UsageError(f"{task.name} chooses its items while it runs: name one of {', '.join(task.envs)}")
     if task.climb is not None and level is not None:  # of all its levels, the one that is asked for

@@ -2,16 +2,11 @@
 
 from collections.abc import Sequence
 
-import click
-
+from waybench.cli._options import option
 from waybench.core import STRONG_BITS, UsageError, key_bits, read_key
 
-KEYS = click.option(
-    "--key", "keys", multiple=True, metavar="REF", help="Key of a private set: env:NAME or file:PATH; repeatable."
-)
-KEY_FILES = click.option(
-    "--key-file", "key_files", multiple=True, metavar="FILE", help="File with the key of a private set; repeatable."
-)
+KEYS = option("Key of a private set: env:NAME or file:PATH; repeatable.", "--key", metavar="REF")
+KEY_FILES = option("File with the key of a private set; repeatable.", "--key-file", metavar="FILE")
 _REFERENCES = ("env:", "file:")
 _VISIBLE = "since other users can see the arguments of a command"
 

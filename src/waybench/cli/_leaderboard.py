@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import tell_skipped, to_stderr
 from waybench.core import UsageError, commitment, key_label, plural, prepare_folder
 
@@ -14,21 +15,16 @@ _PLACE = click.Path(path_type=Path)
 
 
 @click.command()
-@click.argument("folder", type=_PLACE, metavar="FOLDER")
-@click.option("--out", "-o", type=_PLACE, help="Folder for the site.  [default: FOLDER/site]")
-@KEYS
-@KEY_FILES
-@click.option(
-    "--data-dir", type=click.Path(), help="Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]"
-)
-@click.option("--init", is_flag=True, help="Write the files of a new leaderboard to FOLDER instead.")
+@with_parameters
 def leaderboard(
-    folder: Path,
-    out: Path | None,
-    keys: tuple[str, ...],
-    key_files: tuple[str, ...],
-    data_dir: str | None,
-    init: bool,
+    folder: Path = argument("FOLDER"),
+    out: Path | None = option("Folder for the site.  [default: FOLDER/site]", "--out", "-o"),
+    keys: tuple[str, ...] = KEYS,
+    key_files: tuple[str, ...] = KEY_FILES,
+    data_dir: str | None = option(
+        "Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]", type=click.Path()
+    ),
+    init: bool = option("Write the files of a new leaderboard to FOLDER instead."),
 ) -> None:
     """Verify all submissions in FOLDER and write a leaderboard of them as a static site.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, template_fields, unknown
 from waybench.envs import registry
@@ -23,9 +24,11 @@ Rows = Sequence[tuple[str, str]]
 
 
 @click.command("list")
-@click.argument("name", required=False)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def list_(name: str | None, as_json: bool) -> None:
+@with_parameters
+def list_(
+    name: str | None = argument(),
+    as_json: bool = option("Print one JSON object.", "--json"),
+) -> None:
     """List the tasks, environments and embedded players.
 
     With NAME, show the details of one task, or of one environment (by its id or its family).

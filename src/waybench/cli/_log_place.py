@@ -1,12 +1,13 @@
 """Places of logs: a path, or the URL of a folder."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from waybench.cli._options import argument
 from waybench.core import UsageError
 from waybench.data import cache_dir
 from waybench.scale import is_url, local_copy
@@ -31,16 +32,13 @@ class LogPlace(click.Path):
         return super().convert(value, param, ctx)
 
 
-def log_places(metavar: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return a command's argument `folders`: any number of places, by default the folder that `waybench run` writes.
+def log_places(metavar: str) -> Any:
+    """Declare an argument of any number of places, by default the folder that `waybench run` writes.
 
     Args:
         metavar: What the help calls a place.
-        **settings: Arguments of `LogPlace`.
     """
-    return click.argument(
-        "folders", nargs=-1, type=LogPlace(**settings), default=(str(DEFAULT_OUT),), metavar=f"[{metavar}]..."
-    )
+    return argument(f"[{metavar}]...", type=LogPlace(), default=(str(DEFAULT_OUT),))
 
 
 def check_there(folders: Iterable[Path], advice: str = "") -> None:

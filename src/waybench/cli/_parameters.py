@@ -9,7 +9,7 @@ from typing import Any
 
 from waybench.cli._choice import assignments
 from waybench.cli._keys import check_visible_key
-from waybench.core import Json, UsageError, may_be_secret
+from waybench.core import Json, UsageError
 from waybench.tasks import TaskEntry
 
 
@@ -155,30 +155,11 @@ def model_arguments(texts: Iterable[str]) -> dict[str, Json]:
     Raises:
         UsageError: If a text has another form.
     """
-    return {name: _json_or_text(text) for name, text in pairs(texts, "-M").items()}
+    return {name: json_or_text(text) for name, text in pairs(texts, "-M").items()}
 
 
-def generation_settings(texts: Iterable[str], given: Mapping[str, Json]) -> dict[str, Json]:
-    """Read the values of -G, and return them with the settings that have an option of their own.
-
-    Args:
-        texts: The values.
-        given: Name of a setting -> its value, of those that have an option.
-
-    Raises:
-        UsageError: If a text has another form, a setting is given twice, or one may hold a secret, which logs would
-            have in clear text.
-    """
-    more = {name: _json_or_text(text) for name, text in pairs(texts, "-G").items()}
-    for name in more:
-        if name in given:
-            raise UsageError(f"-G {name}: --{name.replace('_', '-')} is given, too; give one of them")
-        if name == "extra_headers" or may_be_secret(name):
-            raise UsageError(f"-G {name[:60]}: logs have its value; give headers and keys as -M default_headers=...")
-    return {**given, **more}
-
-
-def _json_or_text(text: str) -> Json:
+def json_or_text(text: str) -> Json:
+    """Return the value of a text that is JSON; otherwise the text."""
     try:
         return json.loads(text, parse_constant=str)  # NaN and Infinity are no JSON, and no other file can have them
     except (ValueError, RecursionError):

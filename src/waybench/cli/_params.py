@@ -1,25 +1,22 @@
 """Parameters that several commands share."""
 
-import functools
-from collections.abc import Callable
+from dataclasses import dataclass
 from decimal import Decimal
 from math import isfinite
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import click
 
 from waybench.cli._keys import one_key
-
-F = TypeVar("F", bound=Callable[..., Any])
+from waybench.cli._options import option
 
 _MOST = 10**18  # a number of items; also keeps 1e999999999 from being written out
 
-THINK_TAGS_FLAG = click.option(
-    "--think-tags",
+THINK_TAGS_OPTION = option(
+    'Marks around the reasoning of a model whose own marks waybench does not know, such as "<plan>" "</plan>"; '
+    "what is between them is never read as the answer.",
     nargs=2,
     metavar="OPEN CLOSE",
-    help='Marks around the reasoning of a model whose own marks waybench does not know, such as "<plan>" "</plan>"; '
-    "what is between them is never read as the answer.",
 )
 OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more than click's own checks
 
@@ -64,39 +61,33 @@ class FiniteRange(click.FloatRange):
         return number
 
 
-def item_parameters(command: F) -> F:
-    """Add the parameters that name a source of items: key, level and the source's options.
+@dataclass(frozen=True, slots=True)
+class ItemSettings:
+    """Which items of an environment or a task a command takes, as its options say.
 
-    The command receives one `key`, whichever option has given it.
+    Attributes:
+        key: The set's key, or where it is.
+        key_file: The file with the key.
+        level: The level.
+        settings: Texts of -S, which -T says now.
+        options: Texts of -O, which -T says now.
+        parameters: Texts of -T: of an environment, its options; otherwise the task's parameters, which choose the items
+            as in `waybench run`. Without the latter, the items are those of the environment's source.
     """
-    inner: Any = command
 
-    @functools.wraps(inner)
-    def with_key(*args: Any, key: str | None, key_file: str | None, **others: Any) -> Any:
-        return inner(*args, key=one_key(key, key_file), **others)
+    key: str | None = option("Key of the item set: a text, env:NAME or file:PATH.  [default: the public set]")
+    key_file: str | None = option("File with the key of a private set: --key file:FILE.", metavar="FILE")
+    level: int | None = option("Level of difficulty.  [default: the smallest]")
+    settings: tuple[str, ...] = option("What -T says now.", "-S", hidden=True, default=())
+    options: tuple[str, ...] = option("What -T says now.", "-O", hidden=True, default=())
+    parameters: tuple[str, ...] = option(
+        "Option of ENV or parameter of the task, as for `waybench run`; repeatable.",
+        "-T",
+        metavar="KEY=VALUE",
+        default=(),
+    )
 
-    command = cast(F, with_key)
-    for add in (
-        click.option("-S", "settings", multiple=True, hidden=True),  # what -T says now
-        click.option("--level", type=int, help="Level of difficulty.  [default: the smallest]"),
-        click.option("--key-file", metavar="FILE", help="File with the key of a private set: --key file:FILE."),
-        click.option("--key", help="Key of the item set: a text, env:NAME or file:PATH.  [default: the public set]"),
-    ):
-        command = add(command)
-    return command
-
-
-def play_parameters(command: F) -> F:
-    """Add the options that say how items are played and, beyond `item_parameters`, which ones a task chooses."""
-    for add in (
-        click.option(
-            "-T",
-            "parameters",
-            multiple=True,
-            metavar="KEY=VALUE",
-            help="Option of ENV or parameter of the task, as for `waybench run`; repeatable.",
-        ),
-        click.option("-O", "options", multiple=True, hidden=True),  # what -T says now
-    ):
-        command = add(command)
-    return command
+    @property
+    def key_reference(self) -> str | None:
+        """The key that --key or --key-file gives, as a text or as a reference (`one_key`)."""
+        return one_key(self.key, self.key_file)

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 from contextlib import suppress
-from functools import partial
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,40 +13,29 @@ from typing import Any
 import click
 
 from waybench.cli._items import ItemChoice, ItemChoices
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import lines
-from waybench.cli._params import OUTPUT, item_parameters, play_parameters
-from waybench.cli._study import serve_study, study_parameters
+from waybench.cli._params import OUTPUT, ItemSettings
+from waybench.cli._study import StudySettings, serve_study
 from waybench.core import Episode, UsageError
 from waybench.people import PlayedEpisode, play_lines, player_name, show_result
 
 
 @click.command()
-@click.argument("envs", nargs=-1, required=True, metavar="ENV...")
-@item_parameters
-@play_parameters
-@click.option("--index", type=click.IntRange(min=0), default=0, show_default=True, help="Number of the item.")
-@click.option(
-    "--prefix", metavar="PLAYER:STEPS[+...]", help="Steps that reference players take before you, such as oracle:5."
-)
-@click.option("--hints", is_flag=True, help="Type `hint` to see the next move of a shortest solution.")
-@click.option("--record", type=OUTPUT, help="Append the record to this file, as a JSON line.")
-@click.option("--plain", is_flag=True, help="Play line by line, also where the terminal could show more.")
-@click.option("--player", default="", metavar="NAME", help="Your name in the record and in reports.")
-@study_parameters
+@with_parameters
 def play(
-    envs: tuple[str, ...],
-    key: str | None,
-    level: int | None,
-    settings: tuple[str, ...],
-    index: int,
-    options: tuple[str, ...],
-    parameters: tuple[str, ...],
-    prefix: str | None,
-    hints: bool,
-    record: str | None,
-    player: str,
-    plain: bool,
-    **study: Any,
+    envs: tuple[str, ...] = argument("ENV...", required=True),
+    *,
+    settings: ItemSettings,
+    index: int = option("Number of the item.", type=click.IntRange(min=0), default=0),
+    prefix: str | None = option(
+        "Steps that reference players take before you, such as oracle:5.", metavar="PLAYER:STEPS[+...]"
+    ),
+    hints: bool = option("Type `hint` to see the next move of a shortest solution."),
+    record: str | None = option("Append the record to this file, as a JSON line.", type=OUTPUT),
+    plain: bool = option("Play line by line, also where the terminal could show more."),
+    player: str = option("Your name in the record and in reports.", default="", metavar="NAME"),
+    study: StudySettings,
 ) -> None:
     """Play an item of ENV (an environment, its family or its task) in the terminal, or several in the browser.
 
@@ -61,16 +50,16 @@ def play(
     With --web several people play in their browsers, each with a name or code, --items of each ENV in order: see
     docs/people.md. ENV can then be a file of JSON lines from `waybench generate`, too.
     """
-    options = options if prefix is None else (*options, f"prefix={prefix}")
-    choose = partial(ItemChoices, key=key, level=level, source_options=settings, options=options, parameters=parameters)
-    if study["web"]:
-        serve_study(envs, choose, index, record, **study)
+    if prefix is not None:
+        settings = replace(settings, options=(*settings.options, f"prefix={prefix}"))
+    if study.web:
+        serve_study(envs, settings, index, record, study)
         return
-    if given := [f"--{name.replace('_', '-')}" for name, value in study.items() if value]:
+    if given := [f"--{name.replace('_', '-')}" for name, value in asdict(study).items() if value]:
         raise UsageError(f"{given[0]} is for --web: add --web, or leave it out")
     if len(envs) > 1:
         raise UsageError("several environments are for --web: add --web, or name one")
-    chosen = choose(next(iter(envs))).choose(index)
+    chosen = ItemChoices(next(iter(envs)), settings).choose(index)
     name = player_name(player, hints=hints)
     attempt = 1 if record is None else 1 + _attempts(record, name, chosen)
     episode: Episode[Any, Any, Any] = Episode(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from waybench.cli._options import option, with_parameters
 from waybench.cli._params import FiniteRange
 from waybench.core import UsageError, plural
 
@@ -21,49 +22,32 @@ _SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command(epilog=_EXAMPLES)
-@click.option("--detect", type=_SHARE, metavar="SHARE", help="Difference to detect, as a share of the metric's range.")
-@click.option(
-    "--items", type=click.IntRange(min=1), help="Number of items: prints the smallest difference that they detect."
-)
-@click.option("--power", type=_SHARE, default=0.8, show_default=True, help="Probability of detecting the difference.")
-@click.option("--alpha", type=_SHARE, default=0.05, show_default=True, help="Significance level of the two-sided test.")
-@click.option("--rate", type=_SHARE, default=0.5, show_default=True, help="Share of items that a model solves.")
-@click.option(
-    "--correlation",
-    type=FiniteRange(-1, 1, max_open=True),
-    default=0.5,
-    show_default=True,
-    help="Correlation of two models' outcomes on the same item.",
-)
-@click.option("--disagree", type=_SHARE, help="Share of items that exactly one model solves; replaces --correlation.")
-@click.option("--attempts", type=click.IntRange(min=1), default=1, show_default=True, help="Attempts per item.")
-@click.option("--repeat", type=FiniteRange(-1, 1), help="Correlation of one model's attempts on the same item.")
-@click.option("--cluster", type=FiniteRange(1), default=1, show_default=True, help="Items per cluster, such as a map.")
-@click.option("--icc", type=FiniteRange(0, 1), default=0.1, show_default=True, help="Correlation within a cluster.")
-@click.option(
-    "--pilot", "pilot_folder", type=click.Path(path_type=Path), metavar="DIR", help="Estimate all of these from logs."
-)
-@click.option(
-    "--metric", default="", metavar="NAME", help="Metric of the pilot, or `solved`; by default the headline metric."
-)
-@click.option(
-    "--families", type=click.IntRange(min=1), default=1, show_default=True, help="Number of comparisons to adjust for."
-)
+@with_parameters
 def power(
-    detect: float | None,
-    items: int | None,
-    power: float,
-    alpha: float,
-    rate: float,
-    correlation: float,
-    disagree: float | None,
-    attempts: int,
-    repeat: float | None,
-    cluster: float,
-    icc: float,
-    pilot_folder: Path | None,
-    metric: str,
-    families: int,
+    detect: float | None = option(
+        "Difference to detect, as a share of the metric's range.", type=_SHARE, metavar="SHARE"
+    ),
+    items: int | None = option(
+        "Number of items: prints the smallest difference that they detect.", type=click.IntRange(min=1)
+    ),
+    power: float = option("Probability of detecting the difference.", type=_SHARE, default=0.8),
+    alpha: float = option("Significance level of the two-sided test.", type=_SHARE, default=0.05),
+    rate: float = option("Share of items that a model solves.", type=_SHARE, default=0.5),
+    correlation: float = option(
+        "Correlation of two models' outcomes on the same item.", type=FiniteRange(-1, 1, max_open=True), default=0.5
+    ),
+    disagree: float | None = option(
+        "Share of items that exactly one model solves; replaces --correlation.", type=_SHARE
+    ),
+    attempts: int = option("Attempts per item.", type=click.IntRange(min=1), default=1),
+    repeat: float | None = option("Correlation of one model's attempts on the same item.", type=FiniteRange(-1, 1)),
+    cluster: float = option("Items per cluster, such as a map.", type=FiniteRange(1), default=1),
+    icc: float = option("Correlation within a cluster.", type=FiniteRange(0, 1), default=0.1),
+    pilot_folder: Path | None = option("Estimate all of these from logs.", "--pilot", metavar="DIR"),
+    metric: str = option(
+        "Metric of the pilot, or `solved`; by default the headline metric.", default="", metavar="NAME"
+    ),
+    families: int = option("Number of comparisons to adjust for.", type=click.IntRange(min=1), default=1),
 ) -> None:
     """Compute how many items are needed to detect a difference between two models.
 

@@ -5,18 +5,15 @@ from pathlib import Path
 import click
 
 from waybench.cli._log_place import log_places
+from waybench.cli._options import option, with_parameters
 
 
 @click.command(epilog="waybench prices waybench-out > prices.json")
-@log_places("DIR|URL")
-@click.option(
-    "--prices",
-    "known",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Existing price table; its prices are kept.",
-)
-def prices(folders: tuple[Path, ...], known: Path | None) -> None:
+@with_parameters
+def prices(
+    folders: tuple[Path, ...] = log_places("DIR|URL"),
+    known: Path | None = option("Existing price table; its prices are kept.", "--prices", metavar="FILE"),
+) -> None:
     """Print a JSON price table for the models of the runs in some folders.
 
     Replace each null by dollars per million tokens: of requests (input), of replies (output) and of requests read

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from waybench.cli._log_place import log_places
+from waybench.cli._options import option, with_parameters
 from waybench.cli._output import lines, tell_skipped
 
 _EXAMPLES = """\b
@@ -16,10 +17,12 @@ waybench profile waybench-out --references        with the embedded players, as 
 
 
 @click.command(epilog=_EXAMPLES)
-@log_places("DIR|URL|FILE")
-@click.option("--references", is_flag=True, help="Count the embedded players as models.")
-@click.option("--json", "out", metavar="FILE", help="Write JSON to a file (- for standard output).")
-def profile(folders: tuple[Path, ...], references: bool, out: str | None) -> None:
+@with_parameters
+def profile(
+    folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
+    references: bool = option("Count the embedded players as models."),
+    out: str | None = option("Write JSON to a file (- for standard output).", "--json", metavar="FILE"),
+) -> None:
     """Estimate each model's general ability from all runs in some folders, and predict scores of missing families.
 
     A joint model of all models and families (item response theory) has an ability of each model, which consists of a

@@ -9,6 +9,7 @@ import click
 
 from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
 from waybench.cli._log_place import check_there, log_places, refuse_copy
+from waybench.cli._options import option, with_parameters
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.cli._report_progress import ReportProgress
 from waybench.core import PROCESSES, Workers
@@ -16,12 +17,7 @@ from waybench.core import PROCESSES, Workers
 if TYPE_CHECKING:
     from waybench.reporting import Progress, Report
 
-PRICES = click.option(
-    "--prices",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Token prices as JSON (see `waybench prices`), for the cost per solved item.",
-)
+PRICES = option("Token prices as JSON (see `waybench prices`), for the cost per solved item.", metavar="FILE")
 
 ALL_REPLAYS = -1
 
@@ -36,43 +32,28 @@ def _most_replays(ctx: click.Context, param: click.Parameter, value: str | None)
 
 
 @click.command()
-@log_places("DIR|URL|FILE")
-@click.option(
-    "--out",
-    "-o",
-    type=click.Path(path_type=Path),
-    help="Folder for the site; DIR/site by default, or a folder `site` beside FILE.",
-)
-@click.option("--title", default="waybench", show_default=True, help="Title of the site.")
-@PRICES
-@click.option("--published", is_flag=True, help="Show the papers' rows beside the results, marked as not run here.")
-@click.option(
-    "--models",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Names, sizes, dates and series of models, as TOML, for charts against size and date.",
-)
-@click.option("--png", is_flag=True, help="Also write each chart as a PNG; SVG files are always written.")
-@click.option(
-    "--replays",
-    callback=_most_replays,
-    metavar="all|NUMBER",
-    help="Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
-    "and 1 to 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
-)
-@WORKERS
-@ADDRESS
+@with_parameters
 def report(
-    folders: tuple[Path, ...],
-    out: Path | None,
-    title: str,
-    prices: Path | None,
-    models: Path | None,
-    published: bool,
-    png: bool,
-    replays: int | None,
-    executor_name: str | None,
-    address: str,
+    folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
+    out: Path | None = option(
+        "Folder for the site; DIR/site by default, or a folder `site` beside FILE.", "--out", "-o"
+    ),
+    title: str = option("Title of the site.", default="waybench"),
+    prices: Path | None = PRICES,
+    published: bool = option("Show the papers' rows beside the results, marked as not run here."),
+    models: Path | None = option(
+        "Names, sizes, dates and series of models, as TOML, for charts against size and date.", metavar="FILE"
+    ),
+    png: bool = option("Also write each chart as a PNG; SVG files are always written."),
+    replays: int | None = option(
+        "Pages of replays: all, or at most NUMBER for each model and task. By default all for up to 2,000 episodes, "
+        "and 1 to 20 for each model and task beyond that; `waybench view` makes the others when you open them.",
+        callback=_most_replays,
+        type=str,
+        metavar="all|NUMBER",
+    ),
+    executor_name: str | None = WORKERS,
+    address: str = ADDRESS,
 ) -> None:
     """Write a static report site for the runs in some folders, and for people's records.
 

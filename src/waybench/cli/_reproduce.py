@@ -9,6 +9,7 @@ from shlex import join
 
 import click
 
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._parameters import combinations, task_args, task_parameters
 from waybench.cli._run import run
 from waybench.core import UsageError, plural
@@ -23,21 +24,15 @@ waybench reproduce PAPER table-3 --model hf/local -- -M model_path=./my-model"""
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("paper", required=False)
-@click.argument("table", required=False)
-@click.argument("options", nargs=-1, metavar="[-- RUN_OPTION...]")
-@click.option("--model", "-m", "models", multiple=True, help="Model, as provider/name; repeatable.")
-@click.option("--out", type=click.Path(path_type=Path), help=f"Log folder.  [default: {DEFAULT_OUT}/PAPER/TABLE]")
-@click.option("--limit", type=click.IntRange(min=1), help="Maximum items per level, instead of all published ones.")
-@click.option("--dry-run", is_flag=True, help="Print the commands without running them.")
+@with_parameters
 def reproduce(
-    paper: str | None,
-    table: str | None,
-    options: tuple[str, ...],
-    models: tuple[str, ...],
-    out: Path | None,
-    limit: int | None,
-    dry_run: bool,
+    paper: str | None = argument(),
+    table: str | None = argument(),
+    options: tuple[str, ...] = argument("[-- RUN_OPTION...]"),
+    models: tuple[str, ...] = option("Model, as provider/name; repeatable.", "--model", "-m"),
+    out: Path | None = option(f"Log folder.  [default: {DEFAULT_OUT}/PAPER/TABLE]"),
+    limit: int | None = option("Maximum items per level, instead of all published ones.", type=click.IntRange(min=1)),
+    dry_run: bool = option("Print the commands without running them."),
 ) -> None:
     """List the papers' tables and figures, or make one of them.
 

@@ -10,8 +10,9 @@ from typing import BinaryIO
 import click
 
 from waybench._api import score_and_record
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import dumps, lines
-from waybench.cli._params import OUTPUT, THINK_TAGS_FLAG
+from waybench.cli._params import OUTPUT, THINK_TAGS_OPTION
 from waybench.cli._report import build
 from waybench.cli._summary import level_tables
 from waybench.core import (
@@ -34,27 +35,19 @@ _TOO_LONG: dict[str, Json] = {"line": 0, "error": f"the line is longer than {LON
 
 
 @click.command()
-@click.argument("file", type=OUTPUT)
-@click.option("--out", type=OUTPUT, help="File to write.  [default: standard output]")
-@click.option(
-    "--report",
-    "site",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write a report of the episodes here, and their records as DIR/records.jsonl; print a table of the scores.",
-)
-@click.option(
-    "--model", default="stored replies", show_default=True, help='Model name in the report, for lines without "model".'
-)
-@THINK_TAGS_FLAG
+@with_parameters
 @click.pass_context
 def score(
     context: click.Context,
-    file: str,
-    out: str | None,
-    site: Path | None,
-    model: str,
-    think_tags: tuple[str, str] | None,
+    file: str = argument(type=OUTPUT),
+    out: str | None = option("File to write.  [default: standard output]", type=OUTPUT),
+    site: Path | None = option(
+        "Write a report of the episodes here, and their records as DIR/records.jsonl; print a table of the scores.",
+        "--report",
+        metavar="DIR",
+    ),
+    model: str = option('Model name in the report, for lines without "model".', default="stored replies"),
+    think_tags: tuple[str, str] | None = THINK_TAGS_OPTION,
 ) -> None:
     """Score the stored replies in FILE (- for standard input), one JSON object per line, or a list of objects.
 

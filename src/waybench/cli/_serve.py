@@ -12,11 +12,13 @@ import click
 
 from waybench.cli._choice import assignments
 from waybench.cli._keys import check_visible_key
+from waybench.cli._options import argument, option, with_parameters
 from waybench.core import UsageError, plural, read_key
 from waybench.envs import registry
 from waybench.rl import TRAINING_KEY, play_and_source_options
 from waybench.tasks import resolve_environment
 
+_FILE = click.Path(path_type=Path, dir_okay=False)
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -29,42 +31,22 @@ def serve(context: click.Context) -> None:
 
 
 @serve.command("openenv", short_help="Serve an environment by OpenEnv's protocol.")
-@click.argument("env")
-@click.option("--level", type=int, help="Level of episodes that name no split.  [default: the smallest]")
-@click.option(
-    "--key",
-    default=TRAINING_KEY,
-    show_default=True,
-    help="Key of the item set: a text, env:NAME or file:PATH.",
-)
-@click.option(
-    "-T",
-    "parameters",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Option of ENV, as `waybench list ENV` shows them; repeatable.",
-)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="Port to listen on.")
-@click.option(
-    "--allow-host",
-    "hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Name under which clients reach this server; repeatable. Requests under other names are refused.",
-)
-@click.option(
-    "--sessions", type=click.IntRange(1, 10_000), default=16, show_default=True, help="Most sessions at once."
-)
+@with_parameters
 def openenv(
-    env: str,
-    level: int | None,
-    key: str,
-    parameters: tuple[str, ...],
-    host: str,
-    port: int,
-    hosts: tuple[str, ...],
-    sessions: int,
+    env: str = argument(),
+    level: int | None = option("Level of episodes that name no split.  [default: the smallest]"),
+    key: str = option("Key of the item set: a text, env:NAME or file:PATH.", default=TRAINING_KEY),
+    parameters: tuple[str, ...] = option(
+        "Option of ENV, as `waybench list ENV` shows them; repeatable.", "-T", metavar="KEY=VALUE"
+    ),
+    host: str = option("Address to listen on.", default="127.0.0.1"),
+    port: int = option("Port to listen on.", type=click.IntRange(1, 65535), default=8000),
+    hosts: tuple[str, ...] = option(
+        "Name under which clients reach this server; repeatable. Requests under other names are refused.",
+        "--allow-host",
+        metavar="NAME",
+    ),
+    sessions: int = option("Most sessions at once.", type=click.IntRange(1, 10_000), default=16),
 ) -> None:
     """Serve ENV (an environment, its family or its task) for training programs that speak OpenEnv.
 
@@ -91,33 +73,24 @@ def openenv(
 
 
 @serve.command("mcp", short_help="Let agent products play, by the Model Context Protocol.")
-@click.argument("envs", metavar="[ENV]...", nargs=-1)
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="File to which the records of episodes are appended, as JSON lines.",
-)
-@click.option("--player", default="", metavar="NAME", help="The player's name in records.  [default: the client's]")
-@click.option("--key", help="Key of the item sets: a text, env:NAME or file:PATH.  [default: the public sets]")
-@click.option("--key-file", metavar="FILE", help="File with the key of a private set: --key file:FILE.")
-@click.option(
-    "-T", "parameters", multiple=True, metavar="KEY=VALUE", help="Option of play of all episodes; repeatable."
-)
-@click.option("--http", "port", type=click.IntRange(1, 65535), metavar="PORT", help="Serve HTTP on this port instead.")
-@click.option("--token", help="Token that clients have to send over HTTP: env:NAME or file:PATH.  [default: a new one]")
-@click.option(
-    "--sessions", type=click.IntRange(1, 10_000), default=16, show_default=True, help="Most episodes at once."
-)
+@with_parameters
 def mcp(
-    envs: tuple[str, ...],
-    out: Path | None,
-    player: str,
-    key: str | None,
-    key_file: str | None,
-    parameters: tuple[str, ...],
-    port: int | None,
-    token: str | None,
-    sessions: int,
+    envs: tuple[str, ...] = argument("[ENV]..."),
+    out: Path | None = option(
+        "File to which the records of episodes are appended, as JSON lines.",
+        type=_FILE,
+    ),
+    player: str = option("The player's name in records.  [default: the client's]", default="", metavar="NAME"),
+    key: str | None = option("Key of the item sets: a text, env:NAME or file:PATH.  [default: the public sets]"),
+    key_file: str | None = option("File with the key of a private set: --key file:FILE.", metavar="FILE"),
+    parameters: tuple[str, ...] = option("Option of play of all episodes; repeatable.", "-T", metavar="KEY=VALUE"),
+    port: int | None = option(
+        "Serve HTTP on this port instead.", "--http", type=click.IntRange(1, 65535), metavar="PORT"
+    ),
+    token: str | None = option(
+        "Token that clients have to send over HTTP: env:NAME or file:PATH.  [default: a new one]"
+    ),
+    sessions: int = option("Most episodes at once.", type=click.IntRange(1, 10_000), default=16),
 ) -> None:
     """Serve ENV... (by default all environments) to agents that speak the Model Context Protocol.
 

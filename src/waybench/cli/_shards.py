@@ -12,6 +12,7 @@ import click
 from waybench.cli._item_lines import line_writer
 from waybench.cli._items import ItemChoices
 from waybench.cli._output import size_text
+from waybench.cli._params import ItemSettings
 from waybench.core import Json, UsageError, is_public_key, plural
 from waybench.scale import Executor, is_on_this_machine
 from waybench.shards import (
@@ -47,11 +48,7 @@ class Request:
 
     Attributes:
         env: An environment, its family or a task.
-        key: The set's key, or where it is.
-        level: The level.
-        settings: Texts of -S.
-        options: Texts of -O.
-        parameters: Texts of -T.
+        settings: Which of its items.
         kind: "instances", "prompts" or "solutions".
         split: The split whose items are meant.
         player: Who plays solutions.
@@ -60,11 +57,7 @@ class Request:
     """
 
     env: str
-    key: str | None
-    level: int | None
-    settings: tuple[str, ...]
-    options: tuple[str, ...]
-    parameters: tuple[str, ...]
+    settings: ItemSettings
     kind: str
     split: str | None
     player: str
@@ -74,8 +67,7 @@ class Request:
     def choices(self) -> ItemChoices:
         """Return the items."""
         protocol = "paper" if self.kind == "instances" else None
-        given = (self.env, self.key, self.level, self.settings, self.options, self.parameters)
-        return ItemChoices(*given, protocol, self.split)
+        return ItemChoices(self.env, self.settings, protocol, self.split)
 
     def rows(self, items: Range) -> Iterator[tuple[str, Iterator[str]]]:
         """Yield of each item its hash and its lines."""
@@ -162,7 +154,7 @@ def generate_shards(request: Request, place: str, plan: Plan, engine: Executor, 
 
 def _check_key(request: Request, engine: Executor) -> None:
     """Refuse a private key that would stand in a job which goes elsewhere."""
-    key = request.key
+    key = request.settings.key_reference
     if key is None or key.startswith(("env:", "file:")) or is_on_this_machine(engine):
         return
     if not is_public_key(key, resolve_environment(request.env).public_key):

@@ -7,6 +7,7 @@ from typing import cast
 import click
 
 from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import MOST_SKIPPED, size_text
 from waybench.cli._shards import count_duplicates
 from waybench.core import Json, UsageError, plural
@@ -20,11 +21,13 @@ waybench shards s3://bucket/train s3://bucket/test --executor ray --address auto
 
 
 @click.command(epilog=_EXAMPLES)
-@click.argument("places", nargs=-1, required=True, metavar="FOLDER...")
-@EXECUTOR
-@ADDRESS
-@click.option("--quick", is_flag=True, help="Do not read the items: compare names and sizes, and count duplicates.")
-def shards(places: tuple[str, ...], executor_name: str | None, address: str, quick: bool) -> None:
+@with_parameters
+def shards(
+    places: tuple[str, ...] = argument("FOLDER...", required=True),
+    executor_name: str | None = EXECUTOR,
+    address: str = ADDRESS,
+    quick: bool = option("Do not read the items: compare names and sizes, and count duplicates."),
+) -> None:
     """Verify sets that `waybench generate` wrote as shards, and count how many of their items are different.
 
     Of each FOLDER (or URL), every shard is read and compared with the manifest: the hash of the file, the number of

@@ -2,17 +2,17 @@
 
 import threading
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 import click
 
 from waybench.cli._items import ItemChoice, ItemChoices
+from waybench.cli._options import option
 from waybench.cli._output import to_stderr
+from waybench.cli._params import ItemSettings
 from waybench.core import UsageError, is_array, is_object, json_values, plural, read_text, user_path
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 _LONGEST_TEXT = 100_000  # characters of an introduction
 _LARGEST_TEXT = 4 * _LONGEST_TEXT  # bytes
@@ -21,60 +21,33 @@ _MOST_CODES = 10_000
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-def study_parameters(command: F) -> F:
-    """Add the options of a study of people."""
-    for add in (
-        click.option("--open", "open_browser", is_flag=True, help="With --web: open the page in the browser."),
-        click.option(
-            "--port", type=click.IntRange(0, 65535), help="With --web: port; by default 7575 or the next free."
-        ),
-        click.option("--text", "text_only", is_flag=True, help="With --web: show the messages alone, without a board."),
-        click.option("--introduction", type=_FILE, help="With --web: text that people read and agree to first."),
-        click.option("--codes", type=_FILE, help="With --web: file with a code in each line; nobody else can play."),
-        click.option(
-            "--items", type=click.IntRange(min=1), help="With --web: number of items of each ENV.  [default: 1]"
-        ),
-        click.option(
-            "--attempts",
-            type=click.IntRange(1, 100),
-            help="With --web: attempts at each item, one after the other.  [default: 1]",
-        ),
-        click.option("--web", is_flag=True, help="Play in the browser, on this machine alone; several people can."),
-    ):
-        command = add(command)
-    return command
+@dataclass(frozen=True, slots=True)
+class StudySettings:
+    """A study of people, as the options of `waybench play` say."""
+
+    web: bool = option("Play in the browser, on this machine alone; several people can.", default=False)
+    attempts: int | None = option(
+        "With --web: attempts at each item, one after the other.  [default: 1]", type=click.IntRange(1, 100)
+    )
+    items: int | None = option("With --web: number of items of each ENV.  [default: 1]", type=click.IntRange(min=1))
+    codes: Path | None = option("With --web: file with a code in each line; nobody else can play.", type=_FILE)
+    introduction: Path | None = option("With --web: text that people read and agree to first.", type=_FILE)
+    text_only: bool = option("With --web: show the messages alone, without a board.", "--text", default=False)
+    port: int | None = option("With --web: port; by default 7575 or the next free.", type=click.IntRange(0, 65535))
+    open_browser: bool = option("With --web: open the page in the browser.", "--open", default=False)
 
 
 def serve_study(
-    envs: Sequence[str],
-    choose: Callable[..., ItemChoices],
-    index: int,
-    record: str | None,
-    *,
-    web: bool,
-    items: int | None,
-    attempts: int | None,
-    codes: Path | None,
-    introduction: Path | None,
-    text_only: bool,
-    port: int | None,
-    open_browser: bool,
+    envs: Sequence[str], settings: ItemSettings, index: int, record: str | None, study: StudySettings
 ) -> None:
     """Serve the items of some environments to people, until interrupted.
 
     Args:
         envs: Names of environments or tasks, or files of items.
-        choose: Name -> its items, with the other options of the command.
+        settings: Which items of each.
         index: Number of the first item of each.
         record: The file of records.
-        web: True.
-        items: Number of items of each.
-        attempts: Number of attempts at each item.
-        codes: A file of codes.
-        introduction: A file with a text.
-        text_only: Whether there is no board.
-        port: The port.
-        open_browser: Whether to open the page.
+        study: The study.
 
     Raises:
         UsageError: If an option is unfit.
@@ -84,34 +57,34 @@ def serve_study(
 
     if record is None or record == "-":
         raise UsageError("--web needs a file for the records: add --record FILE")
-    chosen = [each for env in envs for each in _items(env, choose, index, items)]
-    study = Study(
+    chosen = [each for env in envs for each in _items(env, settings, index, study.items)]
+    application = Study(
         chosen,
         Path(record),
-        codes=None if codes is None else _codes(codes),
-        introduction="" if introduction is None else _text(introduction),
-        text_only=text_only,
-        attempts=attempts or 1,
+        codes=None if study.codes is None else _codes(study.codes),
+        introduction="" if study.introduction is None else _text(study.introduction),
+        text_only=study.text_only,
+        attempts=study.attempts or 1,
     )
-    listener, token = listen(port), new_token()
+    listener, token = listen(study.port), new_token()
     url = address(listener, token)
     click.echo(f"play: {url} (press Ctrl-C to stop)")
-    each = f" with {attempts} attempts each" if attempts and attempts > 1 else ""
-    click.echo(f"{plural(len(chosen), 'item')}{each}; records go to {record}")
-    if open_browser:
+    attempts = f" with {study.attempts} attempts each" if (study.attempts or 1) > 1 else ""
+    click.echo(f"{plural(len(chosen), 'item')}{attempts}; records go to {record}")
+    if study.open_browser:
         threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
     try:
-        serve_application(study_application(study, listener.getsockname()[1], token), listener)
+        serve_application(study_application(application, listener.getsockname()[1], token), listener)
     except KeyboardInterrupt:
         to_stderr(f"stopped; start again with the same options to go on, or run: waybench report {record}")
 
 
-def _items(env: str, choose: Callable[..., ItemChoices], index: int, count: int | None) -> list[ItemChoice]:
+def _items(env: str, settings: ItemSettings, index: int, count: int | None) -> list[ItemChoice]:
     if env.endswith((".jsonl", ".json")) and user_path(env).is_file():
-        source = choose(_environment_in(user_path(env)), parameters=(f"source={env}",))
+        source = ItemChoices(_environment_in(user_path(env)), replace(settings, parameters=(f"source={env}",)))
         count = source.space if count is None else count
     else:
-        source = choose(env)
+        source = ItemChoices(env, settings)
     numbers = range(index, index + (count or 1))
     # A set such as the three disks of SmartPlay repeats its one item for each trial; a study repeats with --attempts.
     chosen: dict[str, ItemChoice] = {}

@@ -11,6 +11,7 @@ import click
 from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
 from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
 from waybench.cli._log_place import LogPlace
+from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import size_text, tell_skipped
 from waybench.core import UsageError, plural, read_commitment
 
@@ -23,12 +24,14 @@ _BAR_EVERY = 25  # records
 
 
 @click.command()
-@click.argument("places", nargs=-1, required=True, type=LogPlace(), metavar="DIR|URL...")
-@click.option("--model", "models", multiple=True, help="Model to submit; repeatable.  [default: all]")
-@click.option("--out", type=_PLACE, default=Path("submission.zip"), show_default=True, help="File to write.")
-@click.option("--by", "submitter", default="", help="Who submits: a name, an address, a page.")
-@click.option("--about", default="", help="What you say of the models: version, settings that the logs do not have.")
-def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitter: str, about: str) -> None:
+@with_parameters
+def submit(
+    places: tuple[Path, ...] = argument("DIR|URL...", required=True, type=LogPlace()),
+    models: tuple[str, ...] = option("Model to submit; repeatable.  [default: all]", "--model"),
+    out: Path = option("File to write.", default=Path("submission.zip")),
+    submitter: str = option("Who submits: a name, an address, a page.", "--by", default=""),
+    about: str = option("What you say of the models: version, settings that the logs do not have.", default=""),
+) -> None:
     """Write the runs in DIR... as one file that `waybench verify` checks.
 
     DIR is a folder of logs (as `waybench run --out` writes it) or a log. The file has the records, their settings and
@@ -68,43 +71,29 @@ def submit(places: tuple[Path, ...], models: tuple[str, ...], out: Path, submitt
 
 
 @click.command()
-@click.argument("places", nargs=-1, required=True, type=LogPlace(), metavar="PATH|URL...")
-@click.option("--model", "models", multiple=True, help="Model to verify, of logs; repeatable.  [default: all]")
-@KEYS
-@KEY_FILES
-@click.option(
-    "--commitment",
-    "commitments",
-    multiple=True,
-    metavar="TEXT",
-    help="Check that the keys are the ones of these commitments (`waybench commit`); repeatable.",
-)
-@click.option(
-    "--data-dir", type=click.Path(), help="Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]"
-)
-@click.option("--out", type=_PLACE, metavar="DIR", help="Write verdict.json and verdict.html to this folder.")
-@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON.")
-@click.option("--sign", type=_PLACE, metavar="KEY", help="Sign verdict.json in --out with this SSH key.")
-@click.option("--signature", type=_PLACE, metavar="SIG", help="Check a signature (verdict.json.sig) instead.")
-@click.option("--signers", type=_PLACE, help="File of allowed signers, for --signature.")
-@WORKERS
-@ADDRESS
+@with_parameters
 @click.pass_context
 def verify(
     context: click.Context,
-    places: tuple[Path, ...],
-    models: tuple[str, ...],
-    keys: tuple[str, ...],
-    key_files: tuple[str, ...],
-    commitments: tuple[str, ...],
-    data_dir: str | None,
-    out: Path | None,
-    as_json: bool,
-    sign: Path | None,
-    signature: Path | None,
-    signers: Path | None,
-    executor_name: str | None,
-    address: str,
+    places: tuple[Path, ...] = argument("PATH|URL...", required=True, type=LogPlace()),
+    models: tuple[str, ...] = option("Model to verify, of logs; repeatable.  [default: all]", "--model"),
+    keys: tuple[str, ...] = KEYS,
+    key_files: tuple[str, ...] = KEY_FILES,
+    commitments: tuple[str, ...] = option(
+        "Check that the keys are the ones of these commitments (`waybench commit`); repeatable.",
+        "--commitment",
+        metavar="TEXT",
+    ),
+    data_dir: str | None = option(
+        "Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]", type=click.Path()
+    ),
+    out: Path | None = option("Write verdict.json and verdict.html to this folder.", metavar="DIR"),
+    as_json: bool = option("Print the verdict as JSON.", "--json"),
+    sign: Path | None = option("Sign verdict.json in --out with this SSH key.", metavar="KEY"),
+    signature: Path | None = option("Check a signature (verdict.json.sig) instead.", metavar="SIG"),
+    signers: Path | None = option("File of allowed signers, for --signature."),
+    executor_name: str | None = WORKERS,
+    address: str = ADDRESS,
 ) -> None:
     """Verify a submission, or logs, without a model and without a network.
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from waybench.cli._log_place import check_there, is_copy, log_places
+from waybench.cli._options import option, with_parameters
 from waybench.cli._output import to_stderr
 from waybench.cli._params import FiniteRange
 from waybench.cli._report import PRICES, build, site_beside
@@ -19,31 +20,17 @@ from waybench.view import Outcome, address, listen, new_token, serve
 
 
 @click.command()
-@log_places("DIR|URL|FILE")
-@click.option(
-    "--out", "-o", type=click.Path(path_type=Path), help="Folder for the site; by default as for `waybench report`."
-)
-@click.option("--title", default="waybench", show_default=True, help="Title of the site.")
-@PRICES
-@click.option(
-    "--port", type=click.IntRange(0, 65535), help="Port of the server; by default 7575, or the next free one."
-)
-@click.option(
-    "--every",
-    type=FiniteRange(min=0.1),
-    default=5,
-    show_default=True,
-    help="Minimum seconds between two builds.",
-)
-@click.option("--open", "open_browser", is_flag=True, help="Open the page in the browser.")
+@with_parameters
 def view(
-    folders: tuple[Path, ...],
-    out: Path | None,
-    title: str,
-    prices: Path | None,
-    port: int | None,
-    every: float,
-    open_browser: bool,
+    folders: tuple[Path, ...] = log_places("DIR|URL|FILE"),
+    out: Path | None = option("Folder for the site; by default as for `waybench report`.", "--out", "-o"),
+    title: str = option("Title of the site.", default="waybench"),
+    prices: Path | None = PRICES,
+    port: int | None = option(
+        "Port of the server; by default 7575, or the next free one.", type=click.IntRange(0, 65535)
+    ),
+    every: float = option("Minimum seconds between two builds.", type=FiniteRange(min=0.1), default=5),
+    open_browser: bool = option("Open the page in the browser.", "--open"),
 ) -> None:
     """Serve a live report of the runs in some folders, and of people's records.
 
