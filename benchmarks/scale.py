@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import waybench
 from benchmarks._shards import ITEMS, spent
 from waybench.analysis import read_logs, rows
-from waybench.cli._params import ItemSettings
+from waybench.cli._options import ItemSettings
 from waybench.cli._shards import Request
 from waybench.core import play_out, policy, replay
 from waybench.eval import evaluate

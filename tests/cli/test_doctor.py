@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.support import Command
 from waybench import __version__
-from waybench.cli import _checks
+from waybench.cli import _doctor
 from waybench.data import downloads
 
 SECRET = "sk-DONOTSHOW0123456789"
@@ -81,7 +81,7 @@ def test_values_of_keys_are_never_shown(
 
 
 def test_a_key_whose_package_is_missing(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_checks, "_importable", lambda module: module == "openai")
+    monkeypatch.setattr(_doctor, "_importable", lambda module: module == "openai")
     for name in ("OPENAI", "ANTHROPIC"):
         monkeypatch.setenv(f"{name}_API_KEY", SECRET)
     found = results(command)
@@ -115,14 +115,14 @@ def test_a_log_folder_that_cannot_be_written_to(command: Command, tmp_path: Path
 
 
 def test_a_library_that_is_missing(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = _checks.version
+    known = _doctor.version
 
     def version(name: str) -> str:
         if name == "numba":
             raise PackageNotFoundError(name)
         return known(name)
 
-    monkeypatch.setattr(_checks, "version", version)
+    monkeypatch.setattr(_doctor, "version", version)
     assert results(command, status=1)["Versions", "numba"]["status"] == "problem"
 
 
@@ -148,6 +148,6 @@ def test_a_terminal_without_unicode(command: Command, monkeypatch: pytest.Monkey
         def isatty() -> bool:
             return False
 
-    monkeypatch.setattr(_checks.sys, "stdout", Ascii)
-    found = {check.name: check for check in _checks._terminal()}
+    monkeypatch.setattr(_doctor.sys, "stdout", Ascii)
+    found = {check.name: check for check in _doctor._terminal()}
     assert found["characters"].status == "note" and found["characters"].advice == "set PYTHONUTF8=1"

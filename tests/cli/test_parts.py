@@ -20,9 +20,9 @@ from tests.conftest import PATIENCE
 from tests.eval.play import comparable
 from waybench.analysis import read_logs
 from waybench.analysis.logs import run_infos
-from waybench.cli import _parts_progress
+from waybench.cli import _progress
 from waybench.cli._parts import RunPart, refuse_secrets, run_part, split
-from waybench.cli._parts_progress import ended_text, progress_lines, reported
+from waybench.cli._progress import ended_text, progress_lines, reported
 from waybench.core import PROGRESS_FILE, UsageError
 
 RUN = ("run", "hanoi_3", "messenger_l1", "--limit", "2", "--display", "none")
@@ -129,7 +129,7 @@ def test_what_runs_is_one_line_for_each_task(tmp_path: Path) -> None:
 
 
 def test_long_runs_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_parts_progress, "EVERY", 0.001)
+    monkeypatch.setattr(_progress, "PARTS_EVERY", 0.001)
     told: list[str] = []
     said = threading.Event()
     with reported(lambda: [], lambda: ended_text(1, 12), lambda line: (told.append(line), said.set())[0]):

@@ -29,18 +29,18 @@ COMMANDS = {
         "waybench.cli._reproduce:reproduce",
         "Reproduce a table or figure of a paper, next to its published numbers.",
     ),
-    "prices": ("waybench.cli._prices:prices", "Print a price table for the models of a run, to fill in."),
+    "prices": ("waybench.cli._report:prices", "Print a price table for the models of a run, to fill in."),
     "compare": ("waybench.cli._compare:compare", "Compare two models on the same items, with paired tests."),
     "profile": (
-        "waybench.cli._profile:profile",
+        "waybench.cli._compare:profile",
         "Estimate one ability of each model over all families, and predict missing scores.",
     ),
     "power": ("waybench.cli._power:power", "Compute how many items a comparison needs."),
     "submit": ("waybench.cli._submit:submit", "Write runs as one file for a leaderboard or a reviewer."),
     "verify": ("waybench.cli._submit:verify", "Verify a submission or logs, without a model."),
-    "commit": ("waybench.cli._commit:commit", "Print the commitment to the key of a private set."),
-    "leaderboard": ("waybench.cli._leaderboard:leaderboard", "Write a leaderboard of submissions as a static site."),
-    "export": ("waybench.cli._export:export", "Export results in the formats of others."),
+    "commit": ("waybench.cli._submit:commit", "Print the commitment to the key of a private set."),
+    "leaderboard": ("waybench.cli._publish:leaderboard", "Write a leaderboard of submissions as a static site."),
+    "export": ("waybench.cli._publish:export", "Export results in the formats of others."),
     "view": ("waybench.cli._view:view", "Serve a live report of a run in the browser."),
     "serve": ("waybench.cli._serve:serve", "Serve environments to training programs, by their protocols."),
     "demo": (
@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "generate": ("waybench.cli._generate:generate", "Print instances of an environment as JSON lines."),
     "shards": (
-        "waybench.cli._shards_check:shards",
+        "waybench.cli._shards:shards",
         "Verify items that were generated as shards, and count duplicates.",
     ),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
@@ -122,7 +122,7 @@ class App(click.Group):
         """Run and exit: 0, the command's own status, 2 with one line for what the user can mend, or 130."""
         warnings.formatwarning = _format_warning
         if "_WAYBENCH_COMPLETE" in os.environ:  # a shell asks what a word can become
-            import_module("waybench.cli._complete")
+            import_module("waybench.cli._completion")
         given = (args, prog_name or "waybench", complete_var)
         if not standalone_mode:
             return super().main(*given, standalone_mode=False, windows_expand_args=windows_expand_args, **extra)

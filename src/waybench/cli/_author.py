@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._choice import assignments
 from waybench.cli._options import like, option
-from waybench.cli._parameters import model_arguments
+from waybench.cli._parameters import assignments, model_arguments
 from waybench.cli._run_settings import RUN_OPTIONS
 from waybench.core import Environment, Item, Json, UsageError
 

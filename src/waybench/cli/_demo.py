@@ -10,8 +10,8 @@ import click
 from waybench.cli._options import option, with_parameters
 from waybench.cli._output import to_stderr
 from waybench.cli._parameters import task_args
+from waybench.cli._progress import ReportProgress
 from waybench.cli._report import build
-from waybench.cli._report_progress import ReportProgress
 from waybench.core import LOCAL_MODELS, PROCESSES, Json, plural, prepare_folder, spread
 from waybench.tasks import DEMO, DEMO_HORIZON, DEMO_MODEL, find_task, load_task
 

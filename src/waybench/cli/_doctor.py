@@ -1,15 +1,255 @@
-"""`waybench doctor`: whether runs will work here."""
+"""`waybench doctor`: whether runs will work here.
 
+Each check says what was found and, where something is missing, what to do. Results hold the names of environment
+variables that have keys, never their values.
+"""
+
+import os
+import re
+import shutil
 import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import click
 
+from waybench._extras import extras
 from waybench._version import __version__
-from waybench.cli._checks import NOTE, OK, PROBLEM, Check, checks
 from waybench.cli._options import option, with_parameters
 from waybench.cli._output import dumps
-from waybench.core import plural
+from waybench.core import DataError, UsageError, plural
+from waybench.data import cache_dir, downloads, folder
+from waybench.envs import registry
+
+OK, NOTE, PROBLEM = "ok", "note", "problem"
+_LIBRARIES = ("click", "numpy", "numba")
+_LITTLE, _NOTHING = 2e9, 2e8  # bytes of free disk: a run with long prompts writes some hundred megabytes
+
+
+class Provider(NamedTuple):
+    """A provider of models in Inspect.
+
+    Attributes:
+        name: What model names begin with.
+        keys: The variables of which one has its key.
+        module: What must be importable.
+        package: What to install for it.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    module: str = "openai"
+    package: str = "openai"
+
+
+# Those of Inspect's providers that have a key of their own; any other server has `openai-api/NAME` and NAME_API_KEY.
+PROVIDERS = (
+    Provider("anthropic", ("ANTHROPIC_API_KEY",), "anthropic", "anthropic"),
+    Provider("azureai", ("AZUREAI_API_KEY",), "azure.ai.inference", "azure-ai-inference"),
+    Provider("deepseek", ("DEEPSEEK_API_KEY",)),
+    Provider("fireworks", ("FIREWORKS_API_KEY",)),
+    Provider("google", ("GOOGLE_API_KEY", "GEMINI_API_KEY"), "google.genai", "google-genai"),
+    Provider("grok", ("XAI_API_KEY", "GROK_API_KEY"), "xai_sdk", "xai-sdk"),
+    Provider("groq", ("GROQ_API_KEY",), "groq", "groq"),
+    Provider("mistral", ("MISTRAL_API_KEY",), "mistralai", "mistralai"),
+    Provider("openai", ("OPENAI_API_KEY",)),
+    Provider("openrouter", ("OPENROUTER_API_KEY",)),
+    Provider("perplexity", ("PERPLEXITY_API_KEY",)),
+    Provider("together", ("TOGETHER_API_KEY",)),
+)
+
+
+class Check(NamedTuple):
+    """The result of one check.
+
+    Attributes:
+        group: The heading that it is under.
+        name: What was looked at.
+        status: OK, NOTE (something optional is missing) or PROBLEM (runs fail).
+        detail: What was found.
+        advice: What to do; "" if there is nothing to do.
+    """
+
+    group: str
+    name: str
+    status: str
+    detail: str
+    advice: str = ""
+
+
+def checks(out: Path) -> Iterator[Check]:
+    """Yield the results of all checks.
+
+    Args:
+        out: The folder of logs.
+    """
+    for group, look in (
+        ("Versions", _versions),
+        ("Keys", _keys),
+        ("Extras", _extras),
+        ("Programs", _programs),
+        ("Data sets", _data),
+        ("Disk", lambda: _disk(out)),
+        ("Terminal", _terminal),
+    ):
+        for check in look():
+            yield check._replace(group=group)
+
+
+def _versions() -> Iterator[Check]:
+    yield Check("", "Python", OK, f"{sys.version.split()[0]}, {sys.executable}")
+    for name in ("waybench", *_LIBRARIES):
+        found = _version(name)
+        if found is None:
+            yield Check("", name, PROBLEM, "not installed", "install waybench again: pip install waybench")
+        else:
+            yield Check("", name, OK, found)
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _keys() -> Iterator[Check]:
+    """Report which providers can be used: a key is set and the package is installed."""
+    places = _variables()
+    known = {key for provider in PROVIDERS for key in provider.keys}
+    for provider in PROVIDERS:
+        key = next((key for key in provider.keys if key in places), None)
+        if key is None:
+            continue
+        if _importable(provider.module):
+            yield Check("", f"{provider.name}/...", OK, places[key])
+        else:
+            install = f"pip install {provider.package}"
+            yield Check("", f"{provider.name}/...", NOTE, f"{places[key]}; its package is missing", install)
+    for key in sorted(places.keys() - known):
+        name = key.removesuffix("_API_KEY").lower().replace("_", "-")
+        yield Check("", f"openai-api/{name}/...", OK, f"{places[key]}, for a server that you call {name}")
+    if not places:
+        advice = "set the key of your provider, such as OPENAI_API_KEY; waybench's own players need none"
+        yield Check("", "keys", NOTE, "no variable NAME_API_KEY is set", advice)
+
+
+def _variables() -> Mapping[str, str]:
+    """Return the names of variables that hold a key, each with a sentence that says where it is set."""
+    places: dict[str, str] = {}
+    with suppress(Exception):  # an unreadable file is Inspect's to report
+        dotenv: Any = import_module("dotenv")  # comes with Inspect, which reads the same file
+        path = dotenv.find_dotenv(usecwd=True)
+        places = {name: f"{name} is set in {path}" for name, value in dotenv.dotenv_values(path).items() if value}
+    places |= {name: f"{name} is set" for name, value in os.environ.items() if value}
+    return {name: place for name, place in places.items() if re.fullmatch(r"[A-Z][A-Z0-9_]*_API_KEY", name)}
+
+
+def _importable(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # its parent is missing
+        return False
+
+
+def _extras() -> Iterator[Check]:
+    """Report the extras that pyproject.toml declares."""
+    for extra, names in extras().items():
+        missing = [name for name in names if _version(name) is None]
+        if missing:
+            needed = "to evaluate models and to write reports" if extra == "eval" else "if you need it"
+            install = f"{needed}: pip install 'waybench[{extra}]'"
+            yield Check("", extra, NOTE, f"not installed: {', '.join(missing)}", install)
+        else:
+            yield Check("", extra, OK, ", ".join(f"{name} {_version(name)}" for name in names))
+
+
+def _programs() -> Iterator[Check]:
+    """Report the programs that environments declare."""
+    for entry in registry.entries:
+        try:
+            programs = registry.load(entry.id).programs
+        except Exception as error:  # another package's code
+            yield Check("", entry.id, PROBLEM, f"cannot be loaded: {type(error).__name__}: {error}")
+            continue
+        for program in programs:
+            place = program.find()
+            if place is None:
+                yield Check("", program.name, NOTE, f"not found; for {program.purpose}", program.advice)
+            else:
+                yield Check("", program.name, OK, f"{place}; for {program.purpose}")
+
+
+def _data() -> Iterator[Check]:
+    for download in downloads().values():
+        try:
+            yield Check("", download.name, OK, f"{plural(len(download.files), 'file')} in {folder(download.name)}")
+        except UsageError:
+            fetch = f"to play its published items: waybench data fetch {download.name}"
+            yield Check("", download.name, NOTE, "missing or incomplete", fetch)
+        except DataError as error:
+            yield Check("", download.name, PROBLEM, str(error), f"waybench data fetch {download.name}")
+
+
+def _disk(out: Path) -> Iterator[Check]:
+    yield _room("logs", out, "choose another folder with --out")
+    yield _room("data sets", cache_dir(), "set WAYBENCH_CACHE to another folder")
+    yield _room("temporary files", Path(tempfile.gettempdir()), "set TMPDIR to another folder")
+    yield _compiled()
+
+
+def _room(name: str, path: Path, otherwise: str) -> Check:
+    """Check that a folder, which may not exist yet, can be written to and has room."""
+    path = path.absolute()
+    there = next(home for home in (path, *path.parents) if home.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return Check("", name, PROBLEM, f"{path} cannot be written to", otherwise)
+    free = shutil.disk_usage(there).free
+    detail = f"{free / 1e9:,.1f} GB free in {path}"
+    if free < _NOTHING:
+        return Check("", name, PROBLEM, detail, f"free some space, or {otherwise}")
+    return Check("", name, NOTE if free < _LITTLE else OK, detail, "this is little" if free < _LITTLE else "")
+
+
+def _compiled() -> Check:
+    """Check that compiled code is kept: numba looks for a folder beside the source and then in the user's cache."""
+    try:
+        caching: Any = import_module("numba.core.caching")
+        place = caching.FunctionCache(_importable).cache_path
+    except (ImportError, RuntimeError):
+        advice = "set NUMBA_CACHE_DIR to a folder that can be written to; without it each start is seconds slower"
+        return Check("", "compiled code", NOTE, "is not kept", advice)
+    return Check("", "compiled code", OK, f"is kept in {place}")
+
+
+def _terminal() -> Iterator[Check]:
+    encoding = sys.stdout.encoding or "unknown"
+    try:
+        "▀█─→".encode(encoding)
+        yield Check("", "characters", OK, encoding)
+    except (UnicodeEncodeError, LookupError):
+        yield Check("", "characters", NOTE, f"{encoding} has no blocks and arrows", "set PYTHONUTF8=1")
+    try:
+        console: Callable[[], Any] = import_module("rich.console").Console
+    except ModuleNotFoundError:  # it is of the extra [eval], whose check says so
+        return
+    colour = console().color_system
+    size = shutil.get_terminal_size()
+    if not sys.stdout.isatty():
+        yield Check("", "colour", OK, "none: the output is not a terminal")
+    elif os.environ.get("NO_COLOR"):
+        yield Check("", "colour", OK, "off: NO_COLOR is set")
+    elif colour is None:
+        yield Check("", "colour", NOTE, f"none: TERM={os.environ.get('TERM', '')}", "set TERM=xterm-256color")
+    else:
+        yield Check("", "colour", OK, f"{colour}, {size.columns} columns by {size.lines} lines")
+
 
 _SIGNS = {OK: ("ok", "green"), NOTE: ("note", "yellow"), PROBLEM: ("PROBLEM", "red")}
 _WIDTH = max(len(sign) for sign, _ in _SIGNS.values())

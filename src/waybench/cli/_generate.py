@@ -5,13 +5,20 @@ import sys
 import click
 
 from waybench.cli._author import AuthorSettings, write_authored
-from waybench.cli._executor import ADDRESS, EXECUTOR, chosen_executor
 from waybench.cli._item_lines import instance_line, line_writer
 from waybench.cli._items import ItemChoices
-from waybench.cli._options import argument, option, with_parameters
-from waybench.cli._output import lines
-from waybench.cli._params import OUTPUT, ItemSettings, WholeNumber
-from waybench.cli._rows import is_parquet, parquet
+from waybench.cli._options import (
+    ADDRESS,
+    EXECUTOR,
+    OUTPUT,
+    ItemSettings,
+    WholeNumber,
+    argument,
+    chosen_executor,
+    option,
+    with_parameters,
+)
+from waybench.cli._output import is_parquet, lines, parquet
 from waybench.cli._shards import Request, default_size, generate_shards
 from waybench.contrib import AUTHORED
 from waybench.core import UsageError, plural

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from waybench.cli._choice import assignments, source_of
-from waybench.cli._params import ItemSettings
-from waybench.core import Environment, Item, Json, Source, UsageError, resolve
+from waybench.cli._options import ItemSettings
+from waybench.cli._parameters import assignments
+from waybench.core import Environment, Item, Json, Source, UsageError, read_key, resolve
 from waybench.rl import SplitSource
 from waybench.tasks import (
     TaskEntry,
@@ -82,7 +82,7 @@ class ItemChoices:
             self.play_options = tuple(given)
             self._options = environment.resolve_options(given)
             played = str(self._options["protocol"]) if protocol is None else protocol
-            self._source = source_of(environment, settings, played)
+            self._source = _source(environment, settings, played)
             if split is not None:
                 self._source = SplitSource(self._source, split)
             self._settings = {
@@ -122,6 +122,20 @@ class ItemChoices:
         own = {option.name: option.default for option in environment.source_options}
         settings = {name: value for name, value in self._settings.items() if name in own and value is not None}
         return ItemChoice(self.task.name, environment, options, item, settings)
+
+
+def _source(environment: Environment[Any, Any, Any], settings: ItemSettings, protocol: str) -> Source[Any]:
+    """Return the source of the items that are to be played in a protocol."""
+    reference = settings.key_reference
+    key = environment.public_key if reference is None else read_key(reference)
+    source = environment.make_source(
+        key,
+        environment.smallest_level if settings.level is None else settings.level,
+        environment.items_for(
+            protocol, resolve(environment.source_options, assignments(settings.settings, "-S"), "source option")
+        ),
+    )
+    return environment.marked(source, key)
 
 
 def _task(name: str) -> TaskEntry:

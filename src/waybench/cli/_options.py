@@ -1,13 +1,24 @@
-"""Declares parameters of commands where they are used: in a command's signature, or as the fields of a dataclass."""
+"""The parameters of commands: how they are declared, and those that several commands share.
+
+A parameter is declared where it is used: in a command's signature, or as a field of a dataclass.
+"""
 
 import inspect
-from collections.abc import Callable
-from dataclasses import Field, field, fields, is_dataclass
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import Field, dataclass, field, fields, is_dataclass
+from decimal import Decimal
 from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import Any, cast, get_args, get_origin
 
 import click
+
+from waybench.core import STRONG_BITS, UsageError, key_bits, read_key
+from waybench.data import cache_dir
+from waybench.scale import EXECUTORS, Executor, Ordered, executor, is_url, local_copy
 
 _DECLARED = "waybench.cli"
 
@@ -93,3 +104,223 @@ def _click_parameter(name: str, annotation: Any, declaration: "Field[Any]") -> C
     if annotation is bool:
         settings["is_flag"] = True
     return click.option(name, *(names or (f"--{name.replace('_', '-')}",)), **settings)
+
+
+EXECUTOR = option(
+    f"Where the jobs run: {', '.join(EXECUTORS)}. `print` shows the jobs of a scheduler, and starts none.  "
+    "[default: this process]",
+    "--executor",
+    metavar="NAME",
+)
+WORKERS = option(
+    "Where records are simulated again: processes, processes:N or ray.  [default: copies of this process]",
+    "--executor",
+    metavar="NAME",
+)
+ADDRESS = option("Address of a Ray cluster, or `auto`.  [default: one of this machine alone]", default="")
+
+
+def chosen_executor(name: str | None, address: str, gpus: float = 0) -> Executor | None:
+    """Return the executor of a command's options; None if the user gave none.
+
+    Raises:
+        UsageError: If there is none of this name, or an option needs another one.
+    """
+    if name is None and not address and not gpus:
+        return None
+    return executor(name or "processes", address=address, gpus=gpus, argv=sys.argv[1:])
+
+
+def chosen_workers(name: str | None, address: str) -> Ordered | None:
+    """Return what simulates records, as a command's options say; None if the user gave none.
+
+    Raises:
+        UsageError: If there is no such executor, or it does not run all jobs while the command waits.
+    """
+    engine = chosen_executor(name, address)
+    return None if engine is None else Ordered(engine)
+
+
+KEY_FILE = option("File with the key of a private set: --key file:FILE.", metavar="FILE")
+KEYS = option("Key of a private set: env:NAME or file:PATH; repeatable.", "--key", metavar="REF")
+KEY_FILES = option("File with the key of a private set; repeatable.", "--key-file", metavar="FILE")
+_REFERENCES = ("env:", "file:")
+_VISIBLE = "since other users can see the arguments of a command"
+
+
+def check_visible_key(key: str) -> None:
+    """Refuse a key that stands in a command and is as strong as the key of a private set.
+
+    A weak one is accepted: it draws a set of one's own, and can be found by trying anyway.
+
+    Raises:
+        UsageError: If the key is refused; the message does not contain it.
+    """
+    if not key.startswith(_REFERENCES) and key_bits(key) >= STRONG_BITS:
+        raise UsageError(
+            f"this key has {STRONG_BITS} bits or more, as the key of a private set has: put it into a file or an "
+            f"environment variable and give file:PATH or env:NAME, {_VISIBLE}"
+        )
+
+
+def read_secrets(keys: Sequence[str], key_files: Sequence[str]) -> list[str]:
+    """Return the keys that --key and --key-file refer to.
+
+    Raises:
+        UsageError: If a key itself stands in the command, or one cannot be read.
+    """
+    for reference in keys:
+        if not reference.startswith(_REFERENCES):
+            raise UsageError(f"--key: give env:NAME or file:PATH, {_VISIBLE}")
+    return [read_key(reference) for reference in (*keys, *(f"file:{path}" for path in key_files))]
+
+
+DEFAULT_OUT = Path("waybench-out")  # of `waybench run`
+
+
+class LogPlace(click.Path):
+    """A parameter's type: a folder or file by its path, or a folder by URL, which is copied to this machine."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; of a URL, that of its copy, in which only what is new or has changed is fetched."""
+        if isinstance(value, str) and is_url(value):
+            value = local_copy(value, cache_dir())
+        return super().convert(value, param, ctx)
+
+
+def log_places(metavar: str) -> Any:
+    """Declare an argument of any number of places, by default the folder that `waybench run` writes.
+
+    Args:
+        metavar: What the help calls a place.
+    """
+    return argument(f"[{metavar}]...", type=LogPlace(), default=(str(DEFAULT_OUT),))
+
+
+def check_there(folders: Iterable[Path], advice: str = "") -> None:
+    """Refuse a place that is not there, before anything is written: the site may be inside it.
+
+    Args:
+        folders: The folders, and files of records.
+        advice: What else the user can do.
+
+    Raises:
+        UsageError: If one of them is not there.
+    """
+    for folder in folders:
+        if not os.path.exists(folder):
+            raise UsageError(
+                f"no folder {folder}: give the folder that `waybench run --out` wrote, or a file of records{advice}"
+            )
+
+
+def is_copy(path: Path) -> bool:
+    """Return whether a path is that of a copy of a folder by URL."""
+    return path.is_relative_to(cache_dir() / "folders")
+
+
+def refuse_copy(path: Path) -> None:
+    """Refuse a folder by URL as the place of what a command writes.
+
+    Raises:
+        UsageError: If the path is that of its copy.
+    """
+    if is_copy(path):
+        raise UsageError("the logs are at a URL: say with --out in which folder of this machine the site goes")
+
+
+_MOST = 10**18  # a number of items; also keeps 1e999999999 from being written out
+
+THINK_TAGS_OPTION = option(
+    'Marks around the reasoning of a model whose own marks waybench does not know, such as "<plan>" "</plan>"; '
+    "what is between them is never read as the answer.",
+    nargs=2,
+    metavar="OPEN CLOSE",
+)
+DATA_DIR = option("Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]", type=click.Path())
+OUTPUT = click.Path(allow_dash=True, readable=False)  # opening it says more than click's own checks
+
+
+class WholeNumber(click.ParamType[int]):
+    """A whole number, also as 1e9 or 1_000_000.
+
+    Args:
+        least: The smallest that is allowed.
+    """
+
+    name = "number"
+
+    def __init__(self, least: int = 0) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read a number."""
+        try:
+            # Not by way of a float, which has no whole numbers beyond 2^53; the size of the exponent is bounded.
+            exact = value if isinstance(value, int) else Decimal(str(value).strip()[:40])
+            if not -1 <= exact <= _MOST:
+                raise ValueError
+            number = int(exact)
+            if number != exact:
+                raise ValueError
+        except (ArithmeticError, ValueError):
+            self.fail(f"{str(value)[:80]!r} is not a whole number such as 500 or 1e9", param, ctx)
+        if number < self._least:
+            self.fail(f"{number} is too small: give {self._least} or more", param, ctx)
+        return number
+
+
+class FiniteRange(click.FloatRange):
+    """A number within bounds; `click.FloatRange` takes NaN, which no comparison excludes, and infinity."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Read a number."""
+        number: float = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{number} is not a number such as 0.5", param, ctx)
+        return number
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSettings:
+    """Which items of an environment or a task a command takes, as its options say.
+
+    Attributes:
+        key: The set's key, or where it is.
+        key_file: The file with the key.
+        level: The level.
+        settings: Texts of -S, which -T says now.
+        options: Texts of -O, which -T says now.
+        parameters: Texts of -T: of an environment, its options; otherwise the task's parameters, which choose the items
+            as in `waybench run`. Without the latter, the items are those of the environment's source.
+    """
+
+    key: str | None = option("Key of the item set: a text, env:NAME or file:PATH.  [default: the public set]")
+    key_file: str | None = like(KEY_FILE)
+    level: int | None = option("Level of difficulty.  [default: the smallest]")
+    settings: tuple[str, ...] = option("What -T says now.", "-S", hidden=True, default=())
+    options: tuple[str, ...] = option("What -T says now.", "-O", hidden=True, default=())
+    parameters: tuple[str, ...] = option(
+        "Option of ENV or parameter of the task, as for `waybench run`; repeatable.",
+        "-T",
+        metavar="KEY=VALUE",
+        default=(),
+    )
+
+    @property
+    def key_reference(self) -> str | None:
+        """The key that --key or --key-file gives, as a text or as a reference.
+
+        Raises:
+            UsageError: If both are given, or a key that should be kept private stands in the command.
+        """
+        if self.key_file is not None:
+            if self.key is not None:
+                raise UsageError("--key and --key-file name the same key: give one of them")
+            return f"file:{self.key_file}"
+        if self.key is not None:
+            check_visible_key(self.key)
+        return self.key

@@ -1,10 +1,12 @@
-"""What several commands write: JSON lines to a file or to standard output, and what of the logs is skipped."""
+"""What several commands write: lines to a file or to standard output, and what of the logs is skipped."""
 
 import json
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, TYPE_CHECKING
+from importlib import import_module
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -98,3 +100,54 @@ def skipped_warning(skipped: "Sequence[Skipped]") -> str:
     """Return a warning that counts what of the logs is skipped."""
     count = plural(len(skipped), "sample or file", "samples and files")
     return f"warning: {count} of the logs could not be read and are excluded from all results"
+
+
+_GROUP = 1000  # rows that are held in memory
+
+
+@contextmanager
+def parquet(path: str) -> Generator[Callable[[str], None], None, None]:
+    """Open a Parquet file for lines of JSON that have the same fields.
+
+    Args:
+        path: The file's path; an older file is replaced.
+
+    Yields:
+        A function that writes one line.
+
+    Raises:
+        UsageError: If the file cannot be written.
+    """
+    arrow: Any = import_module("pyarrow")
+    files: Any = import_module("pyarrow.parquet")
+    waiting: list[Any] = []
+    writer: Any = None
+
+    def flush() -> None:
+        nonlocal writer
+        table = arrow.Table.from_pylist(waiting, schema=None if writer is None else writer.schema)
+        if writer is None:
+            try:
+                writer = files.ParquetWriter(path, table.schema)
+            except OSError as error:
+                raise UsageError(f"cannot write {path!r}: {error.strerror or error}") from None
+        writer.write_table(table)
+        waiting.clear()
+
+    def write(line: str) -> None:
+        waiting.append(json.loads(line))
+        if len(waiting) == _GROUP:
+            flush()
+
+    try:
+        yield write
+        if waiting:
+            flush()
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def is_parquet(path: str | None) -> bool:
+    """Return whether a file's name says that it is one of Parquet."""
+    return path is not None and Path(path).suffix.lower() == ".parquet"

@@ -1,4 +1,4 @@
-"""Parameters of tasks on the command line: which of the chosen tasks each one is for."""
+"""Parameters of tasks on the command line: how they are written, and which of the chosen tasks each one is for."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,10 +7,33 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from waybench.cli._choice import assignments
-from waybench.cli._keys import check_visible_key
+from waybench.cli._options import check_visible_key
 from waybench.core import Json, UsageError
 from waybench.tasks import TaskEntry
+
+
+def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> dict[str, Json]:
+    """Read texts of the form option=value; the options themselves make the values' types.
+
+    Args:
+        texts: What the user gave, in order; the last value of an option counts.
+        flag: The command's option that takes them, for the error.
+        form: The form, in the words of the command's help.
+
+    Raises:
+        UsageError: If a text has another form, or bytes that are no UTF-8.
+    """
+    given: dict[str, Json] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{flag} {text[:80]!r}: write it as {form}")
+        try:
+            text.encode()
+        except UnicodeEncodeError:  # how a command line gives the bytes that it could not read as text
+            raise UsageError(f"{flag} {text[:80]!a}: this is not valid UTF-8") from None
+        given[name] = value
+    return given
 
 
 def pairs(texts: Iterable[str], flag: str) -> dict[str, Json]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from waybench.cli._budget import NO_LIMIT, RunBudget
 from waybench.cli._output import to_stderr
-from waybench.cli._parts_progress import ended_text, reported
+from waybench.cli._progress import ended_text, reported
 from waybench.core import (
     SHARD,
     Price,

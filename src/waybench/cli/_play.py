@@ -13,9 +13,8 @@ from typing import Any
 import click
 
 from waybench.cli._items import ItemChoice, ItemChoices
-from waybench.cli._options import argument, option, with_parameters
+from waybench.cli._options import OUTPUT, ItemSettings, argument, option, with_parameters
 from waybench.cli._output import lines
-from waybench.cli._params import OUTPUT, ItemSettings
 from waybench.cli._study import StudySettings, serve_study
 from waybench.core import Episode, UsageError
 from waybench.people import PlayedEpisode, play_lines, player_name, show_result

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from waybench.cli._options import option, with_parameters
-from waybench.cli._params import FiniteRange
+from waybench.cli._options import FiniteRange, option, with_parameters
 from waybench.core import UsageError, plural
 
 if TYPE_CHECKING:

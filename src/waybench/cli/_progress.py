@@ -1,18 +1,24 @@
-"""The progress of a run in a terminal: a live table, or plain lines where there is no terminal."""
+"""The progress of runs, of their parts and of reports, on standard error."""
 
+import json
 import sys
+import threading
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
 
 import click
 
-from waybench.cli._repeating import repeating
-from waybench.core import plural, short_count
+from waybench.cli._output import to_stderr
+from waybench.core import PROGRESS_FILE, duration_text, is_array, is_object, plural, short_count
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.progress import Progress, TaskID
 
     from waybench.eval import RunProgress, TaskStatus
 
@@ -171,3 +177,123 @@ def _print_notes(progress: "RunProgress", write: Callable[[str], None]) -> None:
 
     while progress.notes:
         write(one_line(progress.notes.pop(0), 400))
+
+
+PARTS_EVERY = 30.0  # seconds between two reports
+
+
+@contextmanager
+def reported(
+    work: Callable[[], Iterable[Path]], done: Callable[[], str], tell: Callable[[str], None]
+) -> Generator[None]:
+    """Say every half minute of a block how far the parts are.
+
+    Args:
+        work: Returns the folders in which parts work that have not ended; those on other machines are not here.
+        done: Returns how many have ended.
+        tell: Receives the lines.
+    """
+    numbers = count(1)
+
+    def say() -> None:
+        tell(f"{done()}, {duration_text(next(numbers) * PARTS_EVERY)}")
+        for line in progress_lines(work()):
+            tell(f"  {line}")
+
+    with repeating(say, PARTS_EVERY, "waybench-parts"):
+        yield
+
+
+def progress_lines(folders: Iterable[Path]) -> list[str]:
+    """Return a line for each task that runs in some folders: its name, what is done, and the time that is left."""
+    found: list[str] = []
+    for folder in folders:
+        try:
+            data: Any = json.loads((folder / PROGRESS_FILE).read_text("utf-8"))
+        except (OSError, ValueError):  # it has not begun, or its folder has just been removed
+            continue
+        tasks = data.get("tasks") if is_object(data) else None
+        for task in tasks if is_array(tasks) else ():
+            if is_object(task) and task.get("state") == "running":
+                found.append(f"{task.get('name')}: {task.get('done_text')}, {task.get('state_text')}")
+    return found
+
+
+def ended_text(done: int, count: int) -> str:
+    """Return how many jobs have ended, as in "3 of 12 jobs have ended"."""
+    return f"{done} of {plural(count, 'job')} {'has' if done == 1 else 'have'} ended"
+
+
+_SILENT = 2.0  # seconds for which nothing is shown: most reports are done by then
+_REPORT_EVERY = 5.0  # seconds between two lines
+_STAGES = {"episodes": "episodes verified", "pages": "groups of pages written"}
+
+
+class ReportProgress:
+    """Shows how far a report has come, once it takes longer than two seconds."""
+
+    def __init__(self) -> None:
+        self._began = self._last = time.monotonic()
+        self._bar: Progress | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, stage: str, done: int, total: int, /) -> None:
+        """Show that so many of a total are done; a total of 0 is not known."""
+        now = time.monotonic()
+        if now - self._began < _SILENT:
+            return
+        if sys.stderr.isatty():
+            self._show(stage, done, total)
+        elif self._last == self._began or now - self._last >= _REPORT_EVERY:
+            self._last = now
+            to_stderr(f"report: {done:,}{f' of {total:,}' if total else ''} {_STAGES[stage]}")
+
+    def _show(self, stage: str, done: int, total: int) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        if self._bar is None:
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.completed:,}"),
+                TimeElapsedColumn(),
+            )
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bar.add_task(_STAGES[stage], total=total or None)
+        self._bar.update(self._tasks[stage], completed=done, total=total or None)
+
+
+@contextmanager
+def repeating(call: Callable[[], None], seconds: float, name: str) -> Generator[None]:
+    """Call a function every so many seconds of a block, in a thread of its own.
+
+    Args:
+        call: The function; the first call is after the first interval.
+        seconds: The interval.
+        name: The thread's name.
+    """
+    stop = threading.Event()
+
+    def keep_calling() -> None:
+        while not stop.wait(seconds):
+            call()
+
+    thread = threading.Thread(target=keep_calling, name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()

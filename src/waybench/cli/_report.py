@@ -1,4 +1,4 @@
-"""`waybench report`: a static site out of logs."""
+"""`waybench report`: a static site out of logs; `waybench prices`: a table of prices to fill in."""
 
 import os
 from collections.abc import Callable
@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
-from waybench.cli._log_place import check_there, log_places, refuse_copy
-from waybench.cli._options import option, with_parameters
+from waybench.cli._options import (
+    ADDRESS,
+    WORKERS,
+    check_there,
+    chosen_workers,
+    log_places,
+    option,
+    refuse_copy,
+    with_parameters,
+)
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
-from waybench.cli._report_progress import ReportProgress
+from waybench.cli._progress import ReportProgress
 from waybench.core import PROCESSES, Workers
 
 if TYPE_CHECKING:
@@ -200,3 +207,26 @@ def _tell_notes(
         )
     if made.unlisted:
         tell(f"not in {models}: {', '.join(one_line(name, 80) for name in made.unlisted)}")
+
+
+@click.command(epilog="waybench prices waybench-out > prices.json")
+@with_parameters
+def prices(
+    folders: tuple[Path, ...] = log_places("DIR|URL"),
+    known: Path | None = option("Existing price table; its prices are kept.", "--prices", metavar="FILE"),
+) -> None:
+    """Print a JSON price table for the models of the runs in some folders.
+
+    Replace each null by dollars per million tokens: of requests (input), of replies (output) and of requests read
+    from a cache. A model with nulls has no cost. Pass the file to `waybench report --prices`.
+    """
+    from waybench.analysis.logs import logged_models
+    from waybench.core import UsageError, price_table
+
+    models = logged_models(*folders)
+    if not models:
+        where = ", ".join(map(str, folders))[:200]
+        raise UsageError(
+            f"no model to price in {where}: it has no logs, or those of embedded players, which cost nothing"
+        )
+    click.echo(price_table(models, known))

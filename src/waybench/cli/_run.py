@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench.cli._budget import NO_BUDGET, quote_lines, run_budget
-from waybench.cli._executor import chosen_executor
-from waybench.cli._options import with_parameters
+from waybench.cli._options import chosen_executor, with_parameters
 from waybench.cli._parameters import combinations, runs_of
 from waybench.cli._parts import RunPart, part_arguments, part_folder, refuse_secrets, run_parts, split
 from waybench.cli._progress import evaluate_shown

@@ -7,11 +7,8 @@ from typing import Any
 
 import click
 
-from waybench.cli._executor import ADDRESS, EXECUTOR
-from waybench.cli._log_place import DEFAULT_OUT
-from waybench.cli._options import argument, like, option
+from waybench.cli._options import ADDRESS, DEFAULT_OUT, EXECUTOR, THINK_TAGS_OPTION, FiniteRange, argument, like, option
 from waybench.cli._parameters import json_or_text, model_arguments, pairs, task_parameters
-from waybench.cli._params import THINK_TAGS_OPTION, FiniteRange
 from waybench.core import Json, UsageError, joined_think_tags, may_be_secret
 
 _POSITIVE = click.IntRange(min=1)

@@ -10,9 +10,8 @@ from typing import BinaryIO
 import click
 
 from waybench._api import score_and_record
-from waybench.cli._options import argument, option, with_parameters
+from waybench.cli._options import OUTPUT, THINK_TAGS_OPTION, argument, option, with_parameters
 from waybench.cli._output import dumps, lines
-from waybench.cli._params import OUTPUT, THINK_TAGS_OPTION
 from waybench.cli._report import build
 from waybench.cli._summary import level_tables
 from waybench.core import (

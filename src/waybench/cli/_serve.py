@@ -10,9 +10,8 @@ from typing import Any
 
 import click
 
-from waybench.cli._choice import assignments
-from waybench.cli._keys import check_visible_key
-from waybench.cli._options import argument, option, with_parameters
+from waybench.cli._options import KEY_FILE, argument, check_visible_key, option, with_parameters
+from waybench.cli._parameters import assignments
 from waybench.core import UsageError, plural, read_key
 from waybench.envs import registry
 from waybench.rl import TRAINING_KEY, play_and_source_options
@@ -76,13 +75,10 @@ def openenv(
 @with_parameters
 def mcp(
     envs: tuple[str, ...] = argument("[ENV]..."),
-    out: Path | None = option(
-        "File to which the records of episodes are appended, as JSON lines.",
-        type=_FILE,
-    ),
+    out: Path | None = option("File to which the records of episodes are appended, as JSON lines.", type=_FILE),
     player: str = option("The player's name in records.  [default: the client's]", default="", metavar="NAME"),
     key: str | None = option("Key of the item sets: a text, env:NAME or file:PATH.  [default: the public sets]"),
-    key_file: str | None = option("File with the key of a private set: --key file:FILE.", metavar="FILE"),
+    key_file: str | None = KEY_FILE,
     parameters: tuple[str, ...] = option("Option of play of all episodes; repeatable.", "-T", metavar="KEY=VALUE"),
     port: int | None = option(
         "Serve HTTP on this port instead.", "--http", type=click.IntRange(1, 65535), metavar="PORT"

@@ -1,18 +1,19 @@
-"""`waybench generate` in shards: what a job is, and what goes before and after the jobs."""
+"""`waybench generate` in shards, and `waybench shards`, which verifies them and counts duplicates."""
 
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import click
 
 from waybench.cli._item_lines import line_writer
 from waybench.cli._items import ItemChoices
-from waybench.cli._output import size_text
-from waybench.cli._params import ItemSettings
+from waybench.cli._options import ADDRESS, EXECUTOR, ItemSettings, argument, chosen_executor, option, with_parameters
+from waybench.cli._output import MOST_SKIPPED, size_text
 from waybench.core import Json, UsageError, is_public_key, plural
 from waybench.scale import Executor, is_on_this_machine
 from waybench.shards import (
@@ -23,12 +24,15 @@ from waybench.shards import (
     Range,
     Shard,
     Store,
+    ToCheck,
     check_described,
+    check_shard,
     count_part,
     describe,
     finished,
     held_items,
     parts,
+    read_manifest,
     remove,
     total,
     write_manifest,
@@ -275,3 +279,77 @@ def duration_text(seconds: float) -> str:
         if seconds >= length:
             return f"{seconds / (3600 if unit == 'hours' else 60):,.0f} {unit}"
     return f"{seconds:,.0f} s"
+
+
+_SHARED = ("env", "version", "level", "key")  # what each row of a set has, as its description says
+_EXAMPLES = """\b
+waybench shards items/train
+waybench shards s3://bucket/train s3://bucket/test --executor ray --address auto"""
+
+
+@click.command(epilog=_EXAMPLES)
+@with_parameters
+def shards(
+    places: tuple[str, ...] = argument("FOLDER...", required=True),
+    executor_name: str | None = EXECUTOR,
+    address: str = ADDRESS,
+    quick: bool = option("Do not read the items: compare names and sizes, and count duplicates."),
+) -> None:
+    """Verify sets that `waybench generate` wrote as shards, and count how many of their items are different.
+
+    Of each FOLDER (or URL), every shard is read and compared with the manifest: the hash of the file, the number of
+    items, and the hashes of the items. Then duplicates are counted exactly, within each set and over all of them,
+    whatever their keys, in bounded memory. The exit status is 1 if anything is wrong.
+    """
+    names = [place.rstrip("/") for place in places]
+    if len(set(names)) < len(names):
+        raise UsageError("a folder is named twice: name each once")
+    engine = chosen_executor(executor_name or "processes", address)
+    if engine is None or not engine.is_whole:
+        raise UsageError("the counts of all parts are needed here: use --executor processes or ray")
+    paths: list[str] = []
+    sets: list[list[Shard]] = []
+    found: list[str] = []
+    for place in names:
+        store = Store(place)
+        paths.append(store.place)
+        manifest, listed = read_manifest(store)
+        sets.append(listed)
+        problems = _sizes(store, listed) if quick else _problems(store.place, manifest, listed, engine)
+        found += [f"{place}/{problem}" for problem in problems]
+        said = f"{sum(one.range.size for one in listed):,} items in {plural(len(listed), 'shard')}"
+        state = plural(len(problems), "problem") if problems else "sizes agree" if quick else "verified"
+        click.echo(f"{place}: {said}, {size_text(sum(one.bytes for one in listed))}: {state}")
+    for problem in found[:MOST_SKIPPED]:
+        click.echo(problem)
+    if len(found) > MOST_SKIPPED:
+        click.echo(f"and {len(found) - MOST_SKIPPED} more")
+    if found:
+        click.echo("remove these files, and generate the set again: what is left is kept")
+        sys.exit(1)
+    _tell_duplicates(names, count_duplicates(paths, sets, engine))
+
+
+def _tell_duplicates(places: Sequence[str], count: Count) -> None:
+    click.echo(f"{count.items:,} items, {count.different:,} different, {count.items - count.different:,} repeated")
+    if len(places) > 1:
+        for place, different in zip(places, count.of_sets, strict=True):
+            click.echo(f"  {place}: {different:,} different")
+        click.echo(f"  in two or more sets: {count.shared:,}")
+
+
+def _problems(place: str, manifest: dict[str, Json], listed: Sequence[Shard], engine: Executor) -> list[str]:
+    described = cast("dict[str, Json]", manifest["set"])
+    expected = tuple((name, described[name]) for name in _SHARED)
+    jobs = [ToCheck(place, shard, expected) for shard in listed]
+    results = dict(engine.map(check_shard, jobs))
+    return [problem for index in sorted(results) if (problem := results[index]) is not None]
+
+
+def _sizes(store: Store, listed: Sequence[Shard]) -> list[str]:
+    there = store.listed("items")
+    return [
+        f"items/{shard.name}: {'missing' if shard.name not in there else f'{there[shard.name]:,} bytes'}"
+        for shard in listed
+        if there.get(shard.name) != shard.bytes
+    ]

@@ -9,9 +9,8 @@ from pathlib import Path
 import click
 
 from waybench.cli._items import ItemChoice, ItemChoices
-from waybench.cli._options import option
+from waybench.cli._options import ItemSettings, option
 from waybench.cli._output import to_stderr
-from waybench.cli._params import ItemSettings
 from waybench.core import UsageError, is_array, is_object, json_values, plural, read_text, user_path
 
 _LONGEST_TEXT = 100_000  # characters of an introduction

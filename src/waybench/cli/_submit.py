@@ -1,6 +1,8 @@
-"""`waybench submit` and `waybench verify`."""
+"""`waybench submit`, `waybench verify`, and `waybench commit` for the keys of private sets."""
 
 import json
+import os
+import secrets
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,12 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench.cli._executor import ADDRESS, WORKERS, chosen_workers
-from waybench.cli._keys import KEY_FILES, KEYS, read_secrets
-from waybench.cli._log_place import LogPlace
-from waybench.cli._options import argument, option, with_parameters
+from waybench.cli._options import (
+    ADDRESS,
+    DATA_DIR,
+    KEY_FILES,
+    KEYS,
+    WORKERS,
+    LogPlace,
+    argument,
+    chosen_workers,
+    option,
+    read_secrets,
+    with_parameters,
+)
 from waybench.cli._output import size_text, tell_skipped
-from waybench.core import UsageError, plural, read_commitment
+from waybench.core import STRONG_BITS, UsageError, commitment, key_bits, key_label, plural, read_commitment
 
 if TYPE_CHECKING:
     from waybench.analysis.logs import Skipped
@@ -84,9 +95,7 @@ def verify(
         "--commitment",
         metavar="TEXT",
     ),
-    data_dir: str | None = option(
-        "Folder of published data sets.  [default: $WAYBENCH_DATA, then the cache]", type=click.Path()
-    ),
+    data_dir: str | None = DATA_DIR,
     out: Path | None = option("Write verdict.json and verdict.html to this folder.", metavar="DIR"),
     as_json: bool = option("Print the verdict as JSON.", "--json"),
     sign: Path | None = option("Sign verdict.json in --out with this SSH key.", metavar="KEY"),
@@ -187,3 +196,53 @@ class _bar:
     def __exit__(self, *error: object) -> None:
         if self._shown:
             click.echo("\r\x1b[K", err=True, nl=False)
+
+
+_BYTES = 32
+
+
+@click.command()
+@with_parameters
+def commit(
+    key_files: tuple[str, ...] = KEY_FILES,
+    keys: tuple[str, ...] = KEYS,
+    new: bool = option("Draw a new key of 256 bits and write it to --key-file first."),
+    as_json: bool = option("Print JSON.", "--json"),
+) -> None:
+    """Print the commitment to the key of a private set: a hash to publish before the set is used.
+
+    Whoever has the key later checks with `waybench verify --key-file FILE --commitment TEXT` that it is the same one.
+    The commitment does not show the key, as long as that has at least 128 bits.
+    """
+    if new:
+        if keys or len(key_files) != 1:
+            raise UsageError("--new: give one file for the new key with --key-file")
+        _write_key(Path(key_files[0]))
+    found = read_secrets(keys, key_files)
+    if not found:
+        raise UsageError("give the key with --key-file FILE or --key env:NAME")
+    for key in found:
+        if key_bits(key) < STRONG_BITS:
+            click.echo(
+                f"Warning: the key of {key_label(key)} has fewer than {STRONG_BITS} bits, and can be found by trying: "
+                "draw one with --new",
+                err=True,
+            )
+    values = [{"set": key_label(key), "commitment": commitment(key)} for key in found]
+    if as_json:
+        click.echo(json.dumps(values, indent=1))
+    else:
+        for value in values:
+            click.echo(f"{value['set']} {value['commitment']}")
+
+
+def _write_key(path: Path) -> None:
+    try:
+        # Only the owner may read it, and an earlier key is never replaced.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise UsageError(f"{path}: this file exists; give another one, or leave out --new") from None
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}); give another file") from None
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(secrets.token_hex(_BYTES) + "\n")

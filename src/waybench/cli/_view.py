@@ -9,10 +9,8 @@ from pathlib import Path
 
 import click
 
-from waybench.cli._log_place import check_there, is_copy, log_places
-from waybench.cli._options import option, with_parameters
+from waybench.cli._options import FiniteRange, check_there, is_copy, log_places, option, with_parameters
 from waybench.cli._output import to_stderr
-from waybench.cli._params import FiniteRange
 from waybench.cli._report import PRICES, build, site_beside
 from waybench.core import WaybenchError, prepare_folder, read_prices
 from waybench.tasks import TASKS

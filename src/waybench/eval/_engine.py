@@ -92,9 +92,10 @@ def evaluate(
             task refuses its parameters, another process runs in the folder, a disk is full, or Inspect cannot keep
             logs in a folder of this name.
     """
+    config, limits, model_args = config or {}, limits or {}, model_args or {}
     check_folder(out)
-    _check_generation(config or {})
-    ready = _open_models(models, model_base_url, model_args or {})
+    _check_generation(config)
+    ready = _open_models(models, model_base_url, model_args)
     if prompts.picture is not None:
         refuse_text_models(ready)
     followed = progress if progress is not None else RunProgress()
@@ -104,11 +105,11 @@ def evaluate(
     forms = [wrap_model(model) for model in ready]
     for form in forms:
         form.tell = followed.notes.append if progress is not None else warn or _to_stderr
-        form.keeps_reasoning = (config or {}).get("reasoning_history") in ("all", "last")
+        form.keeps_reasoning = config.get("reasoning_history") in ("all", "last")
     if check:
         # Models of their own: connections belong to the event loop of their first request.
-        patience = (config or {}).get("attempt_timeout")
-        checked = _open_models(models, model_base_url, model_args or {})
+        patience = config.get("attempt_timeout")
+        checked = _open_models(models, model_base_url, model_args)
         for model, form in zip(checked, forms, strict=True):
             wrap_model(model, form)
         took = check_models(
@@ -117,11 +118,11 @@ def evaluate(
             warn or _to_stderr,
             prompts=prompts,
         )
-        given = (config or {}).get("max_connections")
+        given = config.get("max_connections")
         followed.note_check(
             took, {str(model): given if isinstance(given, int) else model.api.max_connections() for model in ready}
         )
-    journals = RunJournals(out, {**(config or {}), **(limits or {})}, warn or _to_stderr)
+    journals = RunJournals(out, {**config, **limits}, warn or _to_stderr)
     try:
         selected = selected_tasks()
         # Parts that another program selects share a folder, which it looks after.
@@ -134,7 +135,7 @@ def evaluate(
                 journals.open(ready, followed)
                 followed.notes.extend(followed.opening)
                 with earlier_objects_kept(), following(followed, journals, out, quiet=display == "none"):
-                    logs = _eval_set(created, ready, out, config or {}, limits or {}, rerun, display)
+                    logs = _eval_set(created, ready, out, config, limits, rerun, display)
             except KeyboardInterrupt:
                 if journals.failure is None and not followed.budget_is_spent:
                     raise

@@ -5,9 +5,8 @@ scheduler starts. Jobs are idempotent: a job that has run before finds its resul
 run it again after a lost machine, and the same command resumes. Results go to a folder by path or URL.
 """
 
-from waybench.scale._executors import EXECUTORS, Executor, executor, is_on_this_machine
+from waybench.scale._executors import EXECUTORS, Executor, Ordered, executor, is_on_this_machine
 from waybench.scale._folders import Folder, digest, is_url, local_copy, mirrored
-from waybench.scale._ordered import Ordered
 
 __all__ = [
     "EXECUTORS",
