@@ -7,7 +7,7 @@ import pytest
 
 from tests.scale.jobs import refuse, square
 from waybench.core import UsageError, WaybenchError
-from waybench.scale import Ordered, _ordered, executor
+from waybench.scale import Ordered, _executors, executor
 
 
 class Backwards:
@@ -42,7 +42,7 @@ def test_an_executor_that_leaves_jobs_to_others_is_refused(name: str) -> None:
 
 def test_a_worker_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with Ordered(executor("processes:1")).each(square, range(3)) as results:
-        monkeypatch.setattr(_ordered, "__version__", "0.0.1")
+        monkeypatch.setattr(_executors, "__version__", "0.0.1")
         with pytest.raises(
             WaybenchError, match=r"a worker has waybench 0\.0\.1, and this machine .*: install the same"
         ):
