@@ -8,7 +8,7 @@ from tests.analysis.episodes import failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from waybench.analysis import Row, by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import Fact, Frame, column_frame, group_id
+from waybench.analysis.frames import Column, Frame, column_frame, group_id
 from waybench.analysis.frames._frames import FRAME_SCHEMA
 from waybench.analysis.results import Cluster, Group
 from waybench.analysis.results._rows import Probed
@@ -34,7 +34,7 @@ def row(of: Group, **more: Any) -> Row:
     return Row(group=of, **{**given, **more})
 
 
-def column(frame: Frame, name: str) -> Fact[Any]:
+def column(frame: Frame, name: str) -> Column[Any]:
     return next(each for each in frame.schema if each.name == name)
 
 

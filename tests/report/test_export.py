@@ -21,7 +21,7 @@ from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
 from waybench.analysis import by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import Fact, Frame, columns
+from waybench.analysis.frames import Column, Frame, column_data
 from waybench.analysis.frames._frames import FRAME_SCHEMA
 from waybench.reporting import SUMMARY_SCHEMA, write_report
 from waybench.reporting.tables._tables import cell, files
@@ -43,7 +43,7 @@ def lines_of(frame: Frame) -> list[list[str]]:
 
 
 def of(name: str, kind: type, values: list[Any]) -> Frame:
-    return Frame("frame", "A frame.", columns([Fact(name, kind, lambda value: value, "A column.")], values))
+    return Frame("frame", "A frame.", column_data([Column(name, kind, "A column.", lambda value: value)], values))
 
 
 def test_parquet_has_the_rows_and_their_types() -> None:
@@ -139,19 +139,14 @@ def test_no_cell_of_the_csv_is_a_formula() -> None:
 
 
 def test_numbers_of_the_csv_are_numbers() -> None:
-    lines = [
-        (-1.5, -1, True, ""),
-        (0.1, None, False, None),
-        (None, 0, None, "-1"),
-        (1e300, 2**62, True, "1"),
+    lines = [(-1.5, -1, True, ""), (0.1, None, False, None), (None, 0, None, "-1"), (1e300, 2**62, True, "1")]
+    columns: list[Column[Any]] = [
+        Column("a", float, "A.", lambda line: line[0]),
+        Column("b", int, "B.", lambda line: line[1]),
+        Column("c", bool, "C.", lambda line: line[2]),
+        Column("d", str, "D.", lambda line: line[3]),
     ]
-    facts: list[Fact[Any]] = [
-        Fact("a", float, lambda line: line[0], "A."),
-        Fact("b", int, lambda line: line[1], "B."),
-        Fact("c", bool, lambda line: line[2], "C."),
-        Fact("d", str, lambda line: line[3], "D."),
-    ]
-    frame = Frame("frame", "A frame.", columns(facts, lines))
+    frame = Frame("frame", "A frame.", column_data(columns, lines))
     text = files(frame).csv.decode()
     # An empty text is told from null by its quotation marks.
     assert text.splitlines() == [

@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waybench.analysis import Estimate, Row, horizon_frame
-from waybench.analysis.comparisons import (
-    isomorph_frame,
-    setting_effect_frame,
-    twin_frame,
-    wording_frame,
-)
+from waybench.analysis.comparisons import IsomorphEffect, TwinEffect, effect_frame, setting_effect_frame, wording_frame
 from waybench.analysis.estimates import ledger_frame
 from waybench.analysis.published import published_frame
 from waybench.core import Json
@@ -120,8 +115,8 @@ def write_frames(site: "Site", compared: Compared) -> None:
         ledger_frame(site.ledger),
         setting_effect_frame(site.effects),
         wording_frame(compared.wordings),
-        twin_frame(compared.twins),
-        isomorph_frame(compared.isomorphs),
+        effect_frame(TwinEffect.kind, compared.twins),
+        effect_frame(IsomorphEffect.kind, compared.isomorphs),
         *([published_frame(site.published)] if site.published else []),
     ]
     given = site.estimates, site.totals

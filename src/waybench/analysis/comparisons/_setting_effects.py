@@ -1,14 +1,14 @@
 """Effects of the model's settings, such as its reasoning effort."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
 from waybench.analysis.comparisons._comparison import Comparison, compare, tested
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
-from waybench.analysis.frames import Fact, Frame, group_frame, group_id, mean_facts
+from waybench.analysis.frames import Column, Frame, column_json, group_frame, group_id
 from waybench.analysis.logs import SERVER
 from waybench.analysis.results import (
     Group,
@@ -108,12 +108,7 @@ class SettingEffect:
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect but for its groups as JSON values."""
-        return {
-            **{name: getattr(self, name) for name in ("name", "items", "clusters", "same", "counted")},
-            "change": self.change and asdict(self.change),
-            **{name: getattr(self, name) for name in ("p", "adjusted", "verdict")},
-            "told": self.text,
-        }
+        return column_json(_COLUMNS, self)
 
 
 def share_text(share: float) -> str:
@@ -217,47 +212,55 @@ def _is_tight(change: Mean | None) -> bool:
     return low >= -TIGHT and high <= TIGHT
 
 
-def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
+def setting_effect_frame(effects: Sequence[SettingEffect]) -> Frame:
     """Return the frame of effects: a row for each; `group` is the one with the second value."""
     doc = (
         "One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
         "the setting has an effect. The group is the one with the second value."
     )
-    return group_frame("effects", doc, _FACTS, found, lambda effect: effect.second)
+    return group_frame("effects", doc, _COLUMNS, effects, lambda effect: effect.second)
 
 
-_FACTS: tuple[Fact[SettingEffect], ...] = (
-    Fact("other", str, lambda effect: group_id(effect.first), "The group with the first value."),
-    Fact("name", str, lambda effect: effect.name, "The setting."),
-    Fact("first", str, lambda effect: effect.values[0], "The first value, as shown."),
-    Fact("second", str, lambda effect: effect.values[1], "The second value, as shown."),
-    Fact("items", int, lambda effect: effect.items, "Items with an attempt in both."),
-    Fact("clusters", int, lambda effect: effect.clusters, "Number of independent clusters of these items."),
-    Fact("same", int, lambda effect: effect.same, "Items at which all replies are identical."),
-    Fact(
+_COLUMNS: tuple[Column[SettingEffect], ...] = (
+    Column("other", str, "The group with the first value.", lambda effect: group_id(effect.first), only="frame"),
+    Column("name", str, "The setting."),
+    Column("first", str, "The first value, as shown.", lambda effect: effect.values[0], only="frame"),
+    Column("second", str, "The second value, as shown.", lambda effect: effect.values[1], only="frame"),
+    Column("items", int, "Items with an attempt in both.", schema={"minimum": 1}),
+    Column("clusters", int, "Number of independent clusters of these items.", schema={"minimum": 1}),
+    Column("same", int, "Items at which all replies are identical."),
+    Column(
         "counted",
         str,
-        lambda effect: effect.counted,
         "The tokens that were compared: reasoning where both have some at all items, otherwise output.",
+        schema={"enum": ["reasoning", "output"]},
     ),
-    *mean_facts(
+    Column(
         "change",
-        lambda effect: effect.change,
+        Mean,
         "Relative change in tokens from the first value to the second: 0.1 is 10 % more. Null if not known.",
+        null=True,
     ),
-    Fact(
+    Column(
         "p",
         float,
-        lambda effect: effect.p,
         "P value of the paired differences in tokens, by a t test over clusters; null if tokens are not known.",
+        null=True,
     ),
-    Fact("p_adjusted", float, lambda effect: effect.adjusted, "The same by Holm's procedure, over all values' pairs."),
-    Fact(
+    Column(
+        "p_adjusted",
+        float,
+        "The same by Holm's procedure, over all values' pairs.",
+        "adjusted",
+        key="adjusted",
+        null=True,
+    ),
+    Column(
         "verdict",
         str,
-        lambda effect: effect.verdict,
         "effect: the tokens differ; no effect: all replies are identical, or the interval of the change is within 10 "
-        "%, "
-        "at ten clusters or more; otherwise cannot tell.",
+        "%, at ten clusters or more; otherwise cannot tell.",
+        schema={"enum": [EFFECT, NO_EFFECT, UNCLEAR]},
     ),
+    Column("told", str, "The conclusion as a sentence.", "text", only="json"),
 )

@@ -1,7 +1,7 @@
 """The effect of the wording: the same items in several wordings."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
@@ -10,7 +10,7 @@ from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import better_text, mean_text, one_line
-from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
+from waybench.analysis.frames import Column, Frame, column_json, group_frame
 from waybench.analysis.results import (
     LONGEST,
     Group,
@@ -63,13 +63,6 @@ class WordingScore(NamedTuple):
         """The same, adjusted by Holm's procedure for all wordings that are compared; None likewise."""
         return self.comparison and self.comparison.adjusted
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the score as JSON values."""
-        difference = self.difference and asdict(self.difference)
-        values = {name: getattr(self, name) for name in ("p", "adjusted", "errors")}
-        who = {"group": self.group.to_json(), "name": self.name}
-        return {**who, "mean": asdict(self.mean), "difference": difference, **values}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordingEffect:
@@ -106,10 +99,8 @@ class WordingEffect:
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
-        names = ("reference", "worst", "spread", "worst_of_items", "items", "left_out")
-        values: dict[str, Json] = {name: getattr(self, name) for name in names}
-        values["worst_of_items"] = asdict(self.worst_of_items)
-        return {"metric": self.metric, "wordings": [each.to_json() for each in self.wordings], **values}
+        scores: list[Json] = [column_json(_SCORE, _Line(self, score)) for score in self.wordings]
+        return {"metric": self.metric, "wordings": scores, **column_json(_EFFECT, _Line(self, self.wordings[0]))}
 
 
 def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
@@ -254,56 +245,58 @@ def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]],
 
 
 class _Line(NamedTuple):
-    all: WordingEffect
-    one: WordingScore
+    effect: WordingEffect
+    score: WordingScore
 
 
-def wording_frame(found: Sequence[WordingEffect]) -> Frame:
+def wording_frame(effects: Sequence[WordingEffect]) -> Frame:
     """Return the frame of wordings: a row for each wording of each player. Undefined values are None."""
-    lines = [_Line(each, one) for each in found for one in each.wordings]
+    lines = [_Line(effect, score) for effect in effects for score in effect.wordings]
     doc = "One row for each wording of the same items, by player; the headline metric."
-    return group_frame("wordings", doc, _FACTS, lines, lambda line: line.one.group)
+    columns = (*_SCORE[:2], *_EFFECT[:3], *_SCORE[2:], *_EFFECT[3:])
+    return group_frame("wordings", doc, columns, lines, lambda line: line.score.group)
 
 
-_FACTS: tuple[Fact[_Line], ...] = (
-    Fact("wording", str, lambda line: line.one.name, "The wording."),
-    Fact("reference", str, lambda line: line.all.reference, "The wording that it is compared with."),
-    Fact("items", int, lambda line: line.all.items, "Items with an attempt that counts in all wordings."),
-    Fact(
-        "left_out",
-        int,
-        lambda line: line.all.left_out,
-        "Items with an attempt in some wordings only; they are excluded.",
-    ),
-    Fact("errors", int, lambda line: line.one.errors, "Infrastructure errors in this wording; they are excluded."),
-    *mean_facts("mean", lambda line: line.one.mean, "Mean over these items, for a single attempt."),
-    *mean_facts(
+_SCORE: tuple[Column[_Line], ...] = (
+    Column("group", Group, "Model, task and settings, the wording among them.", "score.group", only="json"),
+    Column("wording", str, "The wording.", "score.name", key="name"),
+    Column("errors", int, "Infrastructure errors in this wording; they are excluded.", "score.errors"),
+    Column("mean", Mean, "Mean over these items, for a single attempt.", "score.mean"),
+    Column(
         "difference",
-        lambda line: line.one.difference,
+        Mean,
         "Mean difference from the reference wording over the items; null for the reference itself.",
+        "score.difference",
+        null=True,
     ),
-    Fact(
-        "p",
-        float,
-        lambda line: line.one.p,
-        "P value of the paired test of the differences; null likewise.",
-    ),
-    Fact(
+    Column("p", float, "P value of the paired test of the differences; null likewise.", "score.p", null=True),
+    Column(
         "p_adjusted",
         float,
-        lambda line: line.one.adjusted,
         "The same, adjusted by Holm's procedure over all wordings.",
+        "score.adjusted",
+        key="adjusted",
+        null=True,
     ),
-    Fact("worst", bool, lambda line: line.one.name == line.all.worst, "Whether it has the worst mean."),
-    Fact(
+)
+_EFFECT: tuple[Column[_Line], ...] = (
+    Column("reference", str, "The wording that it is compared with.", "effect.reference"),
+    Column("items", int, "Items with an attempt that counts in all wordings.", "effect.items"),
+    Column("left_out", int, "Items with an attempt in some wordings only; they are excluded.", "effect.left_out"),
+    Column(
+        "worst", bool, "Whether it has the worst mean.", lambda line: line.score.name == line.effect.worst, only="frame"
+    ),
+    Column("worst", str, "The wording with the worst mean.", "effect.worst", only="json"),
+    Column(
         "spread",
         float,
-        lambda line: line.all.spread,
         "Difference between the best and the worst mean; it is above 0 by chance alone too.",
+        "effect.spread",
     ),
-    *mean_facts(
+    Column(
         "worst_of_items",
-        lambda line: line.all.worst_of_items,
+        Mean,
         "Mean over items of the worst value among an item's wordings, the same for all wordings of a player.",
+        "effect.worst_of_items",
     ),
 )
