@@ -24,6 +24,7 @@ from waybench.analysis import by_level, episode_frame, overall, rows, score_fram
 from waybench.analysis.frames import Column, Frame, column_data
 from waybench.analysis.frames._frames import FRAME_SCHEMA
 from waybench.reporting import SUMMARY_SCHEMA, write_report
+from waybench.reporting._summary import summary_schema
 from waybench.reporting.tables._tables import cell, files
 
 WIDE = ("\uff1d", "\uff0b", "\uff0d", "\uff20")  # = + - @ as they are typed in Chinese or Japanese
@@ -292,12 +293,37 @@ def test_a_real_summary_is_as_its_schema_says(site: Path) -> None:
 
 
 def test_everything_in_the_schema_is_described() -> None:
-    schema = json.loads((Path(write_report.__code__.co_filename).parent / "summary.schema.json").read_text())
+    schema = summary_schema()
     for name, part in schema["$defs"].items():
         assert part["description"], name
         for key, own in part["properties"].items():
             assert own.get("description") or "$ref" in own, f"{name}.{key}"
-        assert part["required"] == list(part["properties"])
+        assert sorted(part["required"]) == sorted(part["properties"])
+
+
+EFFECTS = {
+    "twin": "group twin level metric mean twin_mean difference p adjusted items verdict",
+    "isomorphs": "group metric items mean isomorphic_mean difference p adjusted verdict sets same agreement worst",
+    "agent_effect": "group agent metric items mean bare_mean difference p adjusted tokens costs gain_per_dollar "
+    "gain_per_million_tokens",
+    "effect": "first second name items clusters same counted change p adjusted verdict told",
+    "wordings": "metric wordings reference worst spread worst_of_items items left_out",
+}
+
+
+def test_the_schema_of_effects_is_read_from_their_columns() -> None:
+    schema = summary_schema()["$defs"]
+    for name, keys in EFFECTS.items():
+        assert set(schema[name]["properties"]) == set(keys.split()), name
+    twin, agents, effect = (schema[name]["properties"] for name in ("twin", "agent_effect", "effect"))
+    assert twin["group"]["$ref"] == "#/$defs/group" and twin["mean"]["$ref"] == "#/$defs/mean"
+    assert (twin["p"]["type"], twin["items"]["type"], twin["items"]["minimum"]) == ("number", "integer", 1)
+    assert twin["verdict"]["enum"] == ["first", "second", "tied", "not_shown", "too_few", "depends"]
+    assert agents["tokens"]["anyOf"] == [{"type": "array"}, {"type": "null"}]
+    assert (agents["tokens"]["minItems"], agents["tokens"]["items"]) == (2, {"type": "number"})
+    assert effect["change"]["anyOf"] == [{"$ref": "#/$defs/mean"}, {"type": "null"}]
+    (each,) = [schema["wordings"]["properties"]["wordings"]["items"]]
+    assert set(each["required"]) == {"group", "name", "mean", "difference", "p", "adjusted", "errors"}
 
 
 def test_a_later_report_leaves_no_chart_behind(tmp_path: Path) -> None:

@@ -29,27 +29,7 @@ _STATISTICS = {
 
 
 class Score(NamedTuple):
-    """One number.
-
-    Attributes:
-        estimate: What it is part of.
-        statistic: What is taken of the metric.
-        metric: The metric's name.
-        title: Its name in tables.
-        unit: Its unit.
-        better: Its direction.
-        step: The step, of a curve.
-        value: The number; None if it is not defined or not known.
-        low: Lower end of its interval.
-        high: Upper end.
-        least: The least value possible for the episodes that it is of; None if there is none, or it is not known.
-        greatest: The upper bound, likewise.
-        n: Number of values that it is made of; None if not known.
-        clusters: Number of clusters that they come from, likewise.
-        lowest: What it would be if each lost attempt had the least value possible; None if nothing is lost, and where
-            there is no least value.
-        highest: The same with the greatest value.
-    """
+    """One number of an estimate, a row of the frame, whose columns say what its fields are."""
 
     estimate: Estimate
     statistic: str

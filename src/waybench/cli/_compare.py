@@ -177,17 +177,11 @@ def compare(
 
 
 class _Pairing(NamedTuple):
-    """How models are compared with themselves.
+    """How models are compared with themselves."""
 
-    Attributes:
-        compare: The name of the function that does it, in `waybench.analysis.comparisons`.
-        origins: What the two sides are.
-        why: Why there may be nothing to compare.
-    """
-
-    compare: str
-    origins: tuple[str, str]
-    why: str
+    compare: str  # the name of a function in `waybench.analysis.comparisons`
+    origins: tuple[str, str]  # what the two sides are
+    why: str  # why there may be nothing to compare
 
 
 _PAIRINGS = {

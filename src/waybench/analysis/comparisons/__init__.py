@@ -9,7 +9,7 @@ from waybench.analysis.comparisons._beliefs import (
     knew_at_first_error,
 )
 from waybench.analysis.comparisons._comparison import Comparison, Verdict, compare
-from waybench.analysis.comparisons._effect import Effect, EffectKind, effect_frame
+from waybench.analysis.comparisons._effect import Effect, effect_frame
 from waybench.analysis.comparisons._examples import ExamplesEffect, examples_effects
 from waybench.analysis.comparisons._failures import Failures, failure, failure_kinds, failures, has_fixed_length
 from waybench.analysis.comparisons._first_errors import FirstErrorCounts, first_error_kinds, first_errors
@@ -26,14 +26,7 @@ from waybench.analysis.comparisons._isomorphs import (
 from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
 from waybench.analysis.comparisons._models import compare_pairs, compare_sides, pairs
 from waybench.analysis.comparisons._power import pilots
-from waybench.analysis.comparisons._setting_effects import (
-    EFFECT,
-    NO_EFFECT,
-    UNCLEAR,
-    SettingEffect,
-    setting_effect_frame,
-    setting_effects,
-)
+from waybench.analysis.comparisons._setting_effects import EFFECT, NO_EFFECT, UNCLEAR, SettingEffect, setting_effects
 from waybench.analysis.comparisons._text import (
     comparison_cells,
     comparison_json,
@@ -62,7 +55,6 @@ __all__ = [
     "BeliefCounts",
     "Comparison",
     "Effect",
-    "EffectKind",
     "ExamplesEffect",
     "Failures",
     "FirstErrorCounts",
@@ -107,7 +99,6 @@ __all__ = [
     "p_text",
     "pairs",
     "pilots",
-    "setting_effect_frame",
     "setting_effects",
     "twin_effects",
     "values_of",

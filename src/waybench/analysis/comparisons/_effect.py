@@ -12,20 +12,16 @@ from waybench.core import Json
 from waybench.stats import Mean
 
 
-def _no_words(effects: Sequence[Any]) -> Mapping[str, str]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EffectKind:
     """How effects of one kind are reported.
 
-    Title, caption, headings and the names in `table` have words in braces: {items}, {level} and {metric} of the
-    environment, {interval}, and those of `words`.
+    Title, caption, headings and the names in `table` have words in braces: {items}, {Items}, {Level} and {metric} of
+    the environment, {interval}, and those of `words`.
 
     Attributes:
         name: The name of their frame.
-        doc: What a row of it is.
+        doc: What a row of it is; also the description of an effect in the JSON Schema.
         columns: Their columns in the frame, in JSON and in the report's table.
         id: The id of the table; "" where there is none.
         title: The first words of its caption.
@@ -41,7 +37,7 @@ class EffectKind:
     title: str = ""
     caption: str = ""
     table: Sequence[str] = ()
-    words: Callable[[Sequence[Any]], Mapping[str, str]] = _no_words
+    words: Callable[[Sequence[Any]], Mapping[str, str]] = lambda effects: {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,15 +86,7 @@ def metric_and_items(items: str, text: Callable[[Any], str] | None = None) -> tu
 def comparison_columns(
     first: tuple[str, str], second: tuple[str, str, str], difference: str, family: str, verdict: str = ""
 ) -> tuple[Column[Any], ...]:
-    """Return the columns that effects of all kinds have.
-
-    Args:
-        first: What the first mean is, and its header.
-        second: The name of the second mean, what it is, and its header.
-        difference: What the difference is.
-        family: The tests whose p values are adjusted together.
-        verdict: What "first" means; "" for no verdict.
-    """
+    """Return the columns that effects of all kinds have: of both means what they are, and their headings."""
     return (
         Column("mean", Mean, first[0], "comparison.first_mean", heading=first[1]),
         Column(second[0], Mean, second[1], "comparison.second_mean", heading=second[2]),

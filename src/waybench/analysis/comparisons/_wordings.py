@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
+from waybench.analysis.comparisons._effect import EffectKind
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import better_text, mean_text, one_line
-from waybench.analysis.frames import Column, Frame, column_json, group_frame
+from waybench.analysis.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.analysis.results import (
     LONGEST,
     Group,
@@ -31,6 +32,66 @@ from waybench.stats import Mean, clustered_mean
 WORDING = "wording"  # the option that names an item's wording
 
 
+_SCORE: tuple[Column[Any], ...] = (
+    Column("group", Group, "Model, task and settings, the wording among them.", "score.group", only="json"),
+    Column("wording", str, "The wording.", "score.name", key="name"),
+    Column("errors", int, "Infrastructure errors in this wording; they are excluded.", "score.errors"),
+    Column("mean", Mean, "Mean over these items, for a single attempt.", "score.mean"),
+    Column(
+        "difference",
+        Mean,
+        "Mean difference from the reference wording over the items; null for the reference itself.",
+        "score.comparison.difference",
+        null=True,
+    ),
+    Column(
+        "p",
+        float,
+        "P value of the paired test of the differences; null likewise.",
+        "score.comparison.test.p",
+        null=True,
+    ),
+    Column(
+        "p_adjusted",
+        float,
+        "The same, adjusted by Holm's procedure over all wordings.",
+        "score.comparison.adjusted",
+        key="adjusted",
+        null=True,
+    ),
+)
+_EFFECT: tuple[Column[Any], ...] = (
+    Column("metric", str, "Name of the headline metric.", "effect.metric", only="json"),
+    Column(
+        "wordings",
+        list,
+        "Each wording, in the order in which the environment lists them.",
+        lambda line: [column_json(_SCORE, _Line(line.effect, score)) for score in line.effect.wordings],
+        only="json",
+        schema={"minItems": 2, "items": column_schema("One wording.", _SCORE)},
+    ),
+    Column("reference", str, "The wording that it is compared with.", "effect.reference"),
+    Column("items", int, "Items with an attempt that counts in all wordings.", "effect.items"),
+    Column("left_out", int, "Items with an attempt in some wordings only; they are excluded.", "effect.left_out"),
+    Column(
+        "worst", bool, "Whether it has the worst mean.", lambda line: line.score.name == line.effect.worst, only="frame"
+    ),
+    Column("worst", str, "The wording with the worst mean.", "effect.worst", only="json"),
+    Column(
+        "spread",
+        float,
+        "Difference between the best and the worst mean; it is above 0 by chance alone too.",
+        "effect.spread",
+    ),
+    Column(
+        "worst_of_items",
+        Mean,
+        "Mean over items of the worst value among an item's wordings, the same for all wordings of a player.",
+        "effect.worst_of_items",
+    ),
+)
+
+
 class WordingScore(NamedTuple):
     """The score in one wording, at the items that were given in all of them.
 
@@ -47,21 +108,6 @@ class WordingScore(NamedTuple):
     mean: Mean
     comparison: Comparison | None
     errors: int
-
-    @property
-    def difference(self) -> Mean | None:
-        """Its mean less the reference wording's, with an interval for pairs; None for the reference."""
-        return self.comparison and self.comparison.difference
-
-    @property
-    def p(self) -> float | None:
-        """P value of the paired test of the differences; None likewise."""
-        return self.comparison and self.comparison.test.p
-
-    @property
-    def adjusted(self) -> float | None:
-        """The same, adjusted by Holm's procedure for all wordings that are compared; None likewise."""
-        return self.comparison and self.comparison.adjusted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +129,9 @@ class WordingEffect:
             errors; they are in no number.
     """
 
+    kind: ClassVar[EffectKind] = EffectKind(
+        name="wordings", doc="One player in several wordings of the same items; the headline metric.", columns=_EFFECT
+    )
     metric: str
     wordings: tuple[WordingScore, ...]
     reference: str
@@ -99,8 +148,7 @@ class WordingEffect:
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
-        scores: list[Json] = [column_json(_SCORE, _Line(self, score)) for score in self.wordings]
-        return {"metric": self.metric, "wordings": scores, **column_json(_EFFECT, _Line(self, self.wordings[0]))}
+        return column_json(_EFFECT, _Line(self, self.wordings[0]))
 
 
 def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
@@ -235,7 +283,9 @@ def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]],
     for number, each in enumerate(some):
         name, items = names.get(each.group) or one_line(each.group.model, LONGEST), str(each.items)
         for one in each.wordings:
-            change = [difference_text(one.difference, metric), p_text(one.adjusted)] if one.difference else ["", ""]
+            change = ["", ""]
+            if one.comparison:
+                change = [difference_text(one.comparison.difference, metric), p_text(one.comparison.adjusted)]
             lines.append([f"{name}, {one_line(one.name, LONGEST)}", items, mean_text(one.mean.value, metric), *change])
         lines.append(
             [f"{name}, worst wording of each item", items, mean_text(each.worst_of_items.value, metric), "", ""]
@@ -253,50 +303,5 @@ def wording_frame(effects: Sequence[WordingEffect]) -> Frame:
     """Return the frame of wordings: a row for each wording of each player. Undefined values are None."""
     lines = [_Line(effect, score) for effect in effects for score in effect.wordings]
     doc = "One row for each wording of the same items, by player; the headline metric."
-    columns = (*_SCORE[:2], *_EFFECT[:3], *_SCORE[2:], *_EFFECT[3:])
+    columns = (*_SCORE[:2], *_EFFECT[:5], *_SCORE[2:], *_EFFECT[5:])
     return group_frame("wordings", doc, columns, lines, lambda line: line.score.group)
-
-
-_SCORE: tuple[Column[_Line], ...] = (
-    Column("group", Group, "Model, task and settings, the wording among them.", "score.group", only="json"),
-    Column("wording", str, "The wording.", "score.name", key="name"),
-    Column("errors", int, "Infrastructure errors in this wording; they are excluded.", "score.errors"),
-    Column("mean", Mean, "Mean over these items, for a single attempt.", "score.mean"),
-    Column(
-        "difference",
-        Mean,
-        "Mean difference from the reference wording over the items; null for the reference itself.",
-        "score.difference",
-        null=True,
-    ),
-    Column("p", float, "P value of the paired test of the differences; null likewise.", "score.p", null=True),
-    Column(
-        "p_adjusted",
-        float,
-        "The same, adjusted by Holm's procedure over all wordings.",
-        "score.adjusted",
-        key="adjusted",
-        null=True,
-    ),
-)
-_EFFECT: tuple[Column[_Line], ...] = (
-    Column("reference", str, "The wording that it is compared with.", "effect.reference"),
-    Column("items", int, "Items with an attempt that counts in all wordings.", "effect.items"),
-    Column("left_out", int, "Items with an attempt in some wordings only; they are excluded.", "effect.left_out"),
-    Column(
-        "worst", bool, "Whether it has the worst mean.", lambda line: line.score.name == line.effect.worst, only="frame"
-    ),
-    Column("worst", str, "The wording with the worst mean.", "effect.worst", only="json"),
-    Column(
-        "spread",
-        float,
-        "Difference between the best and the worst mean; it is above 0 by chance alone too.",
-        "effect.spread",
-    ),
-    Column(
-        "worst_of_items",
-        Mean,
-        "Mean over items of the worst value among an item's wordings, the same for all wordings of a player.",
-        "effect.worst_of_items",
-    ),
-)

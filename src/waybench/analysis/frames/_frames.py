@@ -79,7 +79,7 @@ class Column(Generic[T]):
             str, int, float and bool, a list as text, and a `Mean` as three columns: NAME, NAME_low and NAME_high.
         doc: What it holds, in a sentence or two.
         get: What a row is made of -> its value; or the path of an attribute, such as "group.env", which gives None
-            where something on the way is None. By default the attribute of its name.
+            where something on the way is None. By default the attribute of its name. A mean has no function.
         unit: Unit, "" for a plain number or none; where it depends on the environment, its meanings have it.
         meanings: What it means by environment, where that depends on the environment.
         key: Its key in JSON, where that is not its name.
@@ -117,26 +117,19 @@ class Column(Generic[T]):
     @property
     def of_frame(self) -> "tuple[Column[T], ...]":
         """Itself as columns of a frame: three of a mean, and none of what only JSON or a table has."""
-        get = self.value
         if self.only not in ("", "frame"):
             return ()
         if self.type is list:
-            return (Column(self.name, str, self.doc, lambda record: " ".join(map(str, get(record)))),)
+            return (Column(self.name, str, self.doc, lambda record: " ".join(map(str, self.value(record)))),)
         if self.type is not Mean:
             return (self,)
         interval = f"the {100 * CONFIDENCE:.0f} % confidence interval of {self.name}"
         end = f"end of {interval}; null where it cannot be estimated."
-
-        def part(suffix: str, doc: str, name: str) -> Column[T]:
-            return Column(
-                self.name + suffix,
-                float,
-                doc,
-                lambda record: None if (mean := get(record)) is None else getattr(mean, name),
-                unit=self.unit,
-            )
-
-        return (part("", self.doc, "value"), part("_low", f"Lower {end}", "low"), part("_high", f"Upper {end}", "high"))
+        parts = ("", "value", self.doc), ("_low", "low", f"Lower {end}"), ("_high", "high", f"Upper {end}")
+        return tuple(
+            Column(self.name + suffix, float, doc, f"{self.get or self.name}.{part}", unit=self.unit)
+            for suffix, part, doc in parts
+        )
 
     @property
     def kind(self) -> str:
