@@ -1,7 +1,6 @@
 """Texts that users read avoid the phrases that were replaced by plain ones."""
 
 import ast
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 import waybench
 from waybench.cli import main
 from waybench.envs import registry
+from waybench.reporting._summary import summary_schema
 from waybench.tasks import all_tasks
 
 SOURCE = Path(waybench.__file__).parent
@@ -81,7 +81,7 @@ def templates() -> Iterator[tuple[str, str]]:
 TEXTS = {
     "help": lambda: help_texts(main, "waybench"),
     "declared": declared_texts,
-    "schema": lambda: descriptions(json.loads((SOURCE / "reporting" / "summary.schema.json").read_text())),
+    "schema": lambda: descriptions(summary_schema()),
     "analysis": lambda: literals("analysis"),
     "reporting": lambda: literals("reporting"),
     "cli": lambda: literals("cli"),

@@ -1,5 +1,7 @@
 """The frames of episodes and scores: what their columns hold, of rows made by hand."""
 
+from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -8,12 +10,13 @@ from tests.analysis.episodes import failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from waybench.analysis import Row, by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import Fact, Frame, column_frame, group_id
+from waybench.analysis.frames import Column, Frame, column_data, column_frame, column_json, column_schema, group_id
 from waybench.analysis.frames._frames import FRAME_SCHEMA
 from waybench.analysis.results import Cluster, Group
 from waybench.analysis.results._rows import Probed
 from waybench.core import FailureKind, FirstError
 from waybench.envs import registry
+from waybench.stats import Mean
 
 MAPS = [corridor("small", 3), corridor("large", 4)]
 
@@ -34,7 +37,7 @@ def row(of: Group, **more: Any) -> Row:
     return Row(group=of, **{**given, **more})
 
 
-def column(frame: Frame, name: str) -> Fact[Any]:
+def column(frame: Frame, name: str) -> Column[Any]:
     return next(each for each in frame.schema if each.name == name)
 
 
@@ -286,3 +289,24 @@ def test_many_rows_are_chunks_of_one_table() -> None:
     assert [len(batch) for batch in found.to_batches()] == [10_000, 1]
     assert found["index"].to_pylist() == list(range(10_001))
     assert found["option.temperature"].to_pylist() == [float(number % 2) for number in range(10_001)]
+
+
+def test_one_column_is_read_as_frame_json_and_schema() -> None:
+    columns: list[Column[Any]] = [
+        Column("mean", Mean, "A mean.", "first", null=True),
+        Column("low", float, "Its lower end.", "first.low", only="frame"),
+        Column("sets", list, "Sets.", schema={"items": {"type": "integer"}}),
+        Column("adjusted_p", float, "A p value.", "p", key="p"),
+        Column("shown", str, "Not in data.", only="table"),
+    ]
+    mean = Mean(0.5, 0.25, 0.75, 4, 2)
+    records = [SimpleNamespace(first=mean, sets=(1, 2), p=0.5), SimpleNamespace(first=None, sets=(), p=1.0)]
+    frame = Frame("frame", "A frame.", column_data(columns, records))
+    assert [one.name for one in frame.schema] == ["mean", "mean_low", "mean_high", "low", "sets", "adjusted_p"]
+    assert list(frame.records()[0].values()) == [0.5, 0.25, 0.75, 0.25, "1 2", 0.5]
+    assert list(frame.records()[1].values()) == [None, None, None, None, "", 1.0]
+    assert column_json(columns, records[0]) == {"mean": asdict(mean), "sets": [1, 2], "p": 0.5}
+    schema = column_schema("A record.", columns)
+    assert schema["required"] == ["mean", "sets", "p"]
+    assert schema["properties"]["mean"]["anyOf"] == [{"$ref": "#/$defs/mean"}, {"type": "null"}]
+    assert schema["properties"]["sets"] == {"description": "Sets.", "type": "array", "items": {"type": "integer"}}

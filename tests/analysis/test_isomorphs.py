@@ -10,11 +10,12 @@ import waybench
 from tests.report.pages import site
 from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.comparisons import (
+    IsomorphEffect,
     Verdict,
     compare_isomorphs,
+    effect_frame,
     invariance_text,
     isomorph_effects,
-    isomorph_frame,
     item_scores,
 )
 from waybench.analysis.estimates import matrix
@@ -63,7 +64,7 @@ def test_who_remembers_the_originals_is_found() -> None:
     assert effect.agreement.value == pytest.approx(1 - 5 / 6 * 2 / 3)
     assert effect.worst is not None
     assert effect.worst.value == pytest.approx(5 / 6)
-    assert isomorph_frame([effect]).table.column("sets").to_pylist() == ["1 2"]
+    assert effect_frame(IsomorphEffect.kind, [effect]).table.column("sets").to_pylist() == ["1 2"]
     assert json.loads(json.dumps(effect.to_json()))["isomorphic_mean"]["value"] == pytest.approx(5 / 6)
     assert "agreement of two forms 0.444" in invariance_text(compare_isomorphs(item_scores(rows(logged))))
 

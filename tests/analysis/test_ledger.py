@@ -7,7 +7,7 @@ import pytest
 
 from tests.analysis.test_frames import row
 from waybench.analysis import Row
-from waybench.analysis.comparisons import setting_effect_frame, setting_effects
+from waybench.analysis.comparisons import SettingEffect, effect_frame, setting_effects
 from waybench.analysis.estimates import ledger, ledger_frame
 from waybench.analysis.results import Cluster, Group
 
@@ -253,7 +253,8 @@ def test_hostile_names_and_settings_are_only_text() -> None:
     some = [one for each in of for one in rows_of(each, [5] * 3)]
     assert len(setting_effects(some)) == 6
     assert len(ledger_frame(ledger(some)).records()) == 4
-    assert {line["verdict"] for line in setting_effect_frame(setting_effects(some)).records()} == {"cannot tell"}
+    lines = effect_frame(SettingEffect.kind, setting_effects(some)).records()
+    assert {line["verdict"] for line in lines} == {"cannot tell"}
 
 
 def test_errors_and_teachers_are_in_no_effect() -> None:

@@ -8,7 +8,7 @@ import pytest
 import waybench
 from tests.analysis.searches import searched
 from waybench.analysis import rows
-from waybench.analysis.comparisons import Verdict, compare_twins, item_scores, twin_effects, twin_frame
+from waybench.analysis.comparisons import TwinEffect, Verdict, compare_twins, effect_frame, item_scores, twin_effects
 from waybench.envs import registry
 
 PAIRS = {"search/coin": "search/guessnum", "search/cavedfs": "search/dfs", "search/cavebfs": "search/bfs"}
@@ -32,11 +32,11 @@ def test_a_model_at_both_is_compared_case_by_case() -> None:
     other = searched("oracle", "cavedfs", count=20, model="other", level=8)
     (effect,) = twin_effects(rows([*good, *bad, *other]))
     one = effect.comparison
-    assert (effect.group.env, effect.twin.env, effect.level) == ("search/cavedfs", "search/dfs", 8)
+    assert (effect.group.env, effect.reference.env, effect.level) == ("search/cavedfs", "search/dfs", 8)
     # Nothing but the start is visited in the story, and everything in the plain one.
     assert (one.first_mean.value, one.second_mean.value, one.difference.value) == (0.875, 0.0, 0.875)
     assert (one.items, one.verdict) == (20, Verdict.SECOND)
-    assert twin_frame([effect]).table.column("twin_mean").to_pylist() == [0.0]
+    assert effect_frame(TwinEffect.kind, [effect]).table.column("twin_mean").to_pylist() == [0.0]
     assert json.loads(json.dumps(effect.to_json()))["difference"]["value"] == 0.875
 
 

@@ -21,9 +21,10 @@ from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
 from waybench.analysis import by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import Fact, Frame, columns
+from waybench.analysis.frames import Column, Frame, column_data
 from waybench.analysis.frames._frames import FRAME_SCHEMA
 from waybench.reporting import SUMMARY_SCHEMA, write_report
+from waybench.reporting._summary import summary_schema
 from waybench.reporting.tables._tables import cell, files
 
 WIDE = ("\uff1d", "\uff0b", "\uff0d", "\uff20")  # = + - @ as they are typed in Chinese or Japanese
@@ -43,7 +44,7 @@ def lines_of(frame: Frame) -> list[list[str]]:
 
 
 def of(name: str, kind: type, values: list[Any]) -> Frame:
-    return Frame("frame", "A frame.", columns([Fact(name, kind, lambda value: value, "A column.")], values))
+    return Frame("frame", "A frame.", column_data([Column(name, kind, "A column.", lambda value: value)], values))
 
 
 def test_parquet_has_the_rows_and_their_types() -> None:
@@ -139,19 +140,14 @@ def test_no_cell_of_the_csv_is_a_formula() -> None:
 
 
 def test_numbers_of_the_csv_are_numbers() -> None:
-    lines = [
-        (-1.5, -1, True, ""),
-        (0.1, None, False, None),
-        (None, 0, None, "-1"),
-        (1e300, 2**62, True, "1"),
+    lines = [(-1.5, -1, True, ""), (0.1, None, False, None), (None, 0, None, "-1"), (1e300, 2**62, True, "1")]
+    columns: list[Column[Any]] = [
+        Column("a", float, "A.", lambda line: line[0]),
+        Column("b", int, "B.", lambda line: line[1]),
+        Column("c", bool, "C.", lambda line: line[2]),
+        Column("d", str, "D.", lambda line: line[3]),
     ]
-    facts: list[Fact[Any]] = [
-        Fact("a", float, lambda line: line[0], "A."),
-        Fact("b", int, lambda line: line[1], "B."),
-        Fact("c", bool, lambda line: line[2], "C."),
-        Fact("d", str, lambda line: line[3], "D."),
-    ]
-    frame = Frame("frame", "A frame.", columns(facts, lines))
+    frame = Frame("frame", "A frame.", column_data(columns, lines))
     text = files(frame).csv.decode()
     # An empty text is told from null by its quotation marks.
     assert text.splitlines() == [
@@ -297,12 +293,37 @@ def test_a_real_summary_is_as_its_schema_says(site: Path) -> None:
 
 
 def test_everything_in_the_schema_is_described() -> None:
-    schema = json.loads((Path(write_report.__code__.co_filename).parent / "summary.schema.json").read_text())
+    schema = summary_schema()
     for name, part in schema["$defs"].items():
         assert part["description"], name
         for key, own in part["properties"].items():
             assert own.get("description") or "$ref" in own, f"{name}.{key}"
-        assert part["required"] == list(part["properties"])
+        assert sorted(part["required"]) == sorted(part["properties"])
+
+
+EFFECTS = {
+    "twin": "group twin level metric mean twin_mean difference p adjusted items verdict",
+    "isomorphs": "group metric items mean isomorphic_mean difference p adjusted verdict sets same agreement worst",
+    "agent_effect": "group agent metric items mean bare_mean difference p adjusted tokens costs gain_per_dollar "
+    "gain_per_million_tokens",
+    "effect": "first second name items clusters same counted change p adjusted verdict told",
+    "wordings": "metric wordings reference worst spread worst_of_items items left_out",
+}
+
+
+def test_the_schema_of_effects_is_read_from_their_columns() -> None:
+    schema = summary_schema()["$defs"]
+    for name, keys in EFFECTS.items():
+        assert set(schema[name]["properties"]) == set(keys.split()), name
+    twin, agents, effect = (schema[name]["properties"] for name in ("twin", "agent_effect", "effect"))
+    assert twin["group"]["$ref"] == "#/$defs/group" and twin["mean"]["$ref"] == "#/$defs/mean"
+    assert (twin["p"]["type"], twin["items"]["type"], twin["items"]["minimum"]) == ("number", "integer", 1)
+    assert twin["verdict"]["enum"] == ["first", "second", "tied", "not_shown", "too_few", "depends"]
+    assert agents["tokens"]["anyOf"] == [{"type": "array"}, {"type": "null"}]
+    assert (agents["tokens"]["minItems"], agents["tokens"]["items"]) == (2, {"type": "number"})
+    assert effect["change"]["anyOf"] == [{"$ref": "#/$defs/mean"}, {"type": "null"}]
+    (each,) = [schema["wordings"]["properties"]["wordings"]["items"]]
+    assert set(each["required"]) == {"group", "name", "mean", "difference", "p", "adjusted", "errors"}
 
 
 def test_a_later_report_leaves_no_chart_behind(tmp_path: Path) -> None:

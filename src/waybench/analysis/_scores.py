@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from waybench.analysis._tidy import OUTCOME
 from waybench.analysis.estimates import Estimate
-from waybench.analysis.frames import Fact, Frame, group_frame
+from waybench.analysis.frames import Column, Frame, group_frame
 from waybench.core import Aggregate, Metric, Outcome, Series
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE, Mean
@@ -29,27 +29,7 @@ _STATISTICS = {
 
 
 class Score(NamedTuple):
-    """One number.
-
-    Attributes:
-        estimate: What it is part of.
-        statistic: What is taken of the metric.
-        metric: The metric's name.
-        title: Its name in tables.
-        unit: Its unit.
-        better: Its direction.
-        step: The step, of a curve.
-        value: The number; None if it is not defined or not known.
-        low: Lower end of its interval.
-        high: Upper end.
-        least: The least value possible for the episodes that it is of; None if there is none, or it is not known.
-        greatest: The upper bound, likewise.
-        n: Number of values that it is made of; None if not known.
-        clusters: Number of clusters that they come from, likewise.
-        lowest: What it would be if each lost attempt had the least value possible; None if nothing is lost, and where
-            there is no least value.
-        highest: The same with the greatest value.
-    """
+    """One number of an estimate, a row of the frame, whose columns say what its fields are."""
 
     estimate: Estimate
     statistic: str
@@ -151,127 +131,92 @@ def _course(estimate: Estimate) -> Iterator[Score]:
 
 
 _ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
-_FACTS: Sequence[Fact[Score]] = (
-    Fact(
+_FACTS: Sequence[Column[Score]] = (
+    Column(
         "guided",
         bool,
-        lambda one: one.estimate.guided,
         "Whether a teacher's actions were carried out in place of the player's: then only the curves measure the "
         "player.",
+        "estimate.guided",
     ),
-    Fact("level", int, lambda one: one.estimate.level, "The level; null for all levels that were run."),
-    Fact(
-        "statistic",
-        str,
-        lambda one: one.statistic,
-        f"What the number is. {'; '.join(f'{name}: {doc}' for name, doc in _STATISTICS.items())}.",
+    Column("level", int, "The level; null for all levels that were run.", "estimate.level"),
+    Column(
+        "statistic", str, f"What the number is. {'; '.join(f'{name}: {doc}' for name, doc in _STATISTICS.items())}."
     ),
-    Fact("metric", str, lambda one: one.metric, "Name of the metric, aggregate, series, outcome or cost."),
-    Fact("title", str, lambda one: one.title, "Its name in the report's tables."),
-    Fact("unit", str, lambda one: one.unit, "Its unit; empty for a plain number."),
-    Fact("better", str, lambda one: one.better, "higher, lower, or empty where neither is better."),
-    Fact("step", int, lambda one: one.step, "Number of the step, from 1; null except for curves."),
-    Fact(
-        "value",
-        float,
-        lambda one: one.value,
-        "The number; null if it is not known, or defined for no attempt.",
+    Column("metric", str, "Name of the metric, aggregate, series, outcome or cost."),
+    Column("title", str, "Its name in the report's tables."),
+    Column("unit", str, "Its unit; empty for a plain number."),
+    Column("better", str, "higher, lower, or empty where neither is better."),
+    Column("step", int, "Number of the step, from 1; null except for curves."),
+    Column("value", float, "The number; null if it is not known, or defined for no attempt."),
+    Column("low", float, f"Lower end {_ENDS}"),
+    Column("high", float, f"Upper end {_ENDS}"),
+    Column("least", float, "The lower bound of the metric with these options on these items; null if there is none."),
+    Column("greatest", float, "The upper bound, likewise."),
+    Column(
+        "n", int, "Number of values in the mean: items, attempts, episodes, replies or clusters; null if not known."
     ),
-    Fact("low", float, lambda one: one.low, f"Lower end {_ENDS}"),
-    Fact("high", float, lambda one: one.high, f"Upper end {_ENDS}"),
-    Fact(
-        "least",
-        float,
-        lambda one: one.least,
-        "The lower bound of the metric with these options on these items; null if there is none.",
-    ),
-    Fact("greatest", float, lambda one: one.greatest, "The upper bound, likewise."),
-    Fact(
-        "n",
-        int,
-        lambda one: one.n,
-        "Number of values in the mean: items, attempts, episodes, replies or clusters; null if not known.",
-    ),
-    Fact(
-        "clusters",
-        int,
-        lambda one: one.clusters,
-        "Number of independent clusters, from which the interval is computed; null if not known.",
-    ),
-    Fact("items", int, lambda one: one.estimate.items, "Items with at least one attempt that counts."),
-    Fact("attempts", int, lambda one: one.estimate.attempts, "Attempts that count."),
-    Fact(
+    Column("clusters", int, "Number of independent clusters, from which the interval is computed; null if not known."),
+    Column("items", int, "Items with at least one attempt that counts.", "estimate.items"),
+    Column("attempts", int, "Attempts that count.", "estimate.attempts"),
+    Column(
         "planned",
         int,
-        lambda one: one.estimate.planned,
         "Attempts, those without a result included: ended by an infrastructure error, stopped early, or not confirmed "
         "by a new simulation. A score of which some attempts have no result has no rank.",
+        "estimate.planned",
     ),
-    Fact(
+    Column(
         "lowest",
         float,
-        lambda one: one.lowest,
         "The number if each attempt without a result had the least value possible; null if all have a result, and "
         "where there is no least value.",
     ),
-    Fact("highest", float, lambda one: one.highest, "The same with the greatest value possible."),
-    Fact(
+    Column("highest", float, "The same with the greatest value possible."),
+    Column(
         "missing",
         int,
-        lambda one: one.estimate.missing,
         "Items of which all attempts ended in infrastructure errors: they are missing and do not count as 0.",
+        "estimate.missing",
     ),
-    Fact(
-        "incomplete",
-        int,
-        lambda one: one.estimate.incomplete,
-        "Items of which some attempts ended in infrastructure errors.",
-    ),
-    Fact(
+    Column("incomplete", int, "Items of which some attempts ended in infrastructure errors.", "estimate.incomplete"),
+    Column(
         "bound_low",
         float,
-        lambda one: one.estimate.bounds[0] if one.estimate.bounds else None,
         "Lower bound of best over all possible results of the attempts lost to infrastructure errors; null if none "
         "were lost.",
+        lambda one: one.estimate.bounds[0] if one.estimate.bounds else None,
     ),
-    Fact(
+    Column(
         "bound_high",
         float,
-        lambda one: one.estimate.bounds[1] if one.estimate.bounds else None,
         "Upper bound, likewise.",
+        lambda one: one.estimate.bounds[1] if one.estimate.bounds else None,
     ),
-    Fact(
+    Column(
         "floor",
         float,
-        lambda one: one.estimate.rescaled.floor if one.estimate.rescaled else None,
         "The better of empty replies and the best constant reply (chosen on other items) by the headline metric on "
         "the same items; null where it does not differ significantly from the ceiling.",
+        "estimate.rescaled.floor",
     ),
-    Fact(
-        "ceiling",
-        float,
-        lambda one: one.estimate.rescaled.ceiling if one.estimate.rescaled else None,
-        "The oracle's value of the headline metric on the same items.",
+    Column(
+        "ceiling", float, "The oracle's value of the headline metric on the same items.", "estimate.rescaled.ceiling"
     ),
-    Fact(
+    Column(
         "attempts_share",
         float,
-        lambda one: one.estimate.variance.share if one.estimate.variance else None,
         "Share of the variance of the headline metric's mean that is due to attempts and not to items; null if not "
         "known.",
+        "estimate.variance.share",
     ),
-    Fact("errors", int, lambda one: one.estimate.errors, "Infrastructure errors, excluded from all denominators."),
-    Fact("set_aside", int, lambda one: one.estimate.aside, "Episodes that are excluded."),
-    Fact(
-        "unconfirmed",
-        int,
-        lambda one: one.estimate.unconfirmed,
-        "Excluded episodes that re-simulation does not confirm.",
-    ),
-    Fact(
+    Column("errors", int, "Infrastructure errors, excluded from all denominators.", "estimate.errors"),
+    Column("set_aside", int, "Episodes that are excluded.", "estimate.aside"),
+    Column("unconfirmed", int, "Excluded episodes that re-simulation does not confirm.", "estimate.unconfirmed"),
+    Column(
         "not_simulated",
         int,
-        lambda one: one.estimate.not_simulated,
         "Episodes that count with their recorded values since they could not be re-simulated here.",
+        "estimate.not_simulated",
     ),
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from waybench.analysis.comparisons import failure, knew_at_first_error
-from waybench.analysis.frames import Fact, Frame, Meaning, group_frame
+from waybench.analysis.frames import Column, Frame, Meaning, group_frame
 from waybench.analysis.results import Row
 from waybench.core import Environment, Json, Metric, Outcome
 from waybench.envs import registry
@@ -33,178 +33,152 @@ def episode_frame(all_rows: Sequence[Row]) -> Frame:
     return group_frame("episodes", doc, facts, all_rows, lambda row: row.group)
 
 
-_ITEM: tuple[Fact[Row], ...] = (
-    Fact(
+_ITEM: tuple[Column[Row], ...] = (
+    Column(
         "setting",
         str,
-        lambda row: row.setting or None,
         "The published name of the setting that was played; null if it is not a published one.",
+        lambda row: row.setting or None,
     ),
-    Fact("level", int, lambda row: row.level, "The item's level."),
-    Fact("item", str, lambda row: row.item, "The item's id."),
-    Fact("index", int, lambda row: row.index, "The item's number in its set, from 0."),
-    Fact("instance", str, lambda row: row.instance, "SHA-256 of the instance."),
-    Fact(
+    Column("level", int, "The item's level."),
+    Column("item", str, "The item's id."),
+    Column("index", int, "The item's number in its set, from 0."),
+    Column("instance", str, "SHA-256 of the instance."),
+    Column(
         "cluster",
         str,
-        lambda row: row.cluster.name,
         "The independent sampling unit: the instance, or the name of a cluster such as a map. With cluster_key and "
         "cluster_level it identifies the cluster of intervals.",
+        "cluster.name",
     ),
-    Fact(
-        "cluster_key",
-        str,
-        lambda row: row.cluster.key,
-        "The key of the cluster's set; empty where the cluster is an instance.",
-    ),
-    Fact(
-        "cluster_level", int, lambda row: row.cluster.level, "The cluster's level; 0 where the cluster is an instance."
-    ),
-    Fact("attempt", int, lambda row: row.attempt, "Number of the attempt at the item, from 1."),
-    Fact("run", str, lambda row: row.run or None, "The run; null if not known."),
+    Column("cluster_key", str, "The key of the cluster's set; empty where the cluster is an instance.", "cluster.key"),
+    Column("cluster_level", int, "The cluster's level; 0 where the cluster is an instance.", "cluster.level"),
+    Column("attempt", int, "Number of the attempt at the item, from 1."),
+    Column("run", str, "The run; null if not known.", lambda row: row.run or None),
     # The folders that it lies in say something of somebody's machine.
-    Fact(
+    Column(
         "log",
         str,
-        lambda row: row.log.replace("\\", "/").rpartition("/")[2] or None,
         "Name of the log file; null if not known.",
+        lambda row: row.log.replace("\\", "/").rpartition("/")[2] or None,
     ),
 )
 
-_COURSE: tuple[Fact[Row], ...] = (
-    Fact("end", str, lambda row: row.end or None, "How the episode ended; null if it did not."),
-    Fact(
+_COURSE: tuple[Column[Row], ...] = (
+    Column("end", str, "How the episode ended; null if it did not.", lambda row: row.end or None),
+    Column(
         "succeeded",
         bool,
-        lambda row: None if row.error else row.succeeded,
         "Whether the episode is a success for horizons, which is more than solved in some environments; null after an "
         "infrastructure error.",
+        lambda row: None if row.error else row.succeeded,
     ),
-    Fact(
+    Column(
         "failure",
         str,
-        lambda row: kind.name if (kind := failure(row)) else None,
         "Its main cause of failure: refused, truncated, overflow, unparsed, illegal, unproductive, turn_limit, "
         "lost, wrong, or a kind of its environment (see the environment's page in the documentation); null for solved "
         "and excluded episodes, completed games of a fixed length, and episodes with a teacher.",
+        lambda row: kind.name if (kind := failure(row)) else None,
     ),
-    Fact(
+    Column(
         "first_error",
         str,
-        lambda row: row.first_error.kind.name if row.first_error else None,
         "The kind of its first error, the first step that no best play makes; null for episodes that did not fail, and "
         "where errors are not defined.",
+        "first_error.kind.name",
     ),
-    Fact(
-        "first_error_step",
-        int,
-        lambda row: row.first_error.step if row.first_error else None,
-        "The number of that step, from 1; null without one.",
-    ),
-    Fact(
-        "probes",
-        int,
-        lambda row: len(row.probes) or None,
-        "Number of belief probes; null without any.",
-    ),
-    Fact(
+    Column("first_error_step", int, "The number of that step, from 1; null without one.", "first_error.step"),
+    Column("probes", int, "Number of belief probes; null without any.", lambda row: len(row.probes) or None),
+    Column(
         "probes_correct",
         int,
-        lambda row: sum(probe.correct for probe in row.probes) if row.probes else None,
         "Number of them that were answered right; null without any.",
+        lambda row: sum(probe.correct for probe in row.probes) if row.probes else None,
     ),
-    Fact(
+    Column(
         "knew_at_first_error",
         bool,
-        lambda row: knew_at_first_error(row),
         "Whether all probes of the turn of the first error were answered right: true, the player knew the state and "
         "erred; false, it did not know it; null without a first error, or without a probe of that turn.",
+        knew_at_first_error,
     ),
-    Fact("counts", bool, lambda row: row.is_included, "Whether the episode is in the denominators of the estimates."),
-    Fact(
+    Column("counts", bool, "Whether the episode is in the denominators of the estimates.", "is_included"),
+    Column(
         "infrastructure_error",
         bool,
-        lambda row: row.error,
         "Whether an error of the provider or the machine ended it, or it has no end: it is missing and does not "
         "count as a failure.",
+        "error",
     ),
-    Fact("set_aside", str, lambda row: row.exclusion_reason or None, "The reason if it is excluded; null otherwise."),
-    Fact(
+    Column("set_aside", str, "The reason if it is excluded; null otherwise.", lambda row: row.exclusion_reason or None),
+    Column(
         "not_simulated",
         str,
-        lambda row: row.not_simulated or None,
         "Why its record was not re-simulated; its values are then the recorded ones. Null otherwise.",
+        lambda row: row.not_simulated or None,
     ),
-    Fact(
+    Column(
         "guided",
         bool,
-        lambda row: row.guided,
         "Whether a teacher's actions were carried out in place of the player's: then the end is due to the teacher.",
     ),
-    Fact("turns", int, lambda row: row.turns, "Number of replies."),
-    Fact(
+    Column("turns", int, "Number of replies."),
+    Column(
         "action_turns",
         int,
-        lambda row: sum(row.outcomes.values()),
         "Number of replies that had to name an action; others, such as thoughts, have no outcome.",
+        lambda row: sum(row.outcomes.values()),
     ),
 )
 
-_OUTCOMES: tuple[Fact[Row], ...] = tuple(
-    Fact(
+_OUTCOMES: tuple[Column[Row], ...] = tuple(
+    Column(
         OUTCOME + outcome,
         int,
-        lambda row, outcome=str(outcome): row.outcomes.get(outcome, 0),
         f"Number of replies with the outcome {outcome}, of those that had to name an action.",
+        lambda row, outcome=str(outcome): row.outcomes.get(outcome, 0),
     )
     for outcome in Outcome
 )
 
-_COST: tuple[Fact[Row], ...] = (
-    Fact("input_tokens", int, lambda row: row.input_tokens, "Tokens of all requests; null if not known.", "tokens"),
-    Fact(
-        "output_tokens",
-        int,
-        lambda row: row.output_tokens,
-        "Tokens of all replies, reasoning included; null if not known.",
-        "tokens",
-    ),
-    Fact(
+_COST: tuple[Column[Row], ...] = (
+    Column("input_tokens", int, "Tokens of all requests; null if not known.", unit="tokens"),
+    Column("output_tokens", int, "Tokens of all replies, reasoning included; null if not known.", unit="tokens"),
+    Column(
         "cached_tokens",
         int,
-        lambda row: row.cached_tokens,
         "Input tokens that the provider says it read from its cache, 0 also where it says nothing; null if tokens are "
         "not known.",
-        "tokens",
+        unit="tokens",
     ),
-    Fact(
+    Column(
         "reasoning_tokens",
         int,
-        lambda row: row.reasoning_tokens,
         "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
         "are not known.",
-        "tokens",
+        unit="tokens",
     ),
-    Fact(
+    Column(
         "probe_input_tokens",
         int,
-        lambda row: row.probe_tokens[0] if row.probe_tokens else None,
         "Tokens of the requests of belief probes, which input_tokens does not include; null without any.",
-        "tokens",
+        lambda row: row.probe_tokens[0] if row.probe_tokens else None,
+        unit="tokens",
     ),
-    Fact(
+    Column(
         "probe_output_tokens",
         int,
-        lambda row: row.probe_tokens[1] if row.probe_tokens else None,
         "Tokens of their answers, which output_tokens does not include; null without any.",
-        "tokens",
+        lambda row: row.probe_tokens[1] if row.probe_tokens else None,
+        unit="tokens",
     ),
-    Fact("seconds", float, lambda row: row.seconds, "Time spent on the replies; null if not known.", "s"),
-    Fact("cost", float, lambda row: row.cost, "What it cost; null if tokens or prices are not known.", "USD"),
+    Column("seconds", float, "Time spent on the replies; null if not known.", unit="s"),
+    Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
 )
 
 
-def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Fact[Row]]:
+def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Column[Row]]:
     meanings: dict[str, list[Meaning]] = {}
     shares: set[str] = set()
     for env in environments:
@@ -214,21 +188,21 @@ def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Fac
                 shares.add(metric.name)
     for name, some in meanings.items():
         units = {each.unit for each in some}
-        yield Fact(
+        yield Column(
             METRIC + name,
             float,
-            lambda row, name=name: row.metrics.get(name),
             "A metric; null where it is undefined or the environment does not have it.",
-            units.pop() if len(units) == 1 else "",
-            tuple(some),
+            lambda row, name=name: row.metrics.get(name),
+            unit=units.pop() if len(units) == 1 else "",
+            meanings=tuple(some),
         )
         if name in shares:
-            yield Fact(
+            yield Column(
                 SIZE + name,
                 float,
-                lambda row, name=name: row.sizes.get(name),
                 f"The denominator of {METRIC}{name}: the value of a set is the sum of numerators over the sum of "
                 f"denominators; null where it is a mean.",
+                lambda row, name=name: row.sizes.get(name),
             )
 
 

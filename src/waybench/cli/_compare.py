@@ -3,7 +3,8 @@
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,13 +12,13 @@ import click
 
 from waybench.cli._options import DEFAULT_OUT, FiniteRange, LogPlace, argument, log_places, option, with_parameters
 from waybench.cli._output import lines, tell_skipped
-from waybench.core import Json, UsageError, unknown
+from waybench.core import UsageError, unknown
 from waybench.data import cache_dir
 from waybench.scale import is_url, local_copy
 
 if TYPE_CHECKING:
     from waybench.analysis import Row
-    from waybench.analysis.comparisons import Comparison, ItemScores
+    from waybench.analysis.comparisons import ItemScores
 
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
@@ -91,15 +92,14 @@ def compare(
     from waybench.analysis.comparisons import compare_beliefs, comparisons_json, comparisons_text
     from waybench.analysis.horizons import compare_horizons, ratio_over_families
 
-    of_one = {"--twins": _compare_twins, "--isomorphs": _compare_isomorphs, "--wordings": _compare_wordings}
-    given = [name for name, is_given in zip(of_one, (twins, isomorphs, wordings), strict=True) if is_given]
+    given = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
     if len(given) > 1:
         raise UsageError(f"{given[0]} and {given[1]} compare different things: give one of them")
     if given:
         name = given[0]
         if b is not None:
             raise UsageError(f"{name} compares each model of {a!r} with itself: leave {b!r} out")
-        of_one[name](_side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
+        _compare_with_themselves(_PAIRINGS[name], _side(a, folders or (DEFAULT_OUT,)), tasks, metric, margin, out)
         return
     if b is None:
         raise UsageError("give B: another folder or model, or --twins, --isomorphs or --wordings")
@@ -150,80 +150,63 @@ def compare(
         click.echo("\n\n".join(block for block in blocks if block))
 
 
-def _scores_of(side: Side, metric: str) -> "tuple[list[ItemScores], list[ItemScores]]":
-    """Return all scores in a side's folders, and those of its model."""
-    known = list(read_scores(side.folders, metric))
-    model = _model(side, (one.model for one in known))
-    return known, [one for one in known if model in ("", one.model)]
+class _Pairing(NamedTuple):
+    """How models are compared with themselves."""
+
+    compare: str  # the name of a function in `waybench.analysis.comparisons`
+    origins: tuple[str, str]  # what the two sides are
+    why: str  # why there may be nothing to compare
 
 
-def _compare_isomorphs(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
-    from waybench.analysis.comparisons import compare_isomorphs, invariance_text
-
-    known, scores = _scores_of(side, metric)
-    found = compare_isomorphs(scores, margin, lambda task: _chosen(task, tasks))
-    why = "no model was given the same items in two appearances (run a task again with -T isomorph=1)"
-    nothing = _nothing(why, [one.task for one in known], tasks)
-    pairs, more = [each.comparison for each in found], [each.more for each in found]
-    _write_pairs(
-        pairs, side, margin, out, ("original items", "isomorphic items"), nothing, more, invariance_text(found)
-    )
-
-
-def _compare_twins(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
-    from waybench.analysis.comparisons import compare_twins
-
-    known, scores = _scores_of(side, metric)
-    found = compare_twins(scores, margin, lambda task: _chosen(task, tasks))
-    why = "no model was given the same items at a task and at its twin"
-    nothing = _nothing(why, [one.task for one in known], tasks)
-    _write_pairs(found, side, margin, out, ("the task that is named first", "the other"), nothing)
+_PAIRINGS = {
+    "--twins": _Pairing(
+        "compare_twins",
+        ("the task that is named first", "the other"),
+        "no model was given the same items at a task and at its twin",
+    ),
+    "--isomorphs": _Pairing(
+        "compare_isomorphs",
+        ("original items", "isomorphic items"),
+        "no model was given the same items in two appearances (run a task again with -T isomorph=1)",
+    ),
+    "--wordings": _Pairing(
+        "compare_wordings",
+        ("the wording that is named first", "the other"),
+        "no model was given the same items in two wordings (run a task with --each wording=...)",
+    ),
+}
 
 
-def _compare_wordings(side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None) -> None:
-    from waybench.analysis.comparisons import compare_wordings
-
-    known, scores = _scores_of(side, metric)
-    found = compare_wordings(scores, margin, lambda task: _chosen(task, tasks))
-    why = "no model was given the same items in two wordings (run a task with --each wording=...)"
-    nothing = _nothing(why, [one.task for one in known], tasks)
-    _write_pairs(found, side, margin, out, ("the wording that is named first", "the other"), nothing)
-
-
-def _write_pairs(
-    found: "list[Comparison]",
-    side: Side,
-    margin: float,
-    out: str | None,
-    origins: tuple[str, str],
-    nothing: str,
-    more: Sequence[Mapping[str, Json]] = (),
-    text: str = "",
+def _compare_with_themselves(
+    pairing: _Pairing, side: Side, tasks: tuple[str, ...], metric: str, margin: float, out: str | None
 ) -> None:
-    """Write the comparisons of models with themselves, or raise an error that says why there are none.
+    """Write the comparisons of a side's models with themselves.
 
-    Args:
-        found: The comparisons.
-        side: Whose they are.
-        margin: The margin of ties, as a share of a metric's range.
-        out: The file for JSON; "-" for standard output, None for no JSON.
-        origins: What the two sides are.
-        nothing: The error.
-        more: Of each comparison, what its JSON has besides.
-        text: What is said after the comparisons.
+    Raises:
+        UsageError: If there are none; it says why.
     """
-    from waybench.analysis.comparisons import comparisons_json, comparisons_text
+    from waybench.analysis import comparisons as library
 
-    if not found:
-        raise UsageError(nothing)
+    scores = read_scores(side.folders, metric)
+    model = _model(side, (one.model for one in scores))
+    compare_all: Callable[..., list[Any]] = getattr(library, pairing.compare)
+    scores_of_model = [one for one in scores if model in ("", one.model)]
+    effects = compare_all(scores_of_model, margin, partial(_chosen, tasks=tasks))
+    if not effects:
+        raise UsageError(_nothing(pairing.why, [one.task for one in scores], tasks))
+    comparisons = [getattr(effect, "comparison", effect) for effect in effects]
     if out is not None:
-        document: dict[str, Any] = {"a": side.model or _place(side), **comparisons_json(found, [], margin)}
-        for one, values in zip(document["comparisons"], more, strict=False):
-            one |= values
+        document: dict[str, Any] = {
+            "a": side.model or _place(side),
+            **library.comparisons_json(comparisons, [], margin),
+        }
+        for comparison, effect in zip(document["comparisons"], effects, strict=True):
+            comparison |= getattr(effect, "more", {})
         with lines(out) as write:
             write(json.dumps(document, allow_nan=False))
     if out != "-":
-        blocks = comparisons_text(found, [], margin, origins), text
+        invariance = library.invariance_text(effects) if pairing.compare == "compare_isomorphs" else ""
+        blocks = library.comparisons_text(comparisons, [], margin, pairing.origins), invariance
         click.echo("\n\n".join(block for block in blocks if block))
 
 

@@ -1,7 +1,7 @@
 """The site's files for programs and papers: frames of episodes and scores, chart files, a table for a README."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files as package_files
 from itertools import chain
 
 from jinja2 import Environment as Templates
@@ -11,6 +11,7 @@ from waybench.analysis import Estimate, Row, episode_frame, score_frame
 from waybench.analysis.formatting import one_line
 from waybench.analysis.frames import Frame, column_frame
 from waybench.reporting._model_facts import ModelFacts, with_models
+from waybench.reporting._summary import SCHEMA_FILE, summary_schema
 from waybench.reporting.tables import (
     Cell,
     Leaders,
@@ -23,8 +24,6 @@ from waybench.reporting.tables import (
     readme_table,
     rows_of,
 )
-
-_SCHEMA = "summary.schema.json"
 
 
 def exports(
@@ -58,7 +57,7 @@ def exports(
             yield f"data/{name}", content
     described = column_frame(frames)
     yield f"data/{described.name}.csv", files(described).csv
-    yield f"data/{_SCHEMA}", (package_files("waybench.reporting") / _SCHEMA).read_text(encoding="utf-8")
+    yield f"data/{SCHEMA_FILE}", json.dumps(summary_schema(), indent=2)
     tables = [_file_table(frames, sizes), *map(_column_table, frames)]
     yield "data/index.html", templates.get_template("data.html").render(tables=tables)
     yield "table.md", readme_table(table)
@@ -79,10 +78,7 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
     listed = [([f"data/{name}" for name in _names(frame)], frame.doc) for frame in frames]
     listed += [
         (["data/columns.csv"], "The descriptions of all columns below, as a table."),
-        (
-            ["summary.json", f"data/{_SCHEMA}"],
-            "All estimates and comparisons as JSON, and its JSON Schema.",
-        ),
+        (["summary.json", f"data/{SCHEMA_FILE}"], "All estimates and comparisons as JSON, and its JSON Schema."),
         (["table.md"], "The first page’s table in Markdown, models by task, for a README."),
         (
             ["charts/index.json"],
@@ -92,11 +88,7 @@ def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
     ]
     rows = [TableRow(_files_cell(paths, sizes), [Cell(text=doc, kind="words")]) for paths, doc in listed]
     return Table(
-        id="files",
-        title="Files",
-        columns=columns_of("File", "Contents"),
-        groups=rows_of(rows),
-        kind="prose files",
+        id="files", title="Files", columns=columns_of("File", "Contents"), groups=rows_of(rows), kind="prose files"
     )
 
 

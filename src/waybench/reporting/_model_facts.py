@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from waybench.analysis.formatting import one_line
-from waybench.analysis.frames import Fact, Frame, columns
+from waybench.analysis.frames import Column, Frame, column_data
 from waybench.core import UsageError, unknown
 
 _LEAST = 1000  # parameters; less is a number of billions by mistake
@@ -109,18 +109,18 @@ def with_models(frame: Frame, models: Mapping[str, ModelFacts]) -> Frame:
     if not models or all(fact.name != "model" for fact in frame.schema):
         return frame
     rows = [models.get(name, _NOTHING) for name in frame.table.column("model").to_pylist()]
-    return frame.with_columns(columns(_FACTS, rows))
+    return frame.with_columns(column_data(_FACTS, rows))
 
 
 _NOTHING = ModelFacts()
-_FACTS: tuple[Fact[ModelFacts], ...] = (
-    Fact("model_name", str, lambda each: each.name or None, "The model's name in the file of models; null without."),
-    Fact("model_size", float, lambda each: each.size, "Its number of parameters by that file; null without."),
-    Fact(
+_FACTS: tuple[Column[ModelFacts], ...] = (
+    Column("model_name", str, "The model's name in the file of models; null without.", lambda each: each.name or None),
+    Column("model_size", float, "Its number of parameters by that file; null without.", "size"),
+    Column(
         "model_date",
         str,
-        lambda each: each.released and each.released.isoformat(),
         "The date of its release by that file; null without.",
+        lambda each: each.released and each.released.isoformat(),
     ),
-    Fact("model_series", str, lambda each: each.series or None, "Its series by that file; null without."),
+    Column("model_series", str, "Its series by that file; null without.", lambda each: each.series or None),
 )

@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from waybench.analysis import Estimate, Row, horizon_frame
-from waybench.analysis.comparisons import (
-    isomorph_frame,
-    setting_effect_frame,
-    twin_frame,
-    wording_frame,
-)
+from waybench.analysis.comparisons import IsomorphEffect, SettingEffect, TwinEffect, effect_frame, wording_frame
 from waybench.analysis.estimates import ledger_frame
 from waybench.analysis.published import published_frame
 from waybench.core import Json
@@ -118,10 +113,10 @@ def write_frames(site: "Site", compared: Compared) -> None:
     others = [
         horizon_frame([horizon for curve in compared.curves for horizon in curve.horizons]),
         ledger_frame(site.ledger),
-        setting_effect_frame(site.effects),
+        effect_frame(SettingEffect.kind, site.effects),
         wording_frame(compared.wordings),
-        twin_frame(compared.twins),
-        isomorph_frame(compared.isomorphs),
+        effect_frame(TwinEffect.kind, compared.twins),
+        effect_frame(IsomorphEffect.kind, compared.isomorphs),
         *([published_frame(site.published)] if site.published else []),
     ]
     given = site.estimates, site.totals

@@ -4,13 +4,22 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from waybench._version import __version__
 from waybench.analysis import Estimate
-from waybench.analysis.comparisons import Comparison
+from waybench.analysis.comparisons import (
+    AgentEffect,
+    Comparison,
+    IsomorphEffect,
+    SettingEffect,
+    TwinEffect,
+    WordingEffect,
+)
 from waybench.analysis.estimates import spread
+from waybench.analysis.frames import column_schema
 from waybench.analysis.horizons import SHARES, SuccessCurve
 from waybench.analysis.logs import is_human
 from waybench.analysis.results import Group, Simulated, family_of
@@ -21,6 +30,26 @@ if TYPE_CHECKING:
     from waybench.reporting._site import Site
 
 SUMMARY_SCHEMA = 2
+SCHEMA_FILE = "summary.schema.json"
+
+
+def summary_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the summary: that of effects from their columns, the rest from the package's file."""
+    schema = json.loads((files("waybench.reporting") / SCHEMA_FILE).read_text(encoding="utf-8"))
+    kinds = {
+        "twin": TwinEffect.kind,
+        "isomorphs": IsomorphEffect.kind,
+        "agent_effect": AgentEffect.kind,
+        "effect": SettingEffect.kind,
+        "wordings": WordingEffect.kind,
+    }
+    effects = {name: column_schema(kind.doc, kind.columns) for name, kind in kinds.items()}
+    for side in ("first", "second"):
+        page = {"type": "string", "description": f"The page of the results with the {side} value, as in overall."}
+        effects["effect"]["properties"][side] = page
+        effects["effect"]["required"].append(side)
+    schema["$defs"] |= effects
+    return schema
 
 
 def skip_reasons(again: Iterable[Simulated]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from waybench.analysis.comparisons._beliefs import (
     knew_at_first_error,
 )
 from waybench.analysis.comparisons._comparison import Comparison, Verdict, compare
+from waybench.analysis.comparisons._effect import Effect, effect_frame
 from waybench.analysis.comparisons._examples import ExamplesEffect, examples_effects
 from waybench.analysis.comparisons._failures import Failures, failure, failure_kinds, failures, has_fixed_length
 from waybench.analysis.comparisons._first_errors import FirstErrorCounts, first_error_kinds, first_errors
@@ -21,19 +22,11 @@ from waybench.analysis.comparisons._isomorphs import (
     compare_isomorphs,
     invariance_text,
     isomorph_effects,
-    isomorph_frame,
 )
 from waybench.analysis.comparisons._item_scores import ItemScores, item_scores, values_of
 from waybench.analysis.comparisons._models import compare_pairs, compare_sides, pairs
 from waybench.analysis.comparisons._power import pilots
-from waybench.analysis.comparisons._setting_effects import (
-    EFFECT,
-    NO_EFFECT,
-    UNCLEAR,
-    SettingEffect,
-    setting_effect_frame,
-    setting_effects,
-)
+from waybench.analysis.comparisons._setting_effects import EFFECT, NO_EFFECT, UNCLEAR, SettingEffect, setting_effects
 from waybench.analysis.comparisons._text import (
     comparison_cells,
     comparison_json,
@@ -43,7 +36,7 @@ from waybench.analysis.comparisons._text import (
     difference_text,
     p_text,
 )
-from waybench.analysis.comparisons._twins import TwinEffect, compare_twins, twin_effects, twin_frame
+from waybench.analysis.comparisons._twins import TwinEffect, compare_twins, twin_effects
 from waybench.analysis.comparisons._wordings import (
     WordingEffect,
     compare_wordings,
@@ -61,6 +54,7 @@ __all__ = [
     "AgentEffect",
     "BeliefCounts",
     "Comparison",
+    "Effect",
     "ExamplesEffect",
     "Failures",
     "FirstErrorCounts",
@@ -88,6 +82,7 @@ __all__ = [
     "comparisons_json",
     "comparisons_text",
     "difference_text",
+    "effect_frame",
     "examples_effects",
     "failure",
     "failure_kinds",
@@ -98,17 +93,14 @@ __all__ = [
     "has_fixed_length",
     "invariance_text",
     "isomorph_effects",
-    "isomorph_frame",
     "item_scores",
     "knew_at_first_error",
     "matched",
     "p_text",
     "pairs",
     "pilots",
-    "setting_effect_frame",
     "setting_effects",
     "twin_effects",
-    "twin_frame",
     "values_of",
     "wording_effects",
     "wording_frame",

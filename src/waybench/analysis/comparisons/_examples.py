@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from waybench.analysis.comparisons._comparison import compare
-from waybench.analysis.comparisons._groups import matched
+from waybench.analysis.comparisons._groups import without_option
 from waybench.analysis.comparisons._item_scores import values_of
 from waybench.analysis.estimates import contributions
 from waybench.analysis.results import EXAMPLES, Group, ItemKey, Row, at_items, count_items, grouped, item_values, over
@@ -47,10 +47,10 @@ def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
     by_group = {
         group: grouped(own, lambda row: row.level) for group, own in grouped(all_rows, lambda row: row.group).items()
     }
-    bare = {group: one for some in matched(by_group, EXAMPLES) for one in some if not one.examples for group in some}
+    bare = without_option(by_group, EXAMPLES)
     found: list[ExamplesEffect] = []
     for group, by_level in by_group.items():
-        if group.examples and group in bare:
+        if group in bare:
             for level, own in sorted(by_level.items()):
                 with_, without = at_items(own), at_items(by_group[bare[group]].get(level, []))
                 both = [key for key in with_ if key in without]

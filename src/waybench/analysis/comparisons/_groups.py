@@ -44,3 +44,15 @@ def matched(groups: Iterable[Group], varies: str = MODEL) -> list[list[Group]]:
         varies: `MODEL`, or the name of an option.
     """
     return list(grouped(groups, comparison_key if varies == MODEL else lambda group: rest(group, varies)).values())
+
+
+def without_option(groups: Iterable[Group], option: str) -> dict[Group, Group]:
+    """Return groups that have an option, each with the one that lacks it and has all else in common.
+
+    Groups without such a reference are left out.
+    """
+    references: dict[Group, Group] = {}
+    for alike in matched(groups, option):
+        without = [group for group in alike if not dict(group.options).get(option)]
+        references |= {group: without[0] for group in alike if without and group not in without}
+    return references

@@ -3,13 +3,16 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
-from waybench.analysis.comparisons._comparison import Comparison, compare, tested
-from waybench.analysis.comparisons._groups import matched
+from waybench.analysis.comparisons._comparison import compare, tested
+from waybench.analysis.comparisons._effect import GROUP, Effect, EffectKind, comparison_columns, metric_and_items
+from waybench.analysis.comparisons._groups import without_option
 from waybench.analysis.comparisons._item_scores import values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import better_text, mean_text, one_line
+from waybench.analysis.frames import Column
 from waybench.analysis.results import LONGEST, Group, ItemKey, Row, at_items, grouped, item_values, measured, over
 from waybench.core import AGENT, Json, short_count
 from waybench.envs import registry
@@ -17,8 +20,72 @@ from waybench.envs import registry
 _MILLION = 10**6
 
 
+def _spending(unit: str, per: str, *, in_dollars: bool) -> tuple[Column[Any], ...]:
+    """Return the columns of a table with its costs in dollars, or in tokens."""
+
+    def column(name: str, heading: str, text: "Callable[[AgentEffect], str]") -> Column[Any]:
+        return Column(f"{name}_{unit}", float, "", only="table", heading=heading, text=text)
+
+    return (
+        column("bare", f"Bare, {unit}", lambda effect: effect.spent_texts(in_dollars=in_dollars)[1]),
+        column("agent", f"Agent, {unit}", lambda effect: effect.spent_texts(in_dollars=in_dollars)[0]),
+        column("gain", f"Gain per {per}", lambda effect: effect.gain_text(in_dollars=in_dollars)),
+    )
+
+
+def _words(effects: Sequence["AgentEffect"]) -> dict[str, str]:
+    in_dollars = any(effect.costs for effect in effects)
+    return {"unit": "USD", "per": "USD"} if in_dollars else {"unit": "tokens", "per": "1M tokens"}
+
+
+_PAIR: Mapping[str, Json] = {"items": {"type": "number"}, "minItems": 2, "maxItems": 2}
+_KIND = EffectKind(
+    name="agent_effects",
+    doc="One model with an agent around it beside the bare model, all else being the same; the headline metric.",
+    columns=(
+        GROUP,
+        Column("agent", str, "The agent with its arguments.", heading="Agent"),
+        *metric_and_items("Items that both were given."),
+        *comparison_columns(
+            ("Mean over these items of what an attempt with the agent gives.", "Agent’s score"),
+            ("bare_mean", "The same of the bare model.", "Bare"),
+            "Mean of the items' values less the bare model's.",
+            "agents",
+        ),
+        Column(
+            "tokens",
+            list,
+            "Mean tokens of an attempt, with the agent and of the bare model; null if not known.",
+            null=True,
+            schema=_PAIR,
+        ),
+        Column("costs", list, "The same in dollars; null without prices.", null=True, schema=_PAIR),
+        Column(
+            "gain_per_dollar",
+            float,
+            "By how much an attempt is better for each dollar that it costs more; null if it costs no more.",
+            null=True,
+        ),
+        Column("gain_per_million_tokens", float, "The same for each million tokens.", "gain_per_million", null=True),
+        *_spending("USD", "USD", in_dollars=True),
+        *_spending("tokens", "1M tokens", in_dollars=False),
+    ),
+    id="task-agents",
+    title="Agents beside the bare model: the same {items}",
+    caption="{metric} of the bare model and of the same model with an agent around it, at the {items} that both were "
+    "given. The difference is that of the agent, with its paired {interval}. p is from a paired test, adjusted by "
+    "Holm’s procedure over all agents; a difference is bold where p is below 0.05. Costs are means of an attempt over "
+    "the same {items}. The gain is by how much an attempt is better for each {per} that it costs more.",
+    table=(
+        *("agent", "items", "bare_mean", "mean", "difference", "p_adjusted"),
+        *("bare_{unit}", "agent_{unit}", "gain_{unit}"),
+    ),
+    words=_words,
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentEffect:
+class AgentEffect(Effect):
     """What a model with an agent around it scores and costs beside the bare model.
 
     Attributes:
@@ -27,19 +94,14 @@ class AgentEffect:
         costs: The same in dollars; None without prices.
     """
 
-    comparison: Comparison
+    kind = _KIND
     tokens: tuple[float, float] | None
     costs: tuple[float, float] | None
 
     @property
-    def group(self) -> Group:
-        """The group with the agent."""
-        return self.comparison.groups[0]
-
-    @property
-    def bare(self) -> Group:
-        """The group of the bare model."""
-        return self.comparison.groups[1]
+    def label_group(self) -> Group:
+        """The group of the bare model: its row names the agent."""
+        return self.reference
 
     @property
     def agent(self) -> str:
@@ -75,21 +137,6 @@ class AgentEffect:
         gain = self.gain_per_dollar if in_dollars else self.gain_per_million
         return "" if gain is None else f"{gain:+,.3g}".replace("-", "−")
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the effect as JSON values."""
-        one = self.comparison
-        return {
-            "group": self.group.to_json(),
-            "agent": self.agent,
-            "metric": one.metric.name,
-            "items": one.items,
-            **one.to_json(second="bare_mean"),
-            "tokens": self.tokens and list(self.tokens),
-            "costs": self.costs and list(self.costs),
-            "gain_per_dollar": self.gain_per_dollar,
-            "gain_per_million_tokens": self.gain_per_million,
-        }
-
 
 def _per(gain: float, spent: tuple[float, float] | None, unit: int) -> float | None:
     if spent is None or spent[0] <= spent[1]:
@@ -106,13 +153,8 @@ def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
         all_rows: The rows.
     """
     own = grouped((row for row in all_rows if not row.guided and not row.adaptive), lambda row: row.group)
-    found: list[AgentEffect] = []
-    for some in matched(own, AGENT):
-        bare = [group for group in some if not dict(group.options).get(AGENT)]
-        for group in some:
-            if bare and group is not bare[0] and (effect := _effect(group, bare[0], own)):
-                found.append(effect)
-    return tested(found)
+    effects = (_effect(group, bare, own) for group, bare in without_option(own, AGENT).items())
+    return tested(effect for effect in effects if effect)
 
 
 def _effect(group: Group, bare: Group, own: Mapping[Group, Sequence[Row]]) -> AgentEffect | None:

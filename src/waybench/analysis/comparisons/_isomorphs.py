@@ -2,15 +2,16 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
-from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, tested
+from waybench.analysis.comparisons._comparison import MARGIN, compare, tested
+from waybench.analysis.comparisons._effect import GROUP, Effect, EffectKind, comparison_columns, metric_and_items
 from waybench.analysis.comparisons._item_scores import ItemScores, headline_scores
 from waybench.analysis.formatting import mean_text, one_line
-from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
-from waybench.analysis.results import LONGEST, Group, ItemKey, Row, grouped
+from waybench.analysis.frames import Column
+from waybench.analysis.results import LONGEST, ItemKey, Row, grouped
 from waybench.core import FailureKind, Json, Metric, plural, split_isomorphic_key
 from waybench.stats import Mean, clustered_mean
 
@@ -25,8 +26,57 @@ AGREEMENT = Metric(
 )
 
 
+def _items_text(effect: "IsomorphEffect") -> str:
+    return f"{effect.comparison.items:,}" + (f"\n{effect.same:,} left out: not new" if effect.same else "")
+
+
+_KIND = EffectKind(
+    name="isomorphs",
+    doc="One row for each player and task whose items were also played in another appearance (isomorphic sets).",
+    columns=(
+        GROUP,
+        Column(
+            "sets",
+            list,
+            "Numbers of the isomorphic sets.",
+            "numbers",
+            schema={"minItems": 1, "items": {"type": "integer", "minimum": 1}},
+            heading="Isomorphic sets",
+            text=lambda effect: str(len(effect.numbers)),
+        ),
+        *metric_and_items("Items that were played in both appearances.", text=_items_text),
+        Column("same", int, "Isomorphic items left out: the original set has the same ones."),
+        *comparison_columns(
+            ("Mean at the original items, of a single attempt.", "Original"),
+            ("isomorphic_mean", "The same at the isomorphic items.", "Isomorphic"),
+            "Mean difference, original minus isomorphic.",
+            "rows",
+            "are the original items",
+        ),
+        Column(
+            "agreement",
+            Mean,
+            "Agreement of an item's forms: 1 minus the mean difference of two forms, as a share of the metric's range.",
+            null=True,
+            heading="Agreement",
+            metric=AGREEMENT,
+        ),
+        Column("worst", Mean, "Mean over items of the worst of an item's forms.", null=True, heading="Worst form"),
+    ),
+    id="task-isomorphs",
+    title="Published against fresh: the same {items} in another appearance",
+    caption="{metric} of a single attempt at the {items} and at isomorphic ones: the same problems in another "
+    "appearance (rotated, mirrored, renamed, relabelled or shifted), which are as difficult by construction. The "
+    "difference is original minus isomorphic, with its paired {interval}: a model that remembers published {items} is "
+    "better at the originals. p is from a paired test, adjusted by Holm’s procedure over all tasks and models; a "
+    "difference is bold where p is below 0.05. Agreement is 1 minus the mean difference between two forms of an item, "
+    "as a share of the metric’s range; worst form is the mean over items of the lowest form.",
+    table=("items", "sets", "mean", "isomorphic_mean", "difference", "p_adjusted", "agreement", "worst"),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IsomorphEffect:
+class IsomorphEffect(Effect):
     """What a model's results at original items are beside those at isomorphic ones.
 
     Attributes:
@@ -38,15 +88,10 @@ class IsomorphEffect:
         forms: Of each original item with two forms or more, the value in each form, the original's included.
     """
 
-    comparison: Comparison
+    kind = _KIND
     numbers: tuple[int, ...]
     same: int
     forms: Mapping[ItemKey, Sequence[float]]
-
-    @property
-    def group(self) -> Group:
-        """The group at the original items."""
-        return self.comparison.groups[0]
 
     @property
     def agreement(self) -> Mean | None:
@@ -74,24 +119,8 @@ class IsomorphEffect:
     @property
     def more(self) -> dict[str, Json]:
         """What it says beyond the comparison, as JSON values."""
-        return {
-            "sets": list(self.numbers),
-            "same": self.same,
-            "agreement": asdict(self.agreement) if self.agreement else None,
-            "worst": asdict(self.worst) if self.worst else None,
-        }
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the effect as JSON values."""
-        one = self.comparison
-        return {
-            "group": self.group.to_json(),
-            "metric": one.metric.name,
-            "items": one.items,
-            **one.to_json(second="isomorphic_mean"),
-            "verdict": str(one.verdict),
-            **self.more,
-        }
+        values = self.to_json()
+        return {name: values[name] for name in ("sets", "same", "agreement", "worst")}
 
 
 def _set_and_number(scores: ItemScores) -> tuple[str, int]:
@@ -174,32 +203,6 @@ def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
     rows = [row for row in all_rows if not row.guided and not row.adaptive]
     keys = {split_isomorphic_key(row.group.key) for row in rows}
     return compare_isomorphs(headline_scores(rows)) if any(number for _, number in keys) else []
-
-
-def isomorph_frame(found: Sequence[IsomorphEffect]) -> Frame:
-    """Return the frame of isomorphic items: a row for each player and task. Undefined values are None."""
-    doc = "One row for each player and task whose items were also played in another appearance (isomorphic sets)."
-    return group_frame("isomorphs", doc, _FACTS, found, lambda each: each.group)
-
-
-_FACTS: tuple[Fact[IsomorphEffect], ...] = (
-    Fact("sets", str, lambda each: " ".join(map(str, each.numbers)), "Numbers of the isomorphic sets."),
-    Fact("metric", str, lambda each: each.comparison.metric.name, "The metric."),
-    Fact("items", int, lambda each: each.comparison.items, "Items that were played in both appearances."),
-    Fact("same", int, lambda each: each.same, "Isomorphic items left out: the original set has the same ones."),
-    *mean_facts("mean", lambda each: each.comparison.first_mean, "Mean at the original items, of a single attempt."),
-    *mean_facts("isomorphic_mean", lambda each: each.comparison.second_mean, "The same at the isomorphic items."),
-    *mean_facts("difference", lambda each: each.comparison.difference, "Mean difference, original minus isomorphic."),
-    Fact("p", float, lambda each: each.comparison.test.p, "P value of the paired test of these differences."),
-    Fact("p_adjusted", float, lambda each: each.comparison.adjusted, "The same by Holm's procedure, over all rows."),
-    Fact("verdict", str, lambda each: str(each.comparison.verdict), "The conclusion; first are the original items."),
-    *mean_facts(
-        "agreement",
-        lambda each: each.agreement,
-        "Agreement of an item's forms: 1 minus the mean difference of two forms, as a share of the metric's range.",
-    ),
-    *mean_facts("worst", lambda each: each.worst, "Mean over items of the worst of an item's forms."),
-)
 
 
 def invariance_text(found: Sequence[IsomorphEffect]) -> str:

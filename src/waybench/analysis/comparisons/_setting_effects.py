@@ -1,14 +1,15 @@
 """Effects of the model's settings, such as its reasoning effort."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from waybench.analysis.comparisons._comparison import Comparison, compare, tested
+from waybench.analysis.comparisons._effect import EffectKind
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import values_of
-from waybench.analysis.frames import Fact, Frame, group_frame, group_id, mean_facts
+from waybench.analysis.frames import Column, column_json, group_id
 from waybench.analysis.logs import SERVER
 from waybench.analysis.results import (
     Group,
@@ -31,6 +32,56 @@ TIGHT = 0.1  # a change in tokens is none if its whole interval is within this o
 _OF_AMOUNT = ("reasoning_effort", "effort", "reasoning_tokens", "reasoning_mode", "verbosity", "max_tokens")
 
 
+_KIND = EffectKind(
+    name="effects",
+    doc="One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
+    "the setting has an effect. The group is the one with the second value.",
+    columns=(
+        Column("other", str, "The group with the first value.", lambda effect: group_id(effect.first), only="frame"),
+        Column("name", str, "The setting."),
+        Column("first", str, "The first value, as shown.", lambda effect: effect.values[0], only="frame"),
+        Column("second", str, "The second value, as shown.", lambda effect: effect.values[1], only="frame"),
+        Column("items", int, "Items with an attempt in both.", schema={"minimum": 1}),
+        Column("clusters", int, "Number of independent clusters of these items.", schema={"minimum": 1}),
+        Column("same", int, "Items at which all replies are identical."),
+        Column(
+            "counted",
+            str,
+            "The tokens that were compared: reasoning where both have some at all items, otherwise output.",
+            schema={"enum": ["reasoning", "output"]},
+        ),
+        Column(
+            "change",
+            Mean,
+            "Relative change in tokens from the first value to the second: 0.1 is 10 % more. Null if not known.",
+            null=True,
+        ),
+        Column(
+            "p",
+            float,
+            "P value of the paired differences in tokens, by a t test over clusters; null if tokens are not known.",
+            null=True,
+        ),
+        Column(
+            "p_adjusted",
+            float,
+            "The same by Holm's procedure, over all values' pairs.",
+            "adjusted",
+            key="adjusted",
+            null=True,
+        ),
+        Column(
+            "verdict",
+            str,
+            "effect: the tokens differ; no effect: all replies are identical, or the interval of the change is within "
+            "10 %, at ten clusters or more; otherwise cannot tell.",
+            schema={"enum": [EFFECT, NO_EFFECT, UNCLEAR]},
+        ),
+        Column("told", str, "The conclusion as a sentence.", "text", only="json"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingEffect:
     """The effect of one setting: two of its values on the same items, all else being the same.
@@ -46,6 +97,7 @@ class SettingEffect:
         comparison: The comparison of the second group's tokens with the first group's; None if they are not known.
     """
 
+    kind: ClassVar[EffectKind] = _KIND
     first: Group
     second: Group
     name: str
@@ -54,6 +106,11 @@ class SettingEffect:
     same: int
     counted: str
     comparison: Comparison | None
+
+    @property
+    def group(self) -> Group:
+        """The group with the second value."""
+        return self.second
 
     @property
     def change(self) -> Mean | None:
@@ -108,12 +165,7 @@ class SettingEffect:
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect but for its groups as JSON values."""
-        return {
-            **{name: getattr(self, name) for name in ("name", "items", "clusters", "same", "counted")},
-            "change": self.change and asdict(self.change),
-            **{name: getattr(self, name) for name in ("p", "adjusted", "verdict")},
-            "told": self.text,
-        }
+        return column_json(self.kind.columns, self)
 
 
 def share_text(share: float) -> str:
@@ -215,49 +267,3 @@ def _is_tight(change: Mean | None) -> bool:
         return False
     low, high = (change.value if end is None else end for end in (change.low, change.high))
     return low >= -TIGHT and high <= TIGHT
-
-
-def setting_effect_frame(found: Sequence[SettingEffect]) -> Frame:
-    """Return the frame of effects: a row for each; `group` is the one with the second value."""
-    doc = (
-        "One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
-        "the setting has an effect. The group is the one with the second value."
-    )
-    return group_frame("effects", doc, _FACTS, found, lambda effect: effect.second)
-
-
-_FACTS: tuple[Fact[SettingEffect], ...] = (
-    Fact("other", str, lambda effect: group_id(effect.first), "The group with the first value."),
-    Fact("name", str, lambda effect: effect.name, "The setting."),
-    Fact("first", str, lambda effect: effect.values[0], "The first value, as shown."),
-    Fact("second", str, lambda effect: effect.values[1], "The second value, as shown."),
-    Fact("items", int, lambda effect: effect.items, "Items with an attempt in both."),
-    Fact("clusters", int, lambda effect: effect.clusters, "Number of independent clusters of these items."),
-    Fact("same", int, lambda effect: effect.same, "Items at which all replies are identical."),
-    Fact(
-        "counted",
-        str,
-        lambda effect: effect.counted,
-        "The tokens that were compared: reasoning where both have some at all items, otherwise output.",
-    ),
-    *mean_facts(
-        "change",
-        lambda effect: effect.change,
-        "Relative change in tokens from the first value to the second: 0.1 is 10 % more. Null if not known.",
-    ),
-    Fact(
-        "p",
-        float,
-        lambda effect: effect.p,
-        "P value of the paired differences in tokens, by a t test over clusters; null if tokens are not known.",
-    ),
-    Fact("p_adjusted", float, lambda effect: effect.adjusted, "The same by Holm's procedure, over all values' pairs."),
-    Fact(
-        "verdict",
-        str,
-        lambda effect: effect.verdict,
-        "effect: the tokens differ; no effect: all replies are identical, or the interval of the change is within 10 "
-        "%, "
-        "at ten clusters or more; otherwise cannot tell.",
-    ),
-)

@@ -1,20 +1,50 @@
 """The same items in two environments that are twins: plainly worded, and in a story (AQA-Bench, Figure 4)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, tested, with_tests
+from waybench.analysis.comparisons._effect import GROUP, Effect, EffectKind, comparison_columns, metric_and_items
 from waybench.analysis.comparisons._item_scores import ItemScores, headline_scores
-from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
+from waybench.analysis.frames import Column
 from waybench.analysis.results import Group, Row, grouped
-from waybench.core import Json
 from waybench.envs import registry
 
 TWIN = "twin"  # what varies: the environment, and with it all words
 
 
+_KIND = EffectKind(
+    name="twins",
+    doc="One row for each player and level of an environment whose items were also given by its twin.",
+    columns=(
+        GROUP,
+        Column("twin", str, "Id of the environment that it is compared with.", "reference.env", only="frame"),
+        Column("twin", Group, "The same in the environment’s twin.", "reference", only="json"),
+        Column("level", int, "The level.", heading="{Level}", text=lambda effect: str(effect.level)),
+        *metric_and_items("Items that were given in both."),
+        *comparison_columns(
+            ("Mean over these items of what an attempt gives.", "{first}"),
+            ("twin_mean", "The same in the twin.", "{twin}"),
+            "Mean of the items' values less the twin's.",
+            "players and levels of the environment",
+            "is this environment",
+        ),
+    ),
+    id="task-twins",
+    title="The same {items}, plain and embodied",
+    caption="{metric} of the same players with the same settings on the same {items}, with the {interval}. The "
+    "difference is this task’s mean minus that of “{twin}”, with its paired interval. p is from a paired test, "
+    "adjusted by Holm’s procedure over all rows; a difference is bold where p is below 0.05.",
+    table=("level", "items", "twin_mean", "mean", "difference", "p_adjusted"),
+    words=lambda effects: {
+        name: registry.load(group.env).title
+        for name, group in (("first", effects[0].group), ("twin", effects[0].reference))
+    },
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TwinEffect:
+class TwinEffect(Effect):
     """The results of one model with its settings at one level of an environment, against its twin.
 
     Attributes:
@@ -22,31 +52,8 @@ class TwinEffect:
         comparison: The comparison on the items of which both have the same instance, the twin being the second side.
     """
 
+    kind = _KIND
     level: int
-    comparison: Comparison
-
-    @property
-    def group(self) -> Group:
-        """The group in the environment."""
-        return self.comparison.groups[0]
-
-    @property
-    def twin(self) -> Group:
-        """The same model with the same settings in the environment that it names as its twin."""
-        return self.comparison.groups[1]
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the effect as JSON values."""
-        one = self.comparison
-        return {
-            "group": self.group.to_json(),
-            "twin": self.twin.to_json(),
-            "level": self.level,
-            "metric": one.metric.name,
-            **one.to_json(second="twin_mean"),
-            "items": one.items,
-            "verdict": str(one.verdict),
-        }
 
 
 def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScores]]:
@@ -95,28 +102,3 @@ def twin_effects(all_rows: Iterable[Row]) -> list[TwinEffect]:
         for one, twin in twin_pairs(headline_scores(some))
         if (made := compare(one, twin, TWIN, family=one.env))
     )
-
-
-def twin_frame(found: Sequence[TwinEffect]) -> Frame:
-    """Return the frame of twins: a row for each player and level. Undefined values are None."""
-    doc = "One row for each player and level of an environment whose items were also given by its twin."
-    return group_frame("twins", doc, _FACTS, found, lambda each: each.group)
-
-
-_FACTS: tuple[Fact[TwinEffect], ...] = (
-    Fact("twin", str, lambda each: each.twin.env, "Id of the environment that it is compared with."),
-    Fact("level", int, lambda each: each.level, "The level."),
-    Fact("metric", str, lambda each: each.comparison.metric.name, "The metric."),
-    Fact("items", int, lambda each: each.comparison.items, "Items that were given in both."),
-    *mean_facts("mean", lambda each: each.comparison.first_mean, "Mean over these items of what an attempt gives."),
-    *mean_facts("twin_mean", lambda each: each.comparison.second_mean, "The same in the twin."),
-    *mean_facts("difference", lambda each: each.comparison.difference, "Mean of the items' values less the twin's."),
-    Fact("p", float, lambda each: each.comparison.test.p, "P value of the paired test of these differences."),
-    Fact(
-        "p_adjusted",
-        float,
-        lambda each: each.comparison.adjusted,
-        "The same by Holm's procedure, over all players and levels of the environment.",
-    ),
-    Fact("verdict", str, lambda each: str(each.comparison.verdict), "The conclusion; first is this environment."),
-)

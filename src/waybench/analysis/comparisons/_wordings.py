@@ -1,16 +1,17 @@
 """The effect of the wording: the same items in several wordings."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from waybench.analysis.comparisons._comparison import MARGIN, Comparison, compare, with_tests
+from waybench.analysis.comparisons._effect import EffectKind
 from waybench.analysis.comparisons._groups import matched
 from waybench.analysis.comparisons._item_scores import ItemScores, values_of
 from waybench.analysis.comparisons._text import difference_text, p_text
 from waybench.analysis.estimates import aligned
 from waybench.analysis.formatting import better_text, mean_text, one_line
-from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
+from waybench.analysis.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.analysis.results import (
     LONGEST,
     Group,
@@ -31,6 +32,66 @@ from waybench.stats import Mean, clustered_mean
 WORDING = "wording"  # the option that names an item's wording
 
 
+_SCORE: tuple[Column[Any], ...] = (
+    Column("group", Group, "Model, task and settings, the wording among them.", "score.group", only="json"),
+    Column("wording", str, "The wording.", "score.name", key="name"),
+    Column("errors", int, "Infrastructure errors in this wording; they are excluded.", "score.errors"),
+    Column("mean", Mean, "Mean over these items, for a single attempt.", "score.mean"),
+    Column(
+        "difference",
+        Mean,
+        "Mean difference from the reference wording over the items; null for the reference itself.",
+        "score.comparison.difference",
+        null=True,
+    ),
+    Column(
+        "p",
+        float,
+        "P value of the paired test of the differences; null likewise.",
+        "score.comparison.test.p",
+        null=True,
+    ),
+    Column(
+        "p_adjusted",
+        float,
+        "The same, adjusted by Holm's procedure over all wordings.",
+        "score.comparison.adjusted",
+        key="adjusted",
+        null=True,
+    ),
+)
+_EFFECT: tuple[Column[Any], ...] = (
+    Column("metric", str, "Name of the headline metric.", "effect.metric", only="json"),
+    Column(
+        "wordings",
+        list,
+        "Each wording, in the order in which the environment lists them.",
+        lambda line: [column_json(_SCORE, _Line(line.effect, score)) for score in line.effect.wordings],
+        only="json",
+        schema={"minItems": 2, "items": column_schema("One wording.", _SCORE)},
+    ),
+    Column("reference", str, "The wording that it is compared with.", "effect.reference"),
+    Column("items", int, "Items with an attempt that counts in all wordings.", "effect.items"),
+    Column("left_out", int, "Items with an attempt in some wordings only; they are excluded.", "effect.left_out"),
+    Column(
+        "worst", bool, "Whether it has the worst mean.", lambda line: line.score.name == line.effect.worst, only="frame"
+    ),
+    Column("worst", str, "The wording with the worst mean.", "effect.worst", only="json"),
+    Column(
+        "spread",
+        float,
+        "Difference between the best and the worst mean; it is above 0 by chance alone too.",
+        "effect.spread",
+    ),
+    Column(
+        "worst_of_items",
+        Mean,
+        "Mean over items of the worst value among an item's wordings, the same for all wordings of a player.",
+        "effect.worst_of_items",
+    ),
+)
+
+
 class WordingScore(NamedTuple):
     """The score in one wording, at the items that were given in all of them.
 
@@ -47,28 +108,6 @@ class WordingScore(NamedTuple):
     mean: Mean
     comparison: Comparison | None
     errors: int
-
-    @property
-    def difference(self) -> Mean | None:
-        """Its mean less the reference wording's, with an interval for pairs; None for the reference."""
-        return self.comparison and self.comparison.difference
-
-    @property
-    def p(self) -> float | None:
-        """P value of the paired test of the differences; None likewise."""
-        return self.comparison and self.comparison.test.p
-
-    @property
-    def adjusted(self) -> float | None:
-        """The same, adjusted by Holm's procedure for all wordings that are compared; None likewise."""
-        return self.comparison and self.comparison.adjusted
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the score as JSON values."""
-        difference = self.difference and asdict(self.difference)
-        values = {name: getattr(self, name) for name in ("p", "adjusted", "errors")}
-        who = {"group": self.group.to_json(), "name": self.name}
-        return {**who, "mean": asdict(self.mean), "difference": difference, **values}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +129,9 @@ class WordingEffect:
             errors; they are in no number.
     """
 
+    kind: ClassVar[EffectKind] = EffectKind(
+        name="wordings", doc="One player in several wordings of the same items; the headline metric.", columns=_EFFECT
+    )
     metric: str
     wordings: tuple[WordingScore, ...]
     reference: str
@@ -106,10 +148,7 @@ class WordingEffect:
 
     def to_json(self) -> dict[str, Json]:
         """Return the effect as JSON values."""
-        names = ("reference", "worst", "spread", "worst_of_items", "items", "left_out")
-        values: dict[str, Json] = {name: getattr(self, name) for name in names}
-        values["worst_of_items"] = asdict(self.worst_of_items)
-        return {"metric": self.metric, "wordings": [each.to_json() for each in self.wordings], **values}
+        return column_json(_EFFECT, _Line(self, self.wordings[0]))
 
 
 def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
@@ -244,7 +283,9 @@ def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]],
     for number, each in enumerate(some):
         name, items = names.get(each.group) or one_line(each.group.model, LONGEST), str(each.items)
         for one in each.wordings:
-            change = [difference_text(one.difference, metric), p_text(one.adjusted)] if one.difference else ["", ""]
+            change = ["", ""]
+            if one.comparison:
+                change = [difference_text(one.comparison.difference, metric), p_text(one.comparison.adjusted)]
             lines.append([f"{name}, {one_line(one.name, LONGEST)}", items, mean_text(one.mean.value, metric), *change])
         lines.append(
             [f"{name}, worst wording of each item", items, mean_text(each.worst_of_items.value, metric), "", ""]
@@ -254,56 +295,13 @@ def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]],
 
 
 class _Line(NamedTuple):
-    all: WordingEffect
-    one: WordingScore
+    effect: WordingEffect
+    score: WordingScore
 
 
-def wording_frame(found: Sequence[WordingEffect]) -> Frame:
+def wording_frame(effects: Sequence[WordingEffect]) -> Frame:
     """Return the frame of wordings: a row for each wording of each player. Undefined values are None."""
-    lines = [_Line(each, one) for each in found for one in each.wordings]
+    lines = [_Line(effect, score) for effect in effects for score in effect.wordings]
     doc = "One row for each wording of the same items, by player; the headline metric."
-    return group_frame("wordings", doc, _FACTS, lines, lambda line: line.one.group)
-
-
-_FACTS: tuple[Fact[_Line], ...] = (
-    Fact("wording", str, lambda line: line.one.name, "The wording."),
-    Fact("reference", str, lambda line: line.all.reference, "The wording that it is compared with."),
-    Fact("items", int, lambda line: line.all.items, "Items with an attempt that counts in all wordings."),
-    Fact(
-        "left_out",
-        int,
-        lambda line: line.all.left_out,
-        "Items with an attempt in some wordings only; they are excluded.",
-    ),
-    Fact("errors", int, lambda line: line.one.errors, "Infrastructure errors in this wording; they are excluded."),
-    *mean_facts("mean", lambda line: line.one.mean, "Mean over these items, for a single attempt."),
-    *mean_facts(
-        "difference",
-        lambda line: line.one.difference,
-        "Mean difference from the reference wording over the items; null for the reference itself.",
-    ),
-    Fact(
-        "p",
-        float,
-        lambda line: line.one.p,
-        "P value of the paired test of the differences; null likewise.",
-    ),
-    Fact(
-        "p_adjusted",
-        float,
-        lambda line: line.one.adjusted,
-        "The same, adjusted by Holm's procedure over all wordings.",
-    ),
-    Fact("worst", bool, lambda line: line.one.name == line.all.worst, "Whether it has the worst mean."),
-    Fact(
-        "spread",
-        float,
-        lambda line: line.all.spread,
-        "Difference between the best and the worst mean; it is above 0 by chance alone too.",
-    ),
-    *mean_facts(
-        "worst_of_items",
-        lambda line: line.all.worst_of_items,
-        "Mean over items of the worst value among an item's wordings, the same for all wordings of a player.",
-    ),
-)
+    columns = (*_SCORE[:2], *_EFFECT[:5], *_SCORE[2:], *_EFFECT[5:])
+    return group_frame("wordings", doc, columns, lines, lambda line: line.score.group)

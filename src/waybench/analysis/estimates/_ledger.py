@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from math import fsum
 from typing import TypeVar, cast
 
-from waybench.analysis.frames import Fact, Frame, group_frame, mean_facts
+from waybench.analysis.frames import Column, Frame, group_frame
 from waybench.analysis.results import Group, ItemKey, Row, at_items, grouped, whole_items
 from waybench.core import End, Json
 from waybench.stats import Mean, clustered_mean
@@ -169,50 +169,37 @@ def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:
     return group_frame("ledger", doc, _FACTS, entries, lambda entry: entry.group)
 
 
-def _of(name: str) -> Callable[[LedgerEntry], Json]:
-    return lambda entry: getattr(entry, name)
-
-
-_FACTS: tuple[Fact[LedgerEntry], ...] = (
-    Fact(
+_FACTS: tuple[Column[LedgerEntry], ...] = (
+    Column(
         "answered",
         str,
-        lambda entry: ", ".join(entry.answered) or None,
         "The names of the models that answered, as the provider reports them; null where it does not.",
+        lambda entry: ", ".join(entry.answered) or None,
     ),
-    Fact("episodes", int, _of("episodes"), "All episodes, excluded ones too."),
-    Fact("errors", int, _of("errors"), "Infrastructure errors among them; all other columns exclude them."),
-    Fact("set_aside", int, _of("aside"), "Excluded episodes among them."),
-    Fact("attempts", int, _of("attempts"), "Attempts that count."),
-    Fact("items", int, _of("items"), "Items with at least one attempt that counts."),
-    Fact("solved", int, _of("solved"), "Items with a solved attempt; null with a teacher."),
-    Fact("known", int, _of("known"), "Attempts whose tokens are known."),
-    Fact("input_tokens", int, _of("input_tokens"), "Tokens of all requests; null if not known.", "tokens"),
-    Fact("output_tokens", int, _of("output_tokens"), "Tokens of all replies, reasoning included, likewise.", "tokens"),
-    Fact(
+    Column("episodes", int, "All episodes, excluded ones too."),
+    Column("errors", int, "Infrastructure errors among them; all other columns exclude them."),
+    Column("set_aside", int, "Excluded episodes among them.", "aside"),
+    Column("attempts", int, "Attempts that count."),
+    Column("items", int, "Items with at least one attempt that counts."),
+    Column("solved", int, "Items with a solved attempt; null with a teacher."),
+    Column("known", int, "Attempts whose tokens are known."),
+    Column("input_tokens", int, "Tokens of all requests; null if not known.", unit="tokens"),
+    Column("output_tokens", int, "Tokens of all replies, reasoning included, likewise.", unit="tokens"),
+    Column(
         "reasoning_tokens",
         int,
-        _of("reasoning_tokens"),
         "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
         "are not known.",
-        "tokens",
+        unit="tokens",
     ),
-    Fact(
-        "cached_tokens",
-        int,
-        _of("cached_tokens"),
-        "Input tokens that the provider says it read from its cache, likewise.",
-        "tokens",
+    Column(
+        "cached_tokens", int, "Input tokens that the provider says it read from its cache, likewise.", unit="tokens"
     ),
-    Fact("seconds", float, _of("seconds"), "Time spent on the replies; null if not known.", "s"),
-    Fact("cost", float, _of("cost"), "What it cost; null if tokens or prices are not known.", "USD"),
-    Fact("lost_tokens", int, _of("lost_tokens"), "Tokens of excluded episodes; null if not known.", "tokens"),
-    Fact("lost_cost", float, _of("lost_cost"), "What these cost; null if not known.", "USD"),
-    *mean_facts("reasoning", lambda entry: entry.reasoning, "Mean reasoning tokens of an attempt.", "tokens"),
-    *mean_facts(
-        "per_thousand", lambda entry: entry.per_thousand, "Solved items for each 1,000 tokens of all attempts."
-    ),
-    *mean_facts(
-        "per_dollar", lambda entry: entry.per_dollar, "Solved items for each dollar that all attempts cost.", "1/USD"
-    ),
+    Column("seconds", float, "Time spent on the replies; null if not known.", unit="s"),
+    Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
+    Column("lost_tokens", int, "Tokens of excluded episodes; null if not known.", unit="tokens"),
+    Column("lost_cost", float, "What these cost; null if not known.", unit="USD"),
+    Column("reasoning", Mean, "Mean reasoning tokens of an attempt.", unit="tokens"),
+    Column("per_thousand", Mean, "Solved items for each 1,000 tokens of all attempts."),
+    Column("per_dollar", Mean, "Solved items for each dollar that all attempts cost.", unit="1/USD"),
 )

@@ -1,14 +1,16 @@
 """Frames: tables of pyarrow with a declared schema."""
 
-from waybench.analysis.frames._frames import (
-    Fact,
-    Frame,
-    Meaning,
-    column_frame,
-    columns,
-    group_frame,
-    group_id,
-    mean_facts,
-)
+from waybench.analysis.frames._frames import Column, Frame, Meaning, column_data, column_frame, group_frame, group_id
+from waybench.analysis.frames._json import column_json, column_schema
 
-__all__ = ["Fact", "Frame", "Meaning", "column_frame", "columns", "group_frame", "group_id", "mean_facts"]
+__all__ = [
+    "Column",
+    "Frame",
+    "Meaning",
+    "column_data",
+    "column_frame",
+    "column_json",
+    "column_schema",
+    "group_frame",
+    "group_id",
+]

@@ -3,21 +3,22 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from functools import reduce
 from importlib import import_module
 from itertools import count, islice, takewhile
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench._version import __version__
 from waybench.analysis.results import EXAMPLES, Group, declared, grouped
-from waybench.core import Json, Option
+from waybench.core import Json, Metric, Option
 from waybench.envs import registry
 from waybench.stats import CONFIDENCE, Mean
 
 FRAME_SCHEMA = 2  # raised when a column that every report has goes, or changes its type or meaning
 OPTION = "option."  # what the names of columns of options begin with
-_KINDS: dict[type, str] = {str: "string", int: "int64", float: "float64", bool: "bool"}
+_KINDS: dict[type, str] = {str: "string", bool: "bool", int: "int64", float: "float64"}
 _LARGEST = 2**63  # whole numbers from here on have no room in a column of them
 
 _CHUNK = 10_000  # rows of a table that are together in memory and in a file
@@ -69,29 +70,71 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact(Generic[T]):
-    """A column of a frame's schema, and how its values are made.
+class Column(Generic[T]):
+    """A column of results, declared once: frames, JSON with its schema and the tables of reports are read from it.
 
     Attributes:
         name: Its name.
-        type: The type of its values: str, int, float or bool. Every one can be null: not known, or not defined.
-        get: What a row is made of -> its value.
+        type: The type of its values, every one of which can be null in a frame: not known, or not defined. A frame has
+            str, int, float and bool, a list as text, and a `Mean` as three columns: NAME, NAME_low and NAME_high.
         doc: What it holds, in a sentence or two.
+        get: What a row is made of -> its value; or the path of an attribute, such as "group.env", which gives None
+            where something on the way is None. By default the attribute of its name. A mean has no function.
         unit: Unit, "" for a plain number or none; where it depends on the environment, its meanings have it.
         meanings: What it means by environment, where that depends on the environment.
+        key: Its key in JSON, where that is not its name.
+        only: "frame", "json" or "table", where it is in no other place.
+        null: Whether it can be null in JSON.
+        schema: What the JSON Schema says of its values beyond their type.
+        heading: Its header in tables, in which words in braces stand for those of the environment.
+        text: What a row is made of -> the value as tables show it, with lines below it.
+        metric: What a mean is of, where it is not the metric that is compared.
     """
 
     name: str
     type: type[Any]
-    get: Callable[[T], Json]
     doc: str
+    get: Callable[[T], Any] | str = ""
+    _: KW_ONLY
     unit: str = ""
     meanings: tuple[Meaning, ...] = ()
+    key: str = ""
+    only: str = ""
+    null: bool = False
+    schema: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    heading: str = ""
+    text: Callable[[T], str] | None = None
+    metric: Metric | None = None
+
+    @property
+    def value(self) -> Callable[[T], Any]:
+        """What a row is made of -> its value."""
+        if callable(self.get):
+            return self.get
+        names = (self.get or self.name).split(".")
+        return lambda record: reduce(lambda value, name: None if value is None else getattr(value, name), names, record)
+
+    @property
+    def of_frame(self) -> "tuple[Column[T], ...]":
+        """Itself as columns of a frame: three of a mean, and none of what only JSON or a table has."""
+        if self.only not in ("", "frame"):
+            return ()
+        if self.type is list:
+            return (Column(self.name, str, self.doc, lambda record: " ".join(map(str, self.value(record)))),)
+        if self.type is not Mean:
+            return (self,)
+        interval = f"the {100 * CONFIDENCE:.0f} % confidence interval of {self.name}"
+        end = f"end of {interval}; null where it cannot be estimated."
+        parts = ("", "value", self.doc), ("_low", "low", f"Lower {end}"), ("_high", "high", f"Upper {end}")
+        return tuple(
+            Column(self.name + suffix, float, doc, f"{self.get or self.name}.{part}", unit=self.unit)
+            for suffix, part, doc in parts
+        )
 
     @property
     def kind(self) -> str:
         """The type's name, as Arrow has it: "string", "int64", "float64" or "bool"."""
-        return _KINDS[self.type]
+        return next(kind for base, kind in _KINDS.items() if issubclass(self.type, base))
 
     @property
     def descriptions(self) -> list[tuple[str, list[Meaning]]]:
@@ -106,15 +149,15 @@ class Fact(Generic[T]):
         )
 
 
-class Column(NamedTuple):
+class ColumnData(NamedTuple):
     """A column with its values.
 
     Attributes:
-        fact: What it holds.
+        column: What it holds.
         data: The values, a `pyarrow.ChunkedArray`.
     """
 
-    fact: Fact[Any]
+    column: Column[Any]
     data: Any
 
 
@@ -132,7 +175,7 @@ class Frame:
             "unit", too.
     """
 
-    def __init__(self, name: str, doc: str, columns: Iterable[Column]) -> None:
+    def __init__(self, name: str, doc: str, columns: Iterable[ColumnData]) -> None:
         """Put columns together.
 
         Args:
@@ -140,12 +183,11 @@ class Frame:
             doc: What a row is.
             columns: The columns, all with as many values.
         """
-        pa, listed = _pyarrow(), list(columns)
-        self._columns = listed
+        pa, self._columns = _pyarrow(), list(columns)
         self.name, self.doc = name, doc
-        self.schema = tuple(column.fact for column in listed)
-        names = [_encodable(fact.name) for fact in self.schema]
-        about_columns = [{"description": fact.description, "unit": fact.unit} for fact in self.schema]
+        self.schema = tuple(data.column for data in self._columns)
+        names = [_encodable(column.name) for column in self.schema]
+        about_columns = [{"description": column.description, "unit": column.unit} for column in self.schema]
         about = {
             "waybench.frame": name,
             "waybench.version": __version__,
@@ -153,13 +195,13 @@ class Frame:
             "waybench.columns": json.dumps(dict(zip(names, about_columns, strict=True))),
         }
         fields = [
-            pa.field(name, column.data.type, metadata=each)
-            for name, column, each in zip(names, listed, about_columns, strict=True)
+            pa.field(name, column.data.type, metadata=metadata)
+            for name, column, metadata in zip(names, self._columns, about_columns, strict=True)
         ]
         schema = pa.schema(fields, metadata=about)
-        self.table: Any = pa.Table.from_arrays([column.data for column in listed], schema=schema)
+        self.table: Any = pa.Table.from_arrays([column.data for column in self._columns], schema=schema)
 
-    def with_columns(self, more: Iterable[Column]) -> "Frame":
+    def with_columns(self, more: Iterable[ColumnData]) -> "Frame":
         """Return the frame with more columns after its own.
 
         Args:
@@ -172,28 +214,29 @@ class Frame:
         return self.table.to_pylist()
 
 
-def columns(facts: Iterable[Fact[T]], records: Sequence[T]) -> list[Column]:
+def column_data(columns: Iterable[Column[T]], records: Sequence[T]) -> list[ColumnData]:
     """Return the columns of some records, each of which makes a row."""
-    return [Column(fact, _data(fact, map(fact.get, records))) for fact in facts]
+    parts = [part for column in columns for part in column.of_frame]
+    return [ColumnData(part, _data(part, map(part.value, records))) for part in parts]
 
 
 def _pyarrow() -> Any:
     return import_module("pyarrow")  # it takes a while, and carries no types
 
 
-def _data(fact: Fact[Any], values: Iterable[Json]) -> Any:
-    pa, each = _pyarrow(), iter(values)
-    chunks = list(takewhile(len, (_array(list(islice(each, _CHUNK)), fact) for _ in count())))
-    return pa.chunked_array(chunks, pa.type_for_alias(fact.kind))
+def _data(column: Column[Any], values: Iterable[Json]) -> Any:
+    pa, remaining = _pyarrow(), iter(values)
+    chunks = list(takewhile(len, (_array(list(islice(remaining, _CHUNK)), column) for _ in count())))
+    return pa.chunked_array(chunks, pa.type_for_alias(column.kind))
 
 
-def _array(values: list[Json], fact: Fact[Any]) -> Any:
+def _array(values: list[Json], column: Column[Any]) -> Any:
     pa = _pyarrow()
-    kind = pa.type_for_alias(fact.kind)
+    kind = pa.type_for_alias(column.kind)
     try:
         return pa.array(values, kind, from_pandas=True)  # NaN becomes null
     except (TypeError, ValueError, OverflowError):
-        return pa.array([_fit(value, fact.type) for value in values], kind, from_pandas=True)
+        return pa.array([_fit(value, column.type) for value in values], kind, from_pandas=True)
 
 
 def _fit(value: Json, kind: type) -> Json:
@@ -210,29 +253,8 @@ def _encodable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def mean_facts(name: str, get: Callable[[T], Mean | None], doc: str, unit: str = "") -> tuple[Fact[T], ...]:
-    """Return the columns of a mean and its interval: NAME, NAME_low and NAME_high.
-
-    Args:
-        name: The mean's name.
-        get: What a row is made of -> the mean; None if it is not known.
-        doc: What it is.
-        unit: Its unit.
-    """
-
-    def of(part: str) -> Callable[[T], Json]:
-        return lambda one: None if (mean := get(one)) is None else getattr(mean, part)
-
-    end = f"end of the {100 * CONFIDENCE:.0f} % confidence interval of {name}; null where it cannot be estimated."
-    return (
-        Fact(name, float, of("value"), doc, unit),
-        Fact(f"{name}_low", float, of("low"), f"Lower {end}", unit),
-        Fact(f"{name}_high", float, of("high"), f"Upper {end}", unit),
-    )
-
-
 def group_frame(
-    name: str, doc: str, facts: Iterable[Fact[T]], records: Sequence[T], group_of: Callable[[T], Group]
+    name: str, doc: str, columns: Iterable[Column[T]], records: Sequence[T], group_of: Callable[[T], Group]
 ) -> Frame:
     """Return the frame of some records, each of which belongs to a group.
 
@@ -241,23 +263,23 @@ def group_frame(
     Args:
         name: The frame's name.
         doc: What a row is.
-        facts: The columns of the records.
+        columns: The columns of the records.
         records: The records, each of which makes a row.
         group_of: Record -> its group.
     """
     who, options = _group_columns(map(group_of, records))
-    return Frame(name, doc, (*who, *columns(facts, records), *options))
+    return Frame(name, doc, (*who, *column_data(columns, records), *options))
 
 
-def _group_columns(groups: Iterable[Group]) -> tuple[list[Column], list[Column]]:
+def _group_columns(groups: Iterable[Group]) -> tuple[list[ColumnData], list[ColumnData]]:
     # There are few groups and many rows: what is said of a group is worked out once.
     numbers: dict[Group, int] = {}
     of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
     listed = list(numbers)
 
-    def filled(fact: Fact[Group]) -> Column:
-        known = list(map(fact.get, listed))
-        return Column(fact, _data(fact, (known[number] for number in of_row)))
+    def filled(column: Column[Group]) -> ColumnData:
+        of_group = list(map(column.value, listed))
+        return ColumnData(column, _data(column, (of_group[number] for number in of_row)))
 
     names = sorted({name for group in listed for name, _ in group.options})
     return [filled(fact) for fact in _WHO], [filled(_option(name, listed)) for name in names]
@@ -273,7 +295,7 @@ def group_id(group: Group) -> str:
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def _option(name: str, groups: Sequence[Group]) -> Fact[Group]:
+def _option(name: str, groups: Sequence[Group]) -> Column[Group]:
     of_group = {group: dict(group.options).get(name) for group in groups}
     found = {env: option for env in dict.fromkeys(group.env for group in groups) if (option := _declared(env, name))}
     kind = _type({option.type for option in found.values()}, of_group.values())
@@ -283,7 +305,7 @@ def _option(name: str, groups: Sequence[Group]) -> Fact[Group]:
     elif not found:
         doc = "A setting of the model, as the run's log has it; null where it was left to its default."
     meanings = tuple(_meaning(env, option) for env, option in found.items())
-    return Fact(OPTION + name, kind, lambda group: _as(kind, of_group[group]), doc, meanings=meanings)
+    return Column(OPTION + name, kind, doc, lambda group: _as(kind, of_group[group]), meanings=meanings)
 
 
 def _declared(env: str, name: str) -> Option | None:
@@ -316,43 +338,40 @@ def _as(kind: type, value: Json) -> Json:
     return float(value) if kind is float else json.dumps(value)
 
 
-_WHO: tuple[Fact[Group], ...] = (
-    Fact("group", str, group_id, "Identifies model, task and all settings, in all files."),
-    Fact("model", str, lambda group: group.model, "The model, as the user named it."),
-    Fact("embedded", bool, lambda group: group.embedded, "Whether it is a reference player, not a model."),
-    Fact("task", str, lambda group: group.task, "The task's name."),
-    Fact("env", str, lambda group: group.env, "The environment's id."),
-    Fact(
-        "env_version",
-        int,
-        lambda group: group.version,
-        "The environment's version; scores of different versions are not comparable.",
+_WHO: tuple[Column[Group], ...] = (
+    Column("group", str, "Identifies model, task and all settings, in all files.", group_id),
+    Column("model", str, "The model, as the user named it."),
+    Column("embedded", bool, "Whether it is a reference player, not a model."),
+    Column("task", str, "The task's name."),
+    Column("env", str, "The environment's id."),
+    Column(
+        "env_version", int, "The environment's version; scores of different versions are not comparable.", "version"
     ),
-    Fact(
+    Column(
         "headline",
         str,
-        lambda group: registry.load(group.env).metrics[0].name,
         "Name of the environment's headline metric.",
+        lambda group: registry.load(group.env).metrics[0].name,
     ),
-    Fact("key", str, lambda group: group.key, "The key of the set of items; of a private set a short hash."),
+    Column("key", str, "The key of the set of items; of a private set a short hash."),
 )
 
 
 def column_frame(frames: Iterable[Frame]) -> Frame:
     """Return the frame that describes the columns of others, a row for each of their meanings."""
     listed = [
-        _Described(frame, fact, meaning)
+        _Described(frame, column, meaning)
         for frame in frames
-        for fact in frame.schema
-        for meaning in fact.meanings or (None,)
+        for column in frame.schema
+        for meaning in column.meanings or (None,)
     ]
     doc = "One row for each column of the files, and for each environment in which its meaning differs."
-    return Frame("columns", doc, columns(_DESCRIBED, listed))
+    return Frame("columns", doc, column_data(_DESCRIBED, listed))
 
 
 class _Described(NamedTuple):
     frame: Frame
-    fact: Fact[Any]
+    column: Column[Any]
     meaning: Meaning | None
 
 
@@ -360,37 +379,32 @@ def _of_meaning(name: str) -> Callable[[_Described], Json]:
     return lambda one: getattr(one.meaning, name) if one.meaning and getattr(one.meaning, name) != "" else None
 
 
-_DESCRIBED: tuple[Fact[_Described], ...] = (
-    Fact("frame", str, lambda one: one.frame.name, "The file of the column, without its suffix."),
-    Fact("column", str, lambda one: one.fact.name, "The column's name."),
-    Fact("type", str, lambda one: one.fact.kind, "The type of its values: string, int64, float64 or bool."),
-    Fact(
+_DESCRIBED: tuple[Column[_Described], ...] = (
+    Column("frame", str, "The file of the column, without its suffix.", "frame.name"),
+    Column("column", str, "The column's name.", "column.name"),
+    Column("type", str, "The type of its values: string, int64, float64 or bool.", "column.kind"),
+    Column(
         "unit",
         str,
-        lambda one: (one.meaning.unit if one.meaning else one.fact.unit) or None,
         "The unit of its values; null for a plain number or none.",
+        lambda one: (one.meaning.unit if one.meaning else one.column.unit) or None,
     ),
-    Fact(
-        "env",
-        str,
-        _of_meaning("env"),
-        "The environment to whose rows this meaning applies; null for all rows.",
-    ),
-    Fact("title", str, _of_meaning("title"), "A metric's name in the report's tables."),
-    Fact("low", float, _of_meaning("low"), "The least value possible; null if unbounded or not declared."),
-    Fact("high", float, _of_meaning("high"), "The greatest value possible, likewise."),
-    Fact("better", str, _of_meaning("better"), "Of a metric: higher, lower, or null where neither is better."),
-    Fact(
+    Column("env", str, "The environment to whose rows this meaning applies; null for all rows.", _of_meaning("env")),
+    Column("title", str, "A metric's name in the report's tables.", _of_meaning("title")),
+    Column("low", float, "The least value possible; null if unbounded or not declared.", _of_meaning("low")),
+    Column("high", float, "The greatest value possible, likewise.", _of_meaning("high")),
+    Column("better", str, "Of a metric: higher, lower, or null where neither is better.", _of_meaning("better")),
+    Column(
         "values",
         str,
-        lambda one: ", ".join(one.meaning.values) or None if one.meaning else None,
         "The choices of an option, or the labels of a metric's values.",
+        lambda one: ", ".join(one.meaning.values) or None if one.meaning else None,
     ),
-    Fact("default", str, _of_meaning("default"), "An option's value where it was not given, as JSON."),
-    Fact(
+    Column("default", str, "An option's value where it was not given, as JSON.", _of_meaning("default")),
+    Column(
         "description",
         str,
-        lambda one: f"{one.fact.doc} {one.meaning.doc}" if one.meaning else one.fact.doc,
         "What it holds.",
+        lambda one: f"{one.column.doc} {one.meaning.doc}" if one.meaning else one.column.doc,
     ),
 )

@@ -2,36 +2,35 @@
 
 from collections.abc import Iterable
 
-from waybench.analysis.frames import Fact, Frame, columns
+from waybench.analysis.frames import Column, Frame, column_data
 from waybench.papers import Paper, PublishedValue
 
-_FACTS: tuple[Fact[PublishedValue], ...] = (
-    Fact("paper", str, lambda value: value.paper, "The paper, as `waybench reproduce` calls it."),
-    Fact("table", str, lambda value: value.table, "Its table or figure, likewise."),
-    Fact("env", str, lambda value: value.env, "The environment whose metric it is."),
-    Fact("level", int, lambda value: value.level, "The level; null for all."),
-    Fact("setting", str, lambda value: value.setting, "The setting, in words."),
-    Fact("model", str, lambda value: value.model, "The model, as the paper calls it."),
-    Fact(
+_FACTS: tuple[Column[PublishedValue], ...] = (
+    Column("paper", str, "The paper, as `waybench reproduce` calls it."),
+    Column("table", str, "Its table or figure, likewise."),
+    Column("env", str, "The environment whose metric it is."),
+    Column("level", int, "The level; null for all."),
+    Column("setting", str, "The setting, in words."),
+    Column("model", str, "The model, as the paper calls it."),
+    Column(
         "versus",
         str,
-        lambda value: value.versus or None,
         "The other model of a pair, where the number is of the questions that both answered.",
+        lambda value: value.versus or None,
     ),
-    Fact("cluster", str, lambda value: value.cluster or None, "The map, where the number is of one map."),
-    Fact("metric", str, lambda value: value.metric, "The metric, series or aggregate, as in the frame of scores."),
-    Fact(
+    Column("cluster", str, "The map, where the number is of one map.", lambda value: value.cluster or None),
+    Column("metric", str, "The metric, series or aggregate, as in the frame of scores."),
+    Column(
         "statistic",
         str,
-        lambda value: value.statistic,
         'What the number is: "mean"; or "margin_min" and "margin_max", how far the mean of several runs is from the '
         "least and the greatest of them.",
     ),
-    Fact("value", float, lambda value: value.value, "The published number."),
+    Column("value", float, "The published number."),
 )
 
 
 def published_frame(papers: Iterable[Paper]) -> Frame:
     """Return the frame of the published numbers of some papers."""
     doc = "One row for each number that a paper publishes. None of them was run here, and none is in any other frame."
-    return Frame("published", doc, columns(_FACTS, [value for paper in papers for value in paper.values()]))
+    return Frame("published", doc, column_data(_FACTS, [value for paper in papers for value in paper.values()]))

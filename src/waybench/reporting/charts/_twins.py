@@ -32,7 +32,7 @@ def twin_charts(
     charts: list[Chart] = []
     for level, some in grouped(found, lambda each: each.level).items():
         own = sorted(some, key=lambda each: (each.group.embedded, _merit(each)))
-        metric, twin = own[0].comparison.metric, registry.load(own[0].twin.env).title
+        metric, twin = own[0].comparison.metric, registry.load(own[0].reference.env).title
         data = _bars(own, metric, (twin, env.title))
         label = f"{metric.title} at {presentation.level} {level} in “{twin}” and in “{env.title}”, for each model"
         caption = (

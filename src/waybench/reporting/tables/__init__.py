@@ -1,17 +1,9 @@
 """Tables of the report."""
 
-from waybench.reporting.tables._agent_effects import agent_effect_table
 from waybench.reporting.tables._aggregates import of_model, side_by_side
 from waybench.reporting.tables._belief_table import belief_table, models_belief_table
 from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
-from waybench.reporting.tables._comparisons import (
-    isomorph_table,
-    model_table,
-    pair_tables,
-    setting_table,
-    twin_table,
-    wording_table,
-)
+from waybench.reporting.tables._comparisons import effect_table, model_table, pair_tables, setting_table, wording_table
 from waybench.reporting.tables._difficulty_tables import difficulty_table
 from waybench.reporting.tables._failed import Failed
 from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_table_of_model, horizon_tables, leading_of
@@ -61,7 +53,6 @@ __all__ = [
     "Table",
     "TableRow",
     "TaskView",
-    "agent_effect_table",
     "attempt_spread_table",
     "attempt_table",
     "averages",
@@ -71,12 +62,12 @@ __all__ = [
     "columns_of",
     "conduct_table",
     "difficulty_table",
+    "effect_table",
     "error_table",
     "files",
     "horizon_matrix",
     "horizon_table_of_model",
     "horizon_tables",
-    "isomorph_table",
     "leader_tables",
     "leaders",
     "leading_of",
@@ -105,6 +96,5 @@ __all__ = [
     "side_by_side",
     "slope_tables",
     "spread_table",
-    "twin_table",
     "wording_table",
 ]

@@ -5,14 +5,12 @@ from dataclasses import replace
 from typing import Any
 
 from waybench.analysis.comparisons import (
-    AGREEMENT,
     EFFECT,
     NO_EFFECT,
     UNCLEAR,
     Comparison,
-    IsomorphEffect,
+    Effect,
     SettingEffect,
-    TwinEffect,
     Verdict,
     WordingEffect,
     comparison_cells,
@@ -21,7 +19,8 @@ from waybench.analysis.comparisons import (
     p_text,
 )
 from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line
-from waybench.analysis.results import Group, differing, labels, setting
+from waybench.analysis.frames import Column as DeclaredColumn
+from waybench.analysis.results import LONGEST, Group, differing, labels, setting
 from waybench.core import Environment, Metric, plural
 from waybench.envs import registry
 from waybench.reporting._format import amount
@@ -37,12 +36,13 @@ from waybench.reporting.tables._table import (
     group_cell,
     mean_cell,
     metric_column,
+    model_cell,
     name_of,
     notes,
     rows_of,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE
+from waybench.stats import CONFIDENCE, Mean
 
 FOLDED = 12  # rows, above which a table is folded
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
@@ -195,95 +195,55 @@ def wording_table(view: TaskView, found: Sequence[WordingEffect]) -> Table | Non
     )
 
 
-def twin_table(view: TaskView, found: Sequence[TwinEffect]) -> Table | None:
-    """Return the table of one environment against its twin, models before embedded players; None if there are none.
+def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
+    """Return the table of the effects of one kind, models before embedded players; None if there are none.
 
     Args:
         view: The task.
-        found: The comparisons.
+        effects: The effects.
     """
-    if not found:
+    if not effects:
         return None
-    items, groups = view.presentation.items, [each.group for each in found]
-    first, twin = (registry.load(group.env).title for group in (found[0].group, found[0].twin))
-    metric = found[0].comparison.metric
-    rows: list[TableRow] = []
-    for each in sorted(found, key=lambda each: each.group.embedded):
-        one = each.comparison
-        cells = [
-            Cell(text=str(each.level)),
-            Cell(text=amount(one.items)),
-            mean_cell(one.second_mean, metric),
-            mean_cell(one.first_mean, metric),
-            *difference_cells(one),
-        ]
-        rows.append(TableRow(group_cell(each.group, groups, view.pages), cells))
-    headings = "Model", view.presentation.level.capitalize(), items.capitalize(), twin, first
-    caption = (
-        f"{metric.title} of the same players with the same settings on the same {items}, with the {_INTERVAL}. The "
-        f"difference is this task’s mean minus that of “{twin}”, with its paired interval. p is from a paired test, "
-        "adjusted by Holm’s procedure over all rows; a difference is bold where p is below 0.05."
-    )
+    kind, presentation = effects[0].kind, view.presentation
+    words = {
+        "items": presentation.items,
+        "Items": presentation.items.capitalize(),
+        "Level": presentation.level.capitalize(),
+        "metric": effects[0].comparison.metric.title,
+        "interval": _INTERVAL,
+        **kind.words(effects),
+    }
+    by_name = {column.name: column for column in kind.columns}
+    columns = [by_name[name.format(**words)] for name in kind.table]
+    groups = [effect.label_group for effect in effects]
+    rows = [
+        TableRow(
+            model_cell(effect.group.model, differing(effect.label_group, groups), view.pages[effect.group]),
+            [_effect_cell(column, effect) for column in columns],
+        )
+        for effect in sorted(effects, key=lambda effect: effect.group.embedded)
+    ]
+    headings = [f"{'*' if column.type is str else ''}{column.heading.format(**words)}" for column in columns]
     return Table(
-        id="task-twins",
-        title=f"The same {items}, plain and embodied",
-        caption=(Note(caption),),
-        columns=columns_of(*headings, "Difference", "p"),
+        id=kind.id,
+        title=kind.title.format(**words),
+        caption=(Note(kind.caption.format(**words)),),
+        columns=columns_of("Model", *headings),
         groups=rows_of(rows),
         kind="scores wordings",
     )
 
 
-def isomorph_table(view: TaskView, found: Sequence[IsomorphEffect]) -> Table | None:
-    """Return the table of original against isomorphic items, models before embedded players; None if there are none.
-
-    Args:
-        view: The task.
-        found: The comparisons.
-    """
-    if not found:
-        return None
-    items, groups, metric = view.presentation.items, [each.group for each in found], found[0].comparison.metric
-    rows: list[TableRow] = []
-    for each in sorted(found, key=lambda each: each.group.embedded):
-        one = each.comparison
-        left_out = notes([f"{amount(each.same)} left out: not new" if each.same else ""])
-        cells = [
-            Cell(text=amount(one.items), notes=left_out),
-            Cell(text=amount(len(each.numbers))),
-            mean_cell(one.first_mean, metric),
-            mean_cell(one.second_mean, metric),
-            *difference_cells(one),
-            mean_cell(each.agreement, AGREEMENT),
-            mean_cell(each.worst, metric),
-        ]
-        rows.append(TableRow(group_cell(each.group, groups, view.pages), cells))
-    caption = (
-        f"{metric.title} of a single attempt at the {items} and at isomorphic ones: the same problems in another "
-        f"appearance (rotated, mirrored, renamed, relabelled or shifted), which are as difficult by construction. The "
-        f"difference is original minus isomorphic, with its paired {_INTERVAL}: a model that remembers published "
-        f"{items} is better at the originals. p is from a paired test, adjusted by Holm’s procedure over all tasks "
-        "and models; a difference is bold where p is below 0.05. Agreement is 1 minus the mean difference between two "
-        "forms of an item, as a share of the metric’s range; worst form is the mean over items of the lowest form."
-    )
-    return Table(
-        id="task-isomorphs",
-        title=f"Published against fresh: the same {items} in another appearance",
-        caption=(Note(caption),),
-        columns=columns_of(
-            "Model",
-            items.capitalize(),
-            "Isomorphic sets",
-            "Original",
-            "Isomorphic",
-            "Difference",
-            "p",
-            "Agreement",
-            "Worst form",
-        ),
-        groups=rows_of(rows),
-        kind="scores wordings",
-    )
+def _effect_cell(column: DeclaredColumn[Any], effect: Effect) -> Cell:
+    if column.name == "difference":
+        return difference_cells(effect.comparison)[0]
+    value: Any = None if column.only == "table" else column.value(effect)
+    if column.type is Mean:
+        return mean_cell(value, column.metric or effect.comparison.metric)
+    if column.type is str:
+        return Cell(text=one_line(value, LONGEST), kind="name")
+    text, *lines = (column.text(effect) if column.text else amount(value)).split("\n")
+    return Cell(text=text or NOTHING, notes=notes(lines))
 
 
 def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Comparison]) -> list[Table]:
