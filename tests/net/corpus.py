@@ -5,17 +5,20 @@ Times, identifiers and the order of the logs of a run are set to fixed ones, as 
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import ZIP_DEFLATED, ZipFile
 
-import zipfile_zstd  # noqa: F401  # teaches zipfile the compression of the logs
 from click.testing import CliRunner
 
 import waybench
 from tests.analysis.foreign import BROKEN, CUT, RIGHT, WRONG, ask
 from waybench.cli import main
+
+import_module("zipfile_zstd")  # teaches zipfile the compression of the logs
 
 Json = Any
 
@@ -59,9 +62,11 @@ class Run(NamedTuple):
 
 
 def lose(progress: Json, model: str, number: int) -> None:
-    """Let an episode of the large model end in an infrastructure error."""
+    """Let episodes of the large model end in an infrastructure error, and make one of the small model unreadable."""
     if model == LARGE and number < 2:
         progress |= {"end": "infrastructure_error", "error": "RateLimitError: 429", "turns": progress["turns"][:-1]}
+    if model == SMALL and number == 4:
+        progress["end"] = "nonsense"
 
 
 def tamper(progress: Json, model: str, number: int) -> None:
@@ -156,6 +161,7 @@ def _play(file: Path) -> None:
         typed = solution if index < 3 else "quit"
         game = ("play", "maze", "--level", 5, "--index", index, "--record", file, "--player", "Ada")
         waybench_(*game, stdin=f"{typed}\n")
+    file.write_text(_SECONDS.sub(r"\g<1>1.5", file.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def _settle(folder: Path, run: Run, number: int) -> int:
@@ -190,6 +196,10 @@ def _place(parts: dict[str, Json]) -> str:
     return json.dumps([spec["task"], spec["model"], spec["task_args"]], sort_keys=True)
 
 
+def _sample_place(summary: Json) -> tuple[str, int]:
+    return summary["id"], summary["epoch"]
+
+
 def _parts(path: Path, run: Run) -> dict[str, Json]:
     """Return the parts of a log that reports read, with the samples in order."""
     with ZipFile(path) as log:
@@ -197,7 +207,7 @@ def _parts(path: Path, run: Run) -> dict[str, Json]:
         parts: dict[str, Json] = {name: json.loads(_renamed(log.read(name).decode())) for name in names}
     header, summaries = parts["header.json"], parts["summaries.json"]
     header["stats"] |= {"started_at": _TIME, "completed_at": _TIME}
-    summaries.sort(key=lambda summary: (summary["id"], summary["epoch"]))
+    summaries.sort(key=_sample_place)
     for summary in summaries:
         summary |= _FIXED
     samples = [content for name, content in parts.items() if name.startswith("samples/")]
@@ -213,11 +223,14 @@ def _parts(path: Path, run: Run) -> dict[str, Json]:
     return parts
 
 
+_SECONDS = re.compile(r'(\\*"seconds\\*": ?)[-\d.e]+')
 _TIME = "2026-01-01T00:00:00+00:00"
 _FIXED = {"started_at": _TIME, "completed_at": _TIME, "total_time": 1.0, "working_time": 1.0, "uuid": "0" * 22}
 
 
 def _renamed(text: str) -> str:
+    """Return a part of a log with the names of the models, and with one time for every reply."""
+    text = _SECONDS.sub(r"\g<1>1.5", text)
     for model, player in PLAYERS.items():
         text = text.replace(f"{player}\\", f"{model}\\").replace(f'{player}"', f'{model}"')
     return text
@@ -232,7 +245,7 @@ def _progresses(sample: Json) -> Iterator[Json]:
 
 
 def _add_usage(progress: Json, header: Json) -> None:
-    """Give the turns of models tokens and times, which grow with the reasoning effort."""
+    """Give the turns of models tokens, which grow with the reasoning effort."""
     is_model = header["eval"]["model"] in PLAYERS
     scale = 3 if header["plan"]["config"].get("reasoning_effort") else 1
     for number, text in enumerate(progress["turns"]):
@@ -241,7 +254,7 @@ def _add_usage(progress: Json, header: Json) -> None:
             size = len(turn["reply"])
             tokens = {"input_tokens": 200 + 15 * number, "output_tokens": scale * (20 + size)}
             more = {"reasoning_tokens": 10 * scale, "cached_tokens": 100 if number else 0}
-            turn["usage"] |= {"seconds": 1.5, **({**tokens, **more} if is_model else {})}
+            turn["usage"] |= {**tokens, **more} if is_model else {}
             progress["turns"][number] = _compact(turn)
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,8 +9,6 @@ from tests.net.corpus import build
 from tests.net.outputs import outputs
 
 FILE = Path(__file__).with_name("digests.json")
-# Before numpy is imported; the digests hold for any number of threads.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def present(folder: Path) -> dict[str, str]:

@@ -11,10 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import waybench
+from tests.contract.digests import lines
 from tests.net.corpus import LARGE, ORACLE, SMALL, Corpus, waybench_
 from tests.report.sites import make
 from waybench import __version__
 from waybench.analysis import read_logs
+from waybench.envs import registry
 
 _VERSION = re.compile(rf"(?<![\d.]){re.escape(__version__)}(?![\d.])")
 _PACKED = re.compile(r'(?<=<script type="application/zlib" id=")(\w+)">([^<]*)')
@@ -36,6 +39,13 @@ COMPARISONS = {
     "wordings": "{logs} --wordings",
 }
 
+# Name -> arguments of other commands that print tables.
+TABLES = {
+    "profile": "profile {logs} --references",
+    "prices": "prices {logs}",
+    "power": "power --pilot {logs}/probes --detect 0.1",
+}
+
 
 def outputs(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """Yield names and texts of all outputs."""
@@ -52,6 +62,10 @@ def _outputs(corpus: Corpus) -> Iterator[tuple[str, str]]:
         told = corpus.folder / "told.json"
         yield f"terminal/compare {name}.txt", waybench_("compare", *arguments, "--json", told)
         yield f"compare/{name}.json", _indented(json.loads(told.read_text(encoding="utf-8")))
+    for name, template in TABLES.items():
+        yield f"terminal/{name}.txt", waybench_(*template.format(logs=corpus.folder / "logs").split())
+    for entry in registry.entries:
+        yield f"contract/{_file(entry.id)}.json", _indented(list(lines(waybench.load(entry.id), 1, estimated=True)))
     sites = {"report": corpus.folder / "report", "hostile": corpus.folder / "hostile"}
     given = ("--prices", corpus.folder / "prices.json", "--models", corpus.folder / "models.toml", "--published")
     waybench_("report", corpus.folder / "logs", "--out", sites["report"], *given, "--replays", 2)
