@@ -14,7 +14,7 @@ UNFILLED = {
     "_board.report_matrix": "the leaderboard's, which has tests of its own",
     "_home.charts": "lists charts that others make",
     "_models.charts": "lists charts that others make",
-    "_variation.attempt_table": "needs more items with several attempts than the corpus has",
+    "_variation.attempt_table": "all attempts of a model at the items of a set have one score here",
 }
 # Parts of `compare --json` that no comparison of the corpus has, each with the reason.
 ABSENT = {"horizons_over_families": "needs horizons of more than one family for both models"}
