@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-slow test-all games faces crash reproduce check bench bench-peers docs site playthroughs screenshots wheel-test dist container lock clean
+.PHONY: help demo test test-slow test-all games faces crash reproduce check bench bench-peers docs site playthroughs net screenshots wheel-test dist container lock clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -72,6 +72,9 @@ site: $(VENV)/.stamp $(VENV)/.games ## Build the documentation site in build/sit
 
 playthroughs: $(VENV)/.stamp ## Write the golden transcripts again, for a person to review
 	@$(BIN)/python -m tests.playthroughs
+
+net: $(VENV)/.stamp ## Write the digests of the safety net again, after a change that users are meant to see
+	@$(BIN)/python -m tests.net
 
 screenshots: $(VENV)/.stamp $(VENV)/.games ## Take pictures of a report's pages, in PICTURES=build/screenshots
 	@$(BIN)/waybench demo --out build/demo

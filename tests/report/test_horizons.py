@@ -213,7 +213,7 @@ def test_a_panel_draws_the_curve_and_its_band(curves: list[SuccessCurve]) -> Non
         (band,) = [layer for layer in panel["layer"] if layer["mark"]["type"] == "area"]
         assert (band["data"], band["transform"]) == ({"name": "curves"}, [{"filter": f"datum.series == {number}"}])
         shown = [point for point in spec["datasets"]["curves"] if point["series"] == number]
-        assert shown == [{**point._asdict(), "series": number} for point in each.line]
+        assert shown == [pytest.approx({**point._asdict(), "series": number}, abs=1e-8) for point in each.line]
         marks = [layer for layer in panel["layer"] if layer["mark"].get("shape") == "diamond"]
         within = [(one.value, one.share) for one in each.horizons if one.value is not None]
         assert [(m["at"], m["rate"]) for layer in marks for m in layer["data"]["values"]] == within

@@ -14,6 +14,7 @@ MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
 _MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be distinguished
 _ROUND = (1, 2, 5), (1, 2, 3, 5, 7), tuple(range(1, 10))
 _PAD = 0.04  # of the axis, at each end
+_DIGITS = 9  # of fitted rates in the data: the last ones depend on the number of threads of numpy
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +140,9 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
             layer["encoding"] = {**axes, "x": {**axes["x"], **under}, **layer["encoding"]}
         made.append({"width": panels.width, "height": panels.height, "layer": layers})
     curves = [
-        {**each._asdict(), "series": number} for number, player in enumerate(players) for each in player.curve.line
+        {**{name: round(value, _DIGITS) for name, value in point._asdict().items()}, "series": number}
+        for number, player in enumerate(players)
+        for point in player.curve.line
     ]
     return composed(
         datasets={"curves": curves},
