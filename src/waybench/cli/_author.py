@@ -87,7 +87,7 @@ def opened(
     return open_author(
         environment.id,
         model,
-        level=environment.smallest_level if level is None else level,
+        level=environment.items.smallest_level if level is None else level,
         options=assignments(settings, "-T"),
         model_base_url=model_base_url,
         model_args=model_arguments(model_args),

@@ -49,12 +49,12 @@ def source_of(
     Raises:
         UsageError: For a level that does not exist, a wrong option, or a key that cannot be read.
     """
-    key = environment.public_key if key is None else read_key(key)
-    source = environment.make_source(
+    key = environment.items.public_key if key is None else read_key(key)
+    source = environment.items.make_source(
         key,
-        environment.smallest_level if level is None else level,
-        environment.items_for(
-            protocol, resolve(environment.source_options, assignments(settings, "-S"), "source option")
+        environment.items.smallest_level if level is None else level,
+        environment.items.options_for(
+            protocol, resolve(environment.items.options, assignments(settings, "-S"), "source option")
         ),
     )
-    return environment.marked(source, key)
+    return environment.items.marked(source, key)

@@ -97,13 +97,13 @@ def _parameters(context: click.Context) -> list[Item]:
 def _play_options(context: click.Context) -> list[Item]:
     from waybench.tasks import resolve_environment
 
-    return _assignments(option for name in _named(context) for option in resolve_environment(name).options)
+    return _assignments(option for name in _named(context) for option in resolve_environment(name).playing.options)
 
 
 def _item_options(context: click.Context) -> list[Item]:
     from waybench.tasks import resolve_environment
 
-    return _assignments(option for name in _named(context) for option in resolve_environment(name).source_options)
+    return _assignments(option for name in _named(context) for option in resolve_environment(name).items.options)
 
 
 def _assignments(options: Iterable[Option]) -> list[Item]:

@@ -92,8 +92,8 @@ class ItemChoices:
             if split is not None:
                 self._source = SplitSource(self._source, split)
             self._settings = {
-                **{option.name: option.default for option in environment.source_options},
-                **resolve(environment.source_options, assignments(source_options, "-S"), "source option"),
+                **{option.name: option.default for option in environment.items.options},
+                **resolve(environment.items.options, assignments(source_options, "-S"), "source option"),
             }
 
     @property
@@ -125,7 +125,7 @@ class ItemChoices:
     def _choice(
         self, environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]
     ) -> ItemChoice:
-        own = {option.name: option.default for option in environment.source_options}
+        own = {option.name: option.default for option in environment.items.options}
         settings = {name: value for name, value in self._settings.items() if name in own and value is not None}
         return ItemChoice(self.task.name, environment, options, item, settings)
 
@@ -151,7 +151,7 @@ def _environment_options(name: str, parameters: Sequence[str]) -> tuple[list[str
         return [], []
     environment = resolve_environment(name)
     of_play = {option.name for option in environment.play_options}
-    of_source = {option.name for option in environment.source_options}
+    of_source = {option.name for option in environment.items.options}
     if not given.keys() <= of_play | of_source:
         return [], []
     texts = [f"{key}={value}" for key, value in given.items()]

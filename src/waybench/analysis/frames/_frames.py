@@ -331,7 +331,7 @@ _WHO: tuple[Fact[Group], ...] = (
     Fact(
         "headline",
         str,
-        lambda group: registry.load(group.env).metrics[0].name,
+        lambda group: registry.load(group.env).scoring.metrics[0].name,
         "Name of the environment's headline metric.",
     ),
     Fact("key", str, lambda group: group.key, "The key of the set of items; of a private set a short hash."),
