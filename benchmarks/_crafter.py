@@ -19,7 +19,7 @@ def crafter() -> Iterator[Comparison]:
     """Make worlds and steps, and compare with the published package, and each layer with the one below it."""
     environment = waybench.load("crafter/survival")
     options = {"wording": "one_question", "steps": STEPS}
-    rules = environment.play(environment.resolve_options(options)).game.rules
+    rules = environment.playing.play(environment.resolve_options(options)).game.rules
     engine = import_module("waybench.envs.crafter._engine")
     actions = _actions()
     start = engine.create(1)

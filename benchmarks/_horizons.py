@@ -9,8 +9,8 @@ from benchmarks._timing import Comparison, compare
 from waybench.envs.maze import ALICIA
 from waybench.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted
 
-assert ALICIA.horizon is not None
-PLACES = ALICIA.horizon.levels
+assert ALICIA.difficulty.horizon is not None
+PLACES = ALICIA.difficulty.horizon.levels
 TRIALS, TIMES = 200, 10
 
 

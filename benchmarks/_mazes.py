@@ -50,8 +50,8 @@ def episodes() -> Iterator[Comparison]:
     """Play the oracle through the whole loop against the bare rules, and replay records."""
     for size in (5, 21):
         items = MAZES.source("bench", size).head(100)
-        game = MAZES.play(MAZES.resolve_options({})).game
-        oracle = MAZES.players["oracle"]
+        game = MAZES.playing.play(MAZES.resolve_options({})).game
+        oracle = MAZES.players.policies["oracle"]
 
         def bare(items=items, game=game, oracle=oracle) -> None:  # type: ignore[no-untyped-def]
             rng = Stream("bench")

@@ -16,7 +16,7 @@ def messenger() -> Iterator[Comparison]:
     """Play given replies through the whole loop, and by the rules alone."""
     environment = waybench.load("messenger/roles")
     options = {"wording": "one_question"}
-    play = environment.play(environment.resolve_options(options))
+    play = environment.playing.play(environment.resolve_options(options))
     for stage, published in PUBLISHED.items():
         items: list[Item[Any]] = environment.source("bench", stage).head(GAMES * (10 if stage == 1 else 1))
         records = [play_out(environment, item, policy("random"), options).record() for item in items]

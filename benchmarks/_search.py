@@ -30,7 +30,7 @@ def _items(name: str) -> tuple[list[Item[Any]], str]:
         path = locate("aqa", file)
     except UsageError:  # not fetched
         return environment.source(level=level).head(CASES), "generated cases of EASY mode"
-    decode, level_of, prove = environment.decode, environment.level_of, environment.prove
+    decode, level_of, prove = environment.items.decode, environment.items.level_of, environment.items.prove
     return CaseFile(path, "aqa-easy", decode, level_of, prove, common).head(CASES), f"the first {CASES} EASY cases"
 
 
@@ -39,8 +39,8 @@ def search() -> Iterator[Comparison]:
     for name, (_, _, published) in PUBLISHED.items():
         environment = waybench.load(f"search/{name}")
         items, cases = _items(name)
-        game, player = environment.play(environment.resolve_options({})).game, policy("oracle")
-        teacher = environment.players["oracle"]
+        game, player = environment.playing.play(environment.resolve_options({})).game, policy("oracle")
+        teacher = environment.players.policies["oracle"]
 
         def bare(items=items, game=game, teacher=teacher) -> None:  # type: ignore[no-untyped-def]
             rng = Stream("bench")

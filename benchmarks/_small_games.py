@@ -44,7 +44,7 @@ def small_games() -> Iterator[Comparison]:
 
 
 def _bare(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callable[[], None]:
-    rules = environment.play(environment.resolve_options(WAY)).game.rules  # type: ignore[attr-defined]
+    rules = environment.playing.play(environment.resolve_options(WAY)).game.rules  # type: ignore[attr-defined]
     actions = len(rules.actions(item.instance))
 
     def run() -> None:
@@ -58,7 +58,7 @@ def _bare(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callable[
 
 
 def _around(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callable[[], None]:
-    play = environment.play(environment.resolve_options(WAY))
+    play = environment.playing.play(environment.resolve_options(WAY))
     game, wording = play.game, play.wording
     choices = [Choice(number) for number in range(len(game.rules.actions(item.instance)))]  # type: ignore[attr-defined]
 
@@ -75,7 +75,7 @@ def _around(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callabl
 
 
 def _whole(environment: Environment[Any, Any, Any], item: Item[Any]) -> Callable[[], None]:
-    names = environment.play(environment.resolve_options(WAY)).game.rules.actions(item.instance)  # type: ignore[attr-defined]
+    names = environment.playing.play(environment.resolve_options(WAY)).game.rules.actions(item.instance)  # type: ignore[attr-defined]
 
     def run() -> None:
         attempt, episode = 1, Episode(environment, item, WAY)

@@ -27,7 +27,7 @@ def tilemaps() -> Iterator[Comparison]:
     """Score the oracle's plans by the rules alone and through whole episodes; find shortest paths."""
     environment = waybench.load("tilemap/gtb")
     items, maps = _items()
-    game = environment.play(environment.resolve_options({})).game
+    game = environment.playing.play(environment.resolve_options({})).game
     episodes = [play_out(environment, item, policy("oracle")) for item in items]
     plans = [[game.decode(json.loads(json.dumps(turn.action))) for turn in episode.turns] for episode in episodes]
     replies = [[turn.reply for turn in episode.turns] for episode in episodes]
@@ -44,7 +44,7 @@ def tilemaps() -> Iterator[Comparison]:
             episode: Any = waybench.core.Episode(environment, item)
             for reply in own:
                 episode.step(reply)
-            environment.metrics[0].of(episode.record())
+            environment.scoring.metrics[0].of(episode.record())
 
     yield compare(
         f"oracle's replies on {maps} scored: prompts, parsing, rules, record, score",

@@ -19,8 +19,8 @@ from waybench.eval._strata import strata
 from waybench.stats import FIXED_DESIGN, Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
 
 Rates = Callable[[float], float]
-assert ALICIA.horizon is not None
-PLACES = ALICIA.horizon.levels
+assert ALICIA.difficulty.horizon is not None
+PLACES = ALICIA.difficulty.horizon.levels
 MAZES, ATTEMPTS = 10, 3  # of each dimension, as published
 LAST = 101
 
@@ -116,8 +116,10 @@ def tokens(place: int) -> float:
 def _known_tokens() -> dict[int, float]:
     options = ALICIA.resolve_options({"protocol": "sound"})
     sources = {place: ALICIA.source(level=place, protocol="sound") for place in (5, 9, 15, 25, 41, 69, 101)}
-    assert ALICIA.axes
-    return {int(one.at): one.takes.cost(None) for one in strata(ALICIA, options, ALICIA.axes[0], sources, None)}
+    assert ALICIA.difficulty.axes
+    return {
+        int(one.at): one.takes.cost(None) for one in strata(ALICIA, options, ALICIA.difficulty.axes[0], sources, None)
+    }
 
 
 def best_design(rates: Rates, share: float, costs: Sequence[float]) -> float:

@@ -147,7 +147,7 @@ def text_arena() -> Iterator[Comparison]:
 def _names(name: str, level: int) -> list[str]:
     """Return the names of the actions, as replies give them."""
     environment = waybench.load(name)
-    game: Any = environment.play(environment.resolve_options(OPTIONS)).game
+    game: Any = environment.playing.play(environment.resolve_options(OPTIONS)).game
     return list(game.rules.actions(environment.source("bench", level).item(0).instance))
 
 

@@ -82,7 +82,7 @@ def generated(name: str, level: int | None) -> tuple[float, float, float]:
         with tempfile.TemporaryDirectory() as folder:
             sizes.append(write_shard(Store(folder), Range(0, count), request.rows(Range(0, count)), "jsonl").bytes)
 
-    source: Any = environment.source("bench", environment.smallest_level if level is None else level)
+    source: Any = environment.source("bench", environment.items.smallest_level if level is None else level)
     records = [play_out(environment, item, policy("oracle")).record() for item in source.head(count)]
     simulated = seconds(lambda: [replay(environment, record) for record in records])
     return seconds(write) / count, sizes[0] / count, simulated / count

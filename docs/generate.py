@@ -56,42 +56,45 @@ def page(environment: Environment[Any, Any, Any]) -> str:
     first = Episode(environment, item).record()
     parts = [
         f"# {environment.title}\n\n`{environment.id}`, version {environment.version}\n\n{environment.about}",
-        "## How it is played\n\n" + option_table(environment.options),
-        f"## How its items are drawn\n\nLevels from {environment.smallest_level} upwards; the public set's key is "
-        f"`{environment.public_key}`.\n\n" + option_table(environment.source_options),
+        "## How it is played\n\n" + option_table(environment.playing.options),
+        f"## How its items are drawn\n\nLevels from {environment.items.smallest_level} upwards; the public set's key "
+        f"is `{environment.items.public_key}`.\n\n" + option_table(environment.items.options),
         "## Metrics\n\nThe first is the headline. A range with a star depends on the options and the item, and is that "
         "of the item below with the default options. No interval goes beyond a range.\n\n"
         + table(
             ("metric", "unit", "range", "better", "meaning"),
-            ((f"`{m.name}`", m.unit, _metric_range(m, first), m.better, m.doc) for m in environment.metrics),
+            ((f"`{m.name}`", m.unit, _metric_range(m, first), m.better, m.doc) for m in environment.scoring.metrics),
         )
-        + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.series)
+        + "".join(f"\n\nAt each step, `{one.name}`: {one.doc}" for one in environment.scoring.series)
         + "".join(
             f"\n\nOf a set of episodes, `{one.name}`: {one.doc}{f' {one.sample_size.doc}' if one.sample_size else ''}"
-            for one in environment.aggregates
+            for one in environment.scoring.aggregates
         ),
         "## Failures\n\nEach failed episode is counted once, under its main cause: one of these or of the "
         "[general kinds](../evidence.md#how-attempts-fail).\n\n"
         + table(
             ("kind", "fails by", "when"),
-            ((f"`{kind.name}`", kind.title, kind.doc) for kind in environment.failures),
+            ((f"`{kind.name}`", kind.title, kind.doc) for kind in environment.scoring.failures),
         ),
         "## Players\n\n"
         + table(
             ("player", "what it does"),
-            ((f"`waybench/{name}`", _first_line(player)) for name, player in sorted(environment.players.items())),
+            (
+                (f"`waybench/{name}`", _first_line(player))
+                for name, player in sorted(environment.players.policies.items())
+            ),
         ),
     ]
-    if environment.beliefs:
+    if environment.probes:
         parts.append(
             "## Belief probes\n\n`--probe every:N` asks for these parts of the state "
             "([Ask what a model knows](../howto/beliefs.md)).\n\n"
-            + table(("name", "the right answer"), ((f"`{each.name}`", each.doc) for each in environment.beliefs))
+            + table(("name", "the right answer"), ((f"`{each.name}`", each.doc) for each in environment.probes))
         )
     if environment.id == "maze/alicia":
         parts.append(maze_difficulty())
     parts.append("## What the player reads first\n\nItem " + item.id + " of the public set, in each wording.")
-    for name in next(option for option in environment.options if option.name == "wording").choices:
+    for name in next(option for option in environment.playing.options if option.name == "wording").choices:
         opening = Episode(environment, item, {"wording": name}).messages
         shown = "\n\n".join(f"[{message.role}]\n{message.text}" for message in opening)
         parts.append(f"### {name}\n\n```text\n{shown}\n```")

@@ -29,19 +29,19 @@ AnyEnvironment = Environment[Any, Any, Any]
 def measured_environments() -> list[AnyEnvironment]:
     """Return the environments that are played."""
     built_in = [registry.load(entry.id) for entry in registry.built_in]
-    return [env for env in built_in if env.axes and not env.twin]
+    return [env for env in built_in if env.difficulty.axes and not env.items.twin]
 
 
 def protocols(env: AnyEnvironment) -> Sequence[str]:
     """Return an environment's protocols."""
-    return next(option for option in env.options if option.name == "protocol").choices
+    return next(option for option in env.playing.options if option.name == "protocol").choices
 
 
 def measured(env: AnyEnvironment, protocol: str) -> list[dict[str, Any]]:
     """Return the horizons of both players on all axes of an environment."""
-    options = {**env.check_options, "protocol": protocol}
-    drawn = dict(env.horizon.source_options) if env.horizon is not None else {}
-    levels = env.horizon.levels if env.horizon is not None else env.sample_levels
+    options = {**env.playing.check_options, "protocol": protocol}
+    drawn = dict(env.difficulty.horizon.source_options) if env.difficulty.horizon is not None else {}
+    levels = env.difficulty.horizon.levels if env.difficulty.horizon is not None else env.items.sample_levels
     played: dict[str, list[EpisodeRecord]] = {}
     players: dict[str, list[Policy]] = {}
     for number, level in enumerate(levels):
@@ -51,14 +51,16 @@ def measured(env: AnyEnvironment, protocol: str) -> list[dict[str, Any]]:
         found = {
             name: max(
                 ((play_each(env, items, player, options), player) for player in some),
-                key=lambda pair: sum(map(env.succeeded, pair[0])),
+                key=lambda pair: sum(map(env.difficulty.succeeded, pair[0])),
             )
             for name, some in players.items()
         }
         players = {name: [player] for name, (_, player) in found.items()}
         for name, (records, _) in found.items():
             played.setdefault(name, []).extend(records)
-        if number + 1 >= FEWEST_LEVELS and not any(env.succeeded(each) for own, _ in found.values() for each in own):
+        if number + 1 >= FEWEST_LEVELS and not any(
+            env.difficulty.succeeded(each) for own, _ in found.values() for each in own
+        ):
             break
     episodes = [
         LoggedEpisode(model=name, task=env.id, record=record) for name, records in played.items() for record in records

@@ -73,7 +73,7 @@ def measure(player: str, items: list[TaskItem]) -> dict[str, float | None]:
             replies += len(reply if isinstance(reply, str) else reply.text)
             episode.step(reply)
         record = episode.record()
-        value = played.environment.metrics[0].of(record)
+        value = played.environment.scoring.metrics[0].of(record)
         scores += [] if value is None else [value]
         requests.append(len(record.turns))
         sent.append(characters)
@@ -101,7 +101,7 @@ def measured_lines(task: TaskEntry) -> dict[str, Any]:
 
 
 def _has(played: TaskItem, player: str) -> bool:
-    return player in ("null", "random") or player in played.environment.players
+    return player in ("null", "random") or player in played.environment.players.policies
 
 
 def main() -> None:

@@ -155,18 +155,18 @@ def _cost(task: TaskEntry, players: Mapping[str, Mapping[str, float]]) -> tuple[
 def _scores(
     task: TaskEntry, players: Mapping[str, Mapping[str, float | None]], environment: Environment[Any, Any, Any]
 ) -> tuple[str, ...]:
-    metric = environment.metrics[0]
+    metric = environment.scoring.metrics[0]
     values = [players[name]["score"] if name in players else None for name in ("null", "random", "heuristic", "oracle")]
     return (f"`{metric.name}`", metric.better, *map(_value, values), _people(task, environment))
 
 
 def _people(task: TaskEntry, environment: Environment[Any, Any, Any]) -> str:
     """Return the published score of people, for tasks that play a setting that has one."""
-    if environment.published_setting is None or any(option.name == "level" for option in task.options):
+    if environment.scoring.published_setting is None or any(option.name == "level" for option in task.options):
         return "–"
     _, items = next(measured_items(task))
     record = Episode(environment, items[0].item, items[0].options).record()
-    baseline = HUMANS.get(environment.published_setting(record) or "")
+    baseline = HUMANS.get(environment.scoring.published_setting(record) or "")
     if baseline is None:
         return "–"
     return f"{baseline.human:,} in {baseline.steps:,} steps"

@@ -39,12 +39,19 @@ def help_texts(command: click.Command, name: str) -> Iterator[tuple[str, str]]:
 def declared_texts() -> Iterator[tuple[str, str]]:
     for entry in registry.built_in:
         env = registry.load(entry.id)
-        for part in (*env.options, *env.source_options, *env.metrics, *env.series, *env.aggregates, *env.axes):
+        for part in (
+            *env.playing.options,
+            *env.items.options,
+            *env.scoring.metrics,
+            *env.scoring.series,
+            *env.scoring.aggregates,
+            *env.difficulty.axes,
+        ):
             yield f"{env.id} {part.name}", part.doc
-        for kind in env.failures:
+        for kind in env.scoring.failures:
             yield f"{env.id} {kind.name}", f"{kind.title} {kind.doc}"
         shown = env.presentation
-        for text in (shown.lead, shown.legend, shown.reference, shown.undefined, env.success):
+        for text in (shown.lead, shown.legend, shown.reference, shown.undefined, env.difficulty.success):
             yield env.id, text
     for task in all_tasks():
         for option in task.options:

@@ -15,6 +15,7 @@ from waybench.core import (
     Game,
     Instance,
     Invalid,
+    Items,
     Json,
     KeyedSource,
     Limits,
@@ -23,6 +24,9 @@ from waybench.core import (
     Option,
     Outcome,
     Play,
+    Players,
+    Playing,
+    Scoring,
     Stream,
     Transition,
     UsageError,
@@ -153,24 +157,25 @@ DIAL: Environment[Dial, DialState, int] = Environment(
     version=1,
     title="Dial",
     about="A dial has to be turned to a number, one step at a time. It measures nothing, for it is here for the tests.",
-    options=(
-        Option(name="wording", default="plain", choices=("plain", "other"), doc="Two names of one wording."),
-        Option(name="turns", default=TURNS, low=1, high=TURNS, doc="Most turns."),
-        Option(name="invalid", default="turn", choices=("turn", "retry", "end"), doc="What an invalid reply costs."),
-        Option(name="retries", default=2, low=0, doc="Invalid replies in a row that are forgiven."),
-        Option(name="memory", default="chat", choices=("chat", "window", "fresh"), doc="What is shown again."),
-        Option(name="window", default=2, low=0, doc="Turns in a window."),
-        Option(name="rules_role", default="user", choices=("user", "system"), doc="Who tells the rules."),
+    items=Items(sample_levels=(3, 10), public_key="dial-v1", make_source=DialSource, decode=decode, prove=prove),
+    playing=Playing(
+        options=(
+            Option(name="wording", default="plain", choices=("plain", "other"), doc="Two names of one wording."),
+            Option(name="turns", default=TURNS, low=1, high=TURNS, doc="Most turns."),
+            Option(
+                name="invalid", default="turn", choices=("turn", "retry", "end"), doc="What an invalid reply costs."
+            ),
+            Option(name="retries", default=2, low=0, doc="Invalid replies in a row that are forgiven."),
+            Option(name="memory", default="chat", choices=("chat", "window", "fresh"), doc="What is shown again."),
+            Option(name="window", default=2, low=0, doc="Turns in a window."),
+            Option(name="rules_role", default="user", choices=("user", "system"), doc="Who tells the rules."),
+        ),
+        play=play,
     ),
-    smallest_level=3,
-    sample_levels=(3, 10),
-    public_key="dial-v1",
-    play=play,
-    make_source=DialSource,
-    decode=decode,
-    prove=prove,
-    metrics=(Metric(name="score", of=score, title="Score", doc="Minimum turns by turns.", low=0, high=1),),
-    players={"oracle": oracle, "heuristic": oracle},
+    scoring=Scoring(
+        metrics=(Metric(name="score", of=score, title="Score", doc="Minimum turns by turns.", low=0, high=1),)
+    ),
+    players=Players(policies={"oracle": oracle, "heuristic": oracle}),
 )
 
 ITEM = DIAL.item([5, 8, 10])  # three steps up
@@ -179,7 +184,7 @@ ITEM = DIAL.item([5, 8, 10])  # three steps up
 
 def with_game(game: Game[Any, Any, Any]) -> Environment[Any, Any, Any]:
     """Return the toy with other rules."""
-    return replace(DIAL, play=lambda options: replace(play(options), game=game))
+    return replace(DIAL, playing=replace(DIAL.playing, play=lambda options: replace(play(options), game=game)))
 
 
 def with_wording(wording: Wording[Any, Any, Any]) -> Environment[Any, Any, Any]:
@@ -190,7 +195,7 @@ def with_wording(wording: Wording[Any, Any, Any]) -> Environment[Any, Any, Any]:
         named.name = options["wording"]
         return replace(play(options), wording=named)
 
-    return replace(DIAL, play=changed)
+    return replace(DIAL, playing=replace(DIAL.playing, play=changed))
 
 
 def through_json(record: EpisodeRecord) -> EpisodeRecord:

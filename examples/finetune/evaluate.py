@@ -36,7 +36,7 @@ def items(name: str, count: int) -> tuple[Any, list[Item[Any]], dict[str, Any]]:
     unseen = SplitSource(mazes.source(OTHER_KEY, 7), "test")
     sets = {
         "seen": (mazes, seen, DRAWING),
-        "rotated": (mazes, IsomorphicSource(seen, mazes.isomorph, mazes.prove, 1), DRAWING),
+        "rotated": (mazes, IsomorphicSource(seen, mazes.items.isomorph, mazes.items.prove, 1), DRAWING),
         "unseen": (mazes, unseen, DRAWING),
         "larger": (mazes, SplitSource(mazes.source(OTHER_KEY, 9), "test"), DRAWING),
         "wording": (mazes, unseen, {"wording": "matrix", "requests": 1}),

@@ -11,7 +11,7 @@ from waybench.analysis.results import Cluster, Group
 from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_out, policy
 
 MAZE = waybench.load("maze/alicia")
-SCORE = MAZE.metrics[0]
+SCORE = MAZE.scoring.metrics[0]
 
 
 def item(level: int = 5, number: int = 0) -> Item[Any]:

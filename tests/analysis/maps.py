@@ -74,7 +74,7 @@ def answered(
     for place_map in maps:
         for number, question in enumerate(list(questions(place_map, kind))[:most]):
             item = Item(
-                question, f"{place_map.name[:20]}-{number}", question.level, key, len(found), env.prove(question)
+                question, f"{place_map.name[:20]}-{number}", question.level, key, len(found), env.items.prove(question)
             )
             player = who if isinstance(who, str) else who(question)
             record = play_out(env, item, policy(player or "null"), dict(options)).record()

@@ -111,7 +111,7 @@ def test_attempts_at_the_only_puzzle_are_a_sample() -> None:
     ]
     found = only(episodes)
     mean = found.scores["Hanoi3Disk"]
-    scores = [float(environment.metrics[0].of(each.record)) / 3 for each in episodes]
+    scores = [float(environment.scoring.metrics[0].of(each.record)) / 3 for each in episodes]
     assert (mean.n, mean.clusters) == (8, 8)
     assert mean.value == pytest.approx(sum(scores) / 8)
     assert mean == clustered_mean(scores, range(8), 0, 1)
@@ -122,7 +122,7 @@ def test_people_have_not_played_with_other_entities() -> None:
     environment = waybench.load("messenger/roles")
     for cast, known in (("published", "MessengerL1"), ("further", None)):
         record = play_out(environment, environment.source(level=1, cast=cast).item(0), policy("oracle")).record()
-        assert environment.published_setting(record) == known
+        assert environment.scoring.published_setting(record) == known
 
 
 RUNNING = {"BanditTwoArmedHighLowFixed": 0.8, "Hanoi3Disk": 0.5, "Crafter": 20.0}

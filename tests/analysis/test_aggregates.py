@@ -20,7 +20,7 @@ from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
 from waybench.stats import LostAttempts, Mean, clustered_mean, jackknifed
 
 CRAFTER = waybench.load("crafter/survival")
-(AGGREGATE,) = CRAFTER.aggregates
+(AGGREGATE,) = CRAFTER.scoring.aggregates
 ALL = set(ACHIEVEMENTS)
 HALF = set(ACHIEVEMENTS[::2])
 

@@ -19,7 +19,7 @@ from waybench.analysis.results import labels
 from waybench.core import Item
 
 GUESS = waybench.load("search/guessnum")
-ERR_MIN, ERR_SUM = GUESS.metrics[:2]
+ERR_MIN, ERR_SUM = GUESS.scoring.metrics[:2]
 
 
 def off(item: Item[Any], by: int, model: str = "m") -> LoggedEpisode:

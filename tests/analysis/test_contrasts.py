@@ -159,7 +159,7 @@ def test_two_values_that_are_not_the_bounds_are_graded() -> None:
 
 
 def test_bounds_that_no_player_comes_near_do_not_count() -> None:
-    crafter = waybench.load("crafter/survival").metrics[0]
+    crafter = waybench.load("crafter/survival").scoring.metrics[0]
     assert crafter.far_bounds
     first, second = [262.0, 240, 301, 225, 290, 251, 270, 236], [20.0, 3, 41, 9, 60, 12, 0, 31]
     found = one(first, second, metric=replace(crafter, low=0, high=1320))

@@ -231,7 +231,7 @@ def test_tidy_is_flat_and_has_all_options() -> None:
     assert [row["option.wording"] for row in made] == ["matrix", "ascii"]
     assert [row["option.protocol"] for row in made] == ["paper", "paper"]
     names = [name.removeprefix("metric.") for name in made[0] if name.startswith("metric.")]
-    assert names == [metric.name for metric in MAZE.metrics]
+    assert names == [metric.name for metric in MAZE.scoring.metrics]
     assert (made[0]["metric.score"], made[0]["end"], made[0]["item"], made[0]["attempt"]) == (100, "solved", "501", 1)
     assert all(row.keys() == made[0].keys() for row in made)
 

@@ -99,7 +99,7 @@ def test_what_an_episode_says() -> None:
         **{"option.wording": "ascii", "option.temperature": 0.5},
     }
     assert {name: found[name] for name in expected} == expected
-    other_metrics = {f"metric.{metric.name}" for metric in registry.load("maze/alicia").metrics} - set(expected)
+    other_metrics = {f"metric.{metric.name}" for metric in registry.load("maze/alicia").scoring.metrics} - set(expected)
     assert set(found) == set(expected) | other_metrics | {"group"}
     assert all(found[name] is None for name in other_metrics)
 
@@ -139,7 +139,7 @@ def test_several_environments_have_all_metrics_and_each_meaning() -> None:
     meanings = {each.env: each for each in score.meanings}
     assert set(meanings) == {"maze/alicia", "bandit/arms"}
     for env, meaning in meanings.items():
-        metric = registry.load(env).metrics[0]
+        metric = registry.load(env).scoring.metrics[0]
         assert (meaning.title, meaning.unit, meaning.doc) == (metric.title, metric.unit, metric.doc)
         assert metric.doc in score.description
     assert score.unit == ""  # a per cent in one of them only
@@ -202,7 +202,7 @@ def test_every_column_is_described_and_named_once() -> None:
     assert all(each["description"] and each["type"] in {"string", "int64", "float64", "bool"} for each in described)
     told = [each for each in described if each["frame"] == "episodes"]
     (score,) = [each for each in told if each["column"] == "metric.score"]
-    metric = registry.load("maze/alicia").metrics[0]
+    metric = registry.load("maze/alicia").scoring.metrics[0]
     expected = {
         **{"type": "float64", "unit": "%", "env": "maze/alicia", "title": "Score", "low": 0.0, "high": 100.0},
         **{"better": "higher", "values": None, "default": None},
@@ -229,7 +229,7 @@ def test_scores_are_the_estimates() -> None:
         best = own["best", "score"]
         assert best["value"] == (estimate.best.value if estimate.best else None)
         assert (best["items"], best["missing"], best["errors"]) == (estimate.items, estimate.missing, estimate.errors)
-        for metric in registry.load("maze/alicia").metrics:
+        for metric in registry.load("maze/alicia").scoring.metrics:
             mean, score = estimate.metrics.get(metric.name), own["single", metric.name]
             wanted = (mean.value, mean.low, mean.high, mean.n, mean.clusters) if mean else (None,) * 5
             assert tuple(score[name] for name in ("value", "low", "high", "n", "clusters")) == wanted

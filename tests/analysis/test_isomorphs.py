@@ -28,9 +28,9 @@ COUNT = 8
 def episodes(player: str, number: int = 0, *, count: int = COUNT, model: str = "m") -> list[LoggedEpisode]:
     """Return a player's episodes at the first items, or at the isomorphic ones of a number."""
     source = DFS.source(level=6)
-    assert DFS.isomorph is not None
+    assert DFS.items.isomorph is not None
     if number:
-        source = IsomorphicSource(source, DFS.isomorph, DFS.prove, number)
+        source = IsomorphicSource(source, DFS.items.isomorph, DFS.items.prove, number)
     return [
         LoggedEpisode(model=model, task="dfs", record=play_out(DFS, item, policy(player), {}).record())
         for item in source.head(count)

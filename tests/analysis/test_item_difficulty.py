@@ -41,7 +41,7 @@ def test_index_of_mazes(measured: list[Row]) -> None:
     assert found.weights["minimum"] > 0
     values = found.to_json()
     assert values["ratio"] == pytest.approx(values["conditional"] / values["marginal"])
-    assert set(values["weights"]) == {each.name for each in MAZE.item_variables}
+    assert set(values["weights"]) == {each.name for each in MAZE.difficulty.item_variables}
     # What a search takes is the index that was fitted, rounded to a twentieth of a doubling.
     index = ItemIndex.read(values["index"], values["weights"])
     assert index == found.index
@@ -81,7 +81,7 @@ def test_gain_is_shown(episodes: list[LoggedEpisode], measured: list[Row]) -> No
     assert table is not None and table.title == "What makes one maze harder than another"
     assert f"{found.gain.ratio:.2f} times as steeply" in table.caption[0].text
     (group,) = table.groups
-    assert [row.head.text for row in group.rows] == [each.title for each in MAZE.item_variables]
+    assert [row.head.text for row in group.rows] == [each.title for each in MAZE.difficulty.item_variables]
 
 
 @pytest.mark.slow

@@ -66,7 +66,7 @@ def test_a_metric_of_which_less_is_better() -> None:
 def test_all_lost_has_no_mean_and_the_whole_range() -> None:
     total = total_of(mazes(0, 0, 3))
     assert (total.best, total.lost) == (None, LostAttempts(3, 3, 0.0, 100.0))
-    assert lost_text(total.lost, MAZE.metrics[0]) == "n = 0 of 3; 0.0 to 100.0"
+    assert lost_text(total.lost, MAZE.scoring.metrics[0]) == "n = 0 of 3; 0.0 to 100.0"
     text = summary_table(rows(mazes(0, 0, 3)))
     assert "0 of 3*" in text and "– (0.0 to 100.0)" in text
     best = [line for line in score_frame([total]).records() if line["statistic"] == "best"]
@@ -74,7 +74,7 @@ def test_all_lost_has_no_mean_and_the_whole_range() -> None:
 
 
 def test_without_a_bound_the_text_says_so() -> None:
-    metric = MAZE.metrics[0]
+    metric = MAZE.scoring.metrics[0]
     assert lost_text(LostAttempts(1, 4, None, None), metric) == "n = 3 of 4; unbounded"
     assert lost_text(LostAttempts(1, 4, 2.0, None), metric) == "n = 3 of 4; at least 2.0"
     assert lost_text(LostAttempts(1, 4, None, 2.0), metric) == "n = 3 of 4; at most 2.0"
@@ -84,7 +84,7 @@ def test_without_a_bound_the_text_says_so() -> None:
 def test_one_of_several_attempts_is_lost_whatever_the_order() -> None:
     """By hand: a lost attempt that was perfect ends the attempts; one that was not is one more of the others."""
     imperfect = detour(item(7, 0), 4)
-    (value,) = [metric.of(imperfect) for metric in MAZE.metrics[:1]]
+    (value,) = [metric.of(imperfect) for metric in MAZE.scoring.metrics[:1]]
     assert value is not None and 0 < value < 100
     for lost, bounds in (
         (2, (value / 2, (value + 100) / 2)),  # the first was imperfect, so that the lost one can only be averaged
@@ -263,6 +263,6 @@ def test_questions_that_are_lost_are_in_the_bounds_of_a_share() -> None:
 
 def test_rows_that_are_lost() -> None:
     made = exclude([row(episode) for episode in mazes(1, 1, 1)])
-    assert lost_rows(made[:2], MAZE.metrics, best_of=True) is None
-    found = lost_rows(made, MAZE.metrics, best_of=True)
+    assert lost_rows(made[:2], MAZE.scoring.metrics, best_of=True) is None
+    found = lost_rows(made, MAZE.scoring.metrics, best_of=True)
     assert found and (found.lost, found.planned, len(found.filled)) == (1, 3, 4)

@@ -31,8 +31,8 @@ def attempts(model: str, env: str, scores: list[float], level: int = 5, **more: 
             cluster=Cluster(f"{env}{level}{number}"),
             index=number,
             end="solved" if score == 1 else "failed",
-            metrics={**dict.fromkeys(each.name for each in registry.load(env).metrics), metric: most * score},
-            series={each.name: () for each in registry.load(env).series},
+            metrics={**dict.fromkeys(each.name for each in registry.load(env).scoring.metrics), metric: most * score},
+            series={each.name: () for each in registry.load(env).scoring.series},
             anchors=Anchors(0.0, {}, most),
             **more,
         )

@@ -16,7 +16,7 @@ PAIRS = {"search/coin": "search/guessnum", "search/cavedfs": "search/dfs", "sear
 
 def test_the_twins_are_the_plain_environments_of_the_stories() -> None:
     envs = (registry.load(entry.id) for entry in registry.entries)
-    assert {env.id: env.twin for env in envs if env.twin} == PAIRS
+    assert {env.id: env.items.twin for env in envs if env.items.twin} == PAIRS
 
 
 @pytest.mark.parametrize(("story", "plain"), PAIRS.items())

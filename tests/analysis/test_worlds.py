@@ -24,7 +24,7 @@ def test_groups_say_what_keeps_them_apart() -> None:
         ("alpha", ("engine: luanti",)),
         ("beta", ("engine: luanti",)),
     }
-    assert {option.name for option in FIND.source_options if option.separate_tables} == {"engine"}
+    assert {option.name for option in FIND.items.options if option.separate_tables} == {"engine"}
 
 
 def test_text_tables() -> None:

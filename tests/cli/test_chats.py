@@ -43,7 +43,7 @@ def test_round_trip(command: Command, env_id: str) -> None:
 
     solutions = [line["messages"] for line in lines_of(command("generate", env_id, "--count", 1, "--solutions"))]
     environment = waybench.load(env_id)
-    chats = environment.play(environment.resolve_options({})).wording.memory.kind == "chat"
+    chats = environment.playing.play(environment.resolve_options({})).wording.memory.kind == "chat"
     assert solutions == (listening.chats[-1:] if chats else listening.chats)
 
 

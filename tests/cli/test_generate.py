@@ -35,7 +35,7 @@ def test_lines_are_the_sources_items(command: Command) -> None:
 def test_defaults_are_the_public_set(command: Command) -> None:
     lines = lines_of(command("generate", "maze/alicia"))
     assert [line["id"] for line in lines] == [f"5{number:02d}" for number in range(1, 11)]
-    assert {line["key"] for line in lines} == {waybench.load("maze/alicia").public_key}
+    assert {line["key"] for line in lines} == {waybench.load("maze/alicia").items.public_key}
 
 
 def test_lines_with_replies_can_be_scored(command: Command) -> None:
@@ -156,8 +156,8 @@ def test_a_model_s_worlds_can_be_scored_and_read(
     environment = waybench.load("tilemap/gtb")
     for line in lines:
         assert (line["env"], line["level"], line["model"]) == ("tilemap/gtb", 1, MODEL)
-        case = environment.decode(line["instance"])
-        assert (case.hash, dict(environment.prove(case))) == (line["hash"], line["proof"])
+        case = environment.items.decode(line["instance"])
+        assert (case.hash, dict(environment.items.prove(case))) == (line["hash"], line["proof"])
         assert line["proof"]["unreachable"] == [] and line["proof"]["minimum"] == case.path_length == LENGTH
         line["replies"] = ['{"action": []}'] * 3
     scored = lines_of(command("score", "-", stdin="\n".join(map(json.dumps, lines))))

@@ -40,7 +40,7 @@ def test_a_record_names_its_player_and_task(ada: Path) -> None:
     found, problems = episodes(ada)
     assert problems == []
     assert {(each.model, each.task, each.embedded) for each in found} == {("human/Ada", "alicia", False)}
-    loops = {option.name: option.default for option in waybench.load("maze/alicia").source_options}["loops"]
+    loops = {option.name: option.default for option in waybench.load("maze/alicia").items.options}["loops"]
     assert [each.settings["loops"] for each in found] == [loops] * 4
 
 
@@ -161,7 +161,7 @@ def test_a_person_is_asked_for_actions_alone(command: Command, tmp_path: Path, w
     assert [turn.reply for turn in record.turns] == ["", "Pull slot machine 1.", "", "Pull slot machine 2."]
     environment = waybench.load("bandit/arms")
     assert replay(environment, record).done
-    assert [turn.usage is not None for turn in environment.action_turns(record)] == [True, True]
+    assert [turn.usage is not None for turn in environment.playing.action_turns(record)] == [True, True]
 
 
 def test_a_task_s_parameters_choose_the_item(command: Command, tmp_path: Path) -> None:

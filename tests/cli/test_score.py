@@ -239,7 +239,9 @@ def test_a_record_is_replayed(command: Command, player: str) -> None:
     played = record(player)
     [result] = scored(command, json.loads(played.dumps()))
     assert (result["id"], result["replayed"], result["end"]) == ("904", True, played.end)
-    assert result["metrics"] == {metric.name: metric.of(played) for metric in waybench.load("maze/alicia").metrics}
+    assert result["metrics"] == {
+        metric.name: metric.of(played) for metric in waybench.load("maze/alicia").scoring.metrics
+    }
     assert [turn["message"] for turn in result["turns"]] == [turn.message for turn in played.turns]
 
 

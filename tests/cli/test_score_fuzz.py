@@ -24,13 +24,13 @@ def lines(env_id: str) -> tuple[Json, Json]:
     """Return a line of replies and a record."""
     env = waybench.load(env_id)
     item, other = env.source().head(2)
-    episode = play_out(env, item, policy("noisy-0.5"), dict(env.check_options))
+    episode = play_out(env, item, policy("noisy-0.5"), dict(env.playing.check_options))
     replies = [turn.reply for turn in episode.turns[:4]]
     replied = {
         "env": env_id,
         "instance": item.instance.to_json(),
         "replies": replies,
-        "options": dict(env.check_options),
+        "options": dict(env.playing.check_options),
     }
     more = {"examples": [other.instance.to_json()], "attempt": 2, "id": item.id}
     return replied | more, json.loads(episode.record().dumps())

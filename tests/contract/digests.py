@@ -38,9 +38,9 @@ def items(env: Any, level: int) -> Iterator[Json]:
 
 def measures(env: Any, record: EpisodeRecord) -> Json:
     """Return all that an episode is measured by."""
-    kind = env.failure_of(record)
-    values = {one.name: [one.of(record), one.range_of(record)] for one in (*env.metrics, *env.series)}
-    return [values, {axis.name: axis.of(record) for axis in env.axes}, kind.name if kind else None]
+    kind = env.scoring.failure_of(record)
+    values = {one.name: [one.of(record), one.range_of(record)] for one in (*env.scoring.metrics, *env.scoring.series)}
+    return [values, {axis.name: axis.of(record) for axis in env.difficulty.axes}, kind.name if kind else None]
 
 
 def estimates(env: Any, records: list[EpisodeRecord]) -> list[Json]:
@@ -54,7 +54,7 @@ def estimates(env: Any, records: list[EpisodeRecord]) -> list[Json]:
 def lines(env: Any, levels: int | None, estimated: bool) -> Iterator[dict[str, Json]]:
     """Yield the digests of an environment."""
     records: list[EpisodeRecord] = []
-    for level in env.sample_levels[:levels]:
+    for level in env.items.sample_levels[:levels]:
         yield {"level": level, "items": digest(items(env, level))}
         ways = defaultdict[tuple[str, str], list[str]](list)
         for line in sample_records(env, level):

@@ -62,7 +62,7 @@ def _scored(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
     examples = {"examples": [line["instance"]]}
     for more in ({}, examples):
         assert "metrics" in score_line(json.dumps({**line, "options": options, **more}).encode(), 1)
-    most = {option.name: option.high for option in env.options if option.high is not None}
+    most = {option.name: option.high for option in env.playing.options if option.high is not None}
     for more in ({"replies": ["x"] * 300}, examples):  # some options exclude each other
         score_line(json.dumps({**line, "options": options | most, **more}).encode(), 1)
 
@@ -101,7 +101,7 @@ def main() -> None:
     asked: dict[str, list[int]] = json.loads(sys.argv[1])
     loaded = {env_id: waybench.load(env_id) for env_id in asked}
     for env in loaded.values():
-        play_out(env, env.source().item(0), policy("null"), dict(env.check_options))
+        play_out(env, env.source().item(0), policy("null"), dict(env.playing.check_options))
     limit()
     began = time.monotonic()
     for env_id, levels in asked.items():

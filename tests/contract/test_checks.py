@@ -26,6 +26,7 @@ from waybench.core import (
     Option,
     Outcome,
     Picture,
+    Players,
     Presentation,
     Series,
     Stream,
@@ -252,27 +253,31 @@ class NamelessSource(DialSource):
 
 
 def with_metric(**changes: Any) -> AnyEnvironment:
-    return replace(DIAL, metrics=(replace(DIAL.metrics[0], **changes),))
+    return replace(DIAL, scoring=replace(DIAL.scoring, metrics=(replace(DIAL.scoring.metrics[0], **changes),)))
 
 
 # Its oracle goes down, whatever the goal, and its metric calls what that comes to the ceiling.
 BEATEN: AnyEnvironment = replace(
     with_metric(ceiling=lambda record: float(record.instance[1] < record.instance[0])),
-    players={"oracle": lambda state, rng: -1, "heuristic": DIAL.players["heuristic"]},
+    players=Players(policies={**DIAL.players.policies, "oracle": lambda state, rng: -1}),
 )
 
 
 def with_series(name: str) -> AnyEnvironment:
     return replace(
-        DIAL, series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing.", low=0, high=1),)
+        DIAL,
+        scoring=replace(
+            DIAL.scoring,
+            series=(Series(name=name, of=lambda record: [], title="Series", doc="Nothing.", low=0, high=1),),
+        ),
     )
 
 
 def with_aggregates(*changes: Mapping[str, Any], env: AnyEnvironment = DIAL) -> AnyEnvironment:
     one = Aggregate(
-        name="all", metrics=env.metrics, of=lambda means: means[0], title="All", doc="The mean.", part="Metric"
+        name="all", metrics=env.scoring.metrics, of=lambda means: means[0], title="All", doc="The mean.", part="Metric"
     )
-    return replace(env, aggregates=tuple(replace(one, **change) for change in changes))
+    return replace(env, scoring=replace(env.scoring, aggregates=tuple(replace(one, **change) for change in changes)))
 
 
 def with_presentation(**fields: Any) -> AnyEnvironment:
@@ -280,7 +285,7 @@ def with_presentation(**fields: Any) -> AnyEnvironment:
 
 
 def with_option(**fields: Any) -> AnyEnvironment:
-    return replace(DIAL, options=(*DIAL.options, Option(**fields)))
+    return replace(DIAL, playing=replace(DIAL.playing, options=(*DIAL.playing.options, Option(**fields))))
 
 
 def trusting(data: Json) -> Dial:
@@ -291,11 +296,11 @@ PIT = FailureKind("pit", "falling into the pit", "The dial was turned to 0.")
 
 
 def with_failure(**changes: str) -> AnyEnvironment:
-    return replace(DIAL, failures=(replace(PIT, **changes),))
+    return replace(DIAL, scoring=replace(DIAL.scoring, failures=(replace(PIT, **changes),)))
 
 
 def wrong_wording_name(options: Mapping[str, Json]) -> Any:
-    return replace(DIAL.play(options), wording=DialWording("another"))
+    return replace(DIAL.playing.play(options), wording=DialWording("another"))
 
 
 class Mishearing(DialWording):
@@ -323,13 +328,17 @@ class Untyped(Undescribed):
 def isomorphic(isomorph: Callable[[Dial], Dial]) -> AnyEnvironment:
     """Return the dial with isomorphic instances, and its number of turns as its headline metric."""
     turns = Metric(name="turns", of=lambda record: float(len(record.turns)), title="Turns", doc="Turns.", low=0)
-    return replace(DIAL, metrics=(turns,), isomorph=lambda dial, key, number: isomorph(dial))
+    return replace(
+        DIAL,
+        scoring=replace(DIAL.scoring, metrics=(turns,)),
+        items=replace(DIAL.items, isomorph=lambda dial, key, number: isomorph(dial)),
+    )
 
 
 def paper_only(options: Mapping[str, Json]) -> Any:
     if options["wording"] == "other":
         raise UsageError("not offered")
-    return DIAL.play(options)
+    return DIAL.playing.play(options)
 
 
 class FieldWording(DialWording):
@@ -338,7 +347,8 @@ class FieldWording(DialWording):
 
 def with_images(draw: Callable[[Picture], str]) -> AnyEnvironment:
     images = Images(draw=draw, legend="The picture has the number.", replaces=("at",), bases=("plain", "other"))
-    return replace(with_wording(FieldWording()), images=images)
+    env = with_wording(FieldWording())
+    return replace(env, playing=replace(env.playing, images=images))
 
 
 def number_drawn(picture: Picture) -> str:
@@ -357,7 +367,7 @@ NUMBER: Belief[DialState] = Belief(
 
 
 def with_belief(**changes: Any) -> AnyEnvironment:
-    return replace(DIAL, beliefs=(replace(NUMBER, **changes),))
+    return replace(DIAL, probes=(replace(NUMBER, **changes),))
 
 
 DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
@@ -379,26 +389,50 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "no opening": ("wordings", with_wording(Silent()), "is empty"),
     "no answer": ("wordings", with_wording(SilentLater()), "of the user is empty"),
     "echo of a surrogate": ("hostile", with_wording(Echoing()), "lone surrogate"),
-    "another wording's name": ("wordings", replace(DIAL, play=wrong_wording_name), "calls itself 'another'"),
+    "another wording's name": (
+        "wordings",
+        replace(DIAL, playing=replace(DIAL.playing, play=wrong_wording_name)),
+        "calls itself 'another'",
+    ),
     "picture that says nothing": (
         "pictures",
         with_images(lambda picture: '<svg viewBox="0 0 9 9"/>'),
         "one picture of",
     ),
     "picture of no size": ("pictures", with_images(lambda picture: f"<svg>{picture.state.at}</svg>"), "no view box"),
-    "choice that cannot be played": ("start", replace(DIAL, play=paper_only), "['other'] cannot be played"),
+    "choice that cannot be played": (
+        "start",
+        replace(DIAL, playing=replace(DIAL.playing, play=paper_only)),
+        "['other'] cannot be played",
+    ),
     "rendering that misleads": ("round trip", with_wording(Mumbling()), "comes back 1"),
     "parse raises": ("hostile", with_wording(Crashing()), "parse raised"),
     "parse reads other scripts": ("hostile", with_wording(DigitReader()), "hostile reply"),
     "refusal without a reason": ("hostile", with_wording(NoReason()), "without a reason"),
     "refusal that repeats it all": ("hostile", with_wording(LongReason()), "500 are enough"),
-    "items by a cursor": ("source", replace(DIAL, make_source=Cursor), "made alone"),
-    "level that does not fit": ("source", replace(DIAL, level_of=lambda dial: 0), "level_of does not give"),
-    "key without effect": ("keys", replace(DIAL, make_source=OneForAll), "5 keys gave only 1"),
-    "levels without end": ("levels", replace(DIAL, make_source=AnyLevel), "refuse it"),
-    "canonical form too short": ("instances", replace(DIAL, make_source=NamelessSource), "changes on its way"),
-    "trusting decode": ("bad data", replace(DIAL, decode=trusting), "raised TypeError"),
-    "weak oracle": ("players", replace(DIAL, players={**DIAL.players, "oracle": lambda s, r: -1}), "the oracle has"),
+    "items by a cursor": ("source", replace(DIAL, items=replace(DIAL.items, make_source=Cursor)), "made alone"),
+    "level that does not fit": (
+        "source",
+        replace(DIAL, items=replace(DIAL.items, level_of=lambda dial: 0)),
+        "level_of does not give",
+    ),
+    "key without effect": (
+        "keys",
+        replace(DIAL, items=replace(DIAL.items, make_source=OneForAll)),
+        "5 keys gave only 1",
+    ),
+    "levels without end": ("levels", replace(DIAL, items=replace(DIAL.items, make_source=AnyLevel)), "refuse it"),
+    "canonical form too short": (
+        "instances",
+        replace(DIAL, items=replace(DIAL.items, make_source=NamelessSource)),
+        "changes on its way",
+    ),
+    "trusting decode": ("bad data", replace(DIAL, items=replace(DIAL.items, decode=trusting)), "raised TypeError"),
+    "weak oracle": (
+        "players",
+        replace(DIAL, players=replace(DIAL.players, policies={**DIAL.players.policies, "oracle": lambda s, r: -1})),
+        "the oracle has",
+    ),
     "oracle that is beaten": (
         "players",
         BEATEN,
@@ -406,7 +440,7 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     ),
     "oracle that is beaten on average": (
         "players",
-        replace(BEATEN, oracle_is_ceiling=lambda record: False),
+        replace(BEATEN, players=replace(BEATEN.players, oracle_is_ceiling=lambda record: False)),
         "mean score of heuristic, 1, is better than the oracle's",
     ),
     "floor that is not kept": ("players", with_metric(of=lambda record: 1.0), "the null has"),
@@ -421,7 +455,7 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "aggregate of no metric": ("metrics declared", with_aggregates({"metrics": ()}), "made of no metric"),
     "aggregate of another's metric": (
         "metrics declared",
-        with_aggregates({"metrics": (replace(DIAL.metrics[0], name="other"),)}),
+        with_aggregates({"metrics": (replace(DIAL.scoring.metrics[0], name="other"),)}),
         "has no metric 'other'",
     ),
     "aggregate of shares": (
@@ -430,19 +464,31 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
         "is a share of something",
     ),
     "aggregates of one name": ("metrics declared", with_aggregates({}, {}), "aggregates come twice"),
-    "kinds of failure of one name": ("failures declared", replace(DIAL, failures=(PIT, PIT)), "come twice: ['pit'"),
+    "kinds of failure of one name": (
+        "failures declared",
+        replace(DIAL, scoring=replace(DIAL.scoring, failures=(PIT, PIT))),
+        "come twice: ['pit'",
+    ),
     "kind of failure without a title": ("failures declared", with_failure(title=" "), "has no title"),
     "kind of failure without a sentence": ("failures declared", with_failure(doc="?"), "in a sentence"),
     "strange name of a kind of failure": ("failures declared", with_failure(name="The pit"), "small letters"),
     "two kinds of failure with one title": ("failures declared", with_failure(title="refusals"), "titles of kinds"),
     "kind of failure that is not declared": (
         "failures",
-        replace(DIAL, failure=lambda record: PIT),
+        replace(DIAL, scoring=replace(DIAL.scoring, failure=lambda record: PIT)),
         "'pit' is not declared",
     ),
-    "failure without a kind": ("failures", replace(DIAL, failure=lambda record: None), "has no kind of failure"),
-    "failure that raises": ("failures", replace(DIAL, failure=lambda record: record.turns[99]), "raised IndexError"),
-    "beliefs of one name": ("beliefs", replace(DIAL, beliefs=(NUMBER, NUMBER)), "names of beliefs come twice"),
+    "failure without a kind": (
+        "failures",
+        replace(DIAL, scoring=replace(DIAL.scoring, failure=lambda record: None)),
+        "has no kind of failure",
+    ),
+    "failure that raises": (
+        "failures",
+        replace(DIAL, scoring=replace(DIAL.scoring, failure=lambda record: record.turns[99])),
+        "raised IndexError",
+    ),
+    "beliefs of one name": ("beliefs", replace(DIAL, probes=(NUMBER, NUMBER)), "names of beliefs come twice"),
     "belief that reads otherwise": ("beliefs", with_belief(expected=lambda state: state.at), "is read as"),
     "belief that takes anything": ("beliefs", with_belief(read=lambda value: [0]), "is read as"),
     "belief that trusts": (
@@ -454,12 +500,12 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     "belief with too large a share": ("beliefs", with_belief(share=lambda expected, answer: 2.0), "the share of"),
     "action turn that is no turn": (
         "action turns",
-        replace(DIAL, action_turns=lambda record: [*record.turns, *record.turns]),
+        replace(DIAL, playing=replace(DIAL.playing, action_turns=lambda record: [*record.turns, *record.turns])),
         "what is no turn, or one twice",
     ),
     "wrong replies that ask for no action": (
         "action turns",
-        replace(DIAL, action_turns=lambda record: []),
+        replace(DIAL, playing=replace(DIAL.playing, action_turns=lambda record: [])),
         "leaves out a turn that is",
     ),
     "metric upside down": ("metrics declared", with_metric(low=1, high=0), "not below its ceiling"),
@@ -527,8 +573,12 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
     ),
     "an empty board": ("presentation", with_presentation(board=lambda state, turns: Board()), "its board is empty"),
     "strange id": ("names", replace(DIAL, id="Dial"), "family/variant"),
-    "no oracle": ("names", replace(DIAL, players={"heuristic": DIAL.players["oracle"]}), "lacks the players"),
-    "levels out of order": ("names", replace(DIAL, sample_levels=(10, 3)), "easiest first"),
+    "no oracle": (
+        "names",
+        replace(DIAL, players=replace(DIAL.players, policies={"heuristic": DIAL.players.policies["oracle"]})),
+        "lacks the players",
+    ),
+    "levels out of order": ("names", replace(DIAL, items=replace(DIAL.items, sample_levels=(10, 3))), "easiest first"),
     "nothing about it": ("names", replace(DIAL, about=""), "says too little"),
     "a call that is read as another action": ("tools", with_wording(Mishearing()), "is read as 1, not -1"),
     "an argument without a description": ("tools", with_wording(Undescribed()), "has no description"),
@@ -541,8 +591,16 @@ DEFECTS: dict[str, tuple[str, AnyEnvironment, str]] = {
         isomorphic(lambda dial: replace(dial, start=dial.goal - 1 or 2)),
         "the oracle's score",
     ),
-    "axes without a success": ("horizon", replace(DIAL, axes=(level_axis("numbers", "Numbers."),)), "what success is"),
-    "a success without axes": ("horizon", replace(DIAL, competent=lambda record: True), "declare axes"),
+    "axes without a success": (
+        "horizon",
+        replace(DIAL, difficulty=replace(DIAL.difficulty, axes=(level_axis("numbers", "Numbers."),))),
+        "what success is",
+    ),
+    "a success without axes": (
+        "horizon",
+        replace(DIAL, difficulty=replace(DIAL.difficulty, competent=lambda record: True)),
+        "declare axes",
+    ),
 }
 
 
@@ -619,7 +677,7 @@ def test_ways_are_the_default_first() -> None:
 
 
 def test_ways_have_the_options_of_trials() -> None:
-    trial = replace(DIAL, check_options={"turns": 3})
+    trial = replace(DIAL, playing=replace(DIAL.playing, check_options={"turns": 3}))
     assert ways(trial)[0] == {"turns": 3, "protocol": "sound", "wording": "plain"}
     records = [json.loads(record) for record in sample_records(trial, 3)]
     assert {record["options"]["turns"] for record in records} == {3}

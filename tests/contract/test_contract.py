@@ -19,7 +19,7 @@ PLACES = [
         marks=[pytest.mark.slow] if level != levels[0] or (env_id in LONG and name not in IN_ALL) else [],
     )
     for env_id in IDS
-    for levels in [waybench.load(env_id).sample_levels]
+    for levels in [waybench.load(env_id).items.sample_levels]
     for level in levels
     for name in LEVEL_CHECKS
 ]
@@ -77,7 +77,7 @@ def test_contract(env_id: str, level: int, name: str) -> None:
 @pytest.mark.parametrize("env_id", IDS)
 def test_number_of_reachable_states(env_id: str) -> None:
     environment = waybench.load(env_id)
-    game = environment.play(environment.resolve_options({})).game
+    game = environment.playing.play(environment.resolve_options({})).game
     found = reachable_states(game, environment.source().item(0).instance, most=MOST)
     if env_id not in REACHABLE:
         pytest.fail(f'add the line "{env_id}": {found}, to REACHABLE, once you know that the number is right')

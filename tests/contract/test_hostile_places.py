@@ -128,7 +128,7 @@ def hostile(good: str, other: str, rng: Stream) -> str:
 def episodes(env_id: str, replies: int) -> Iterator[tuple[AnyEpisode, int]]:
     """Yield episodes in all ways of playing an environment, with the number of hostile replies in each."""
     env = waybench.load(env_id)
-    item = env.source(level=env.smallest_level).item(0)
+    item = env.source(level=env.items.smallest_level).item(0)
     for options in [{**way, **interface} for way in ways(env) for interface in ({}, {INTERFACE: TOOLS})]:
         left, attempt = replies, 0
         while left > 0:

@@ -44,7 +44,7 @@ def good_replies(episode: AnyEpisode, rng: Stream) -> tuple[str, str]:
     """Return two replies that name legal actions, the first one often the oracle's."""
     play, state = episode.play, episode.state
     legal = evenly_chosen(play.game.legal(state), 12)
-    best = episode.environment.players["oracle"](state, rng) if rng.below(2) else rng.choice(legal)
+    best = episode.environment.players.policies["oracle"](state, rng) if rng.below(2) else rng.choice(legal)
     return play.wording.render(best, state), play.wording.render(rng.choice(legal), state)
 
 
@@ -103,7 +103,7 @@ def check(env: Environment[Any, Any, Any], episode: AnyEpisode) -> None:
 
 
 def check_numbers(env: Environment[Any, Any, Any], record: EpisodeRecord) -> None:
-    for one in (*env.metrics, *env.series):
+    for one in (*env.scoring.metrics, *env.scoring.series):
         found = one.of(record)
         low, high = one.range_of(record)
         for value in found if isinstance(found, list | tuple) else (found,):
@@ -111,8 +111,8 @@ def check_numbers(env: Environment[Any, Any, Any], record: EpisodeRecord) -> Non
                 assert math.isfinite(value), one.name
                 assert low is None or value >= low - 1e-9, one.name
                 assert high is None or value <= high + 1e-9, one.name
-    kind = env.failure_of(record)
-    assert kind is None or kind.name in {each.name for each in env.failure_kinds}
+    kind = env.scoring.failure_of(record)
+    assert kind is None or kind.name in {each.name for each in env.scoring.failure_kinds}
 
 
 def tried(env_id: str, level: int, replies: int) -> int:
@@ -136,14 +136,14 @@ def tried(env_id: str, level: int, replies: int) -> int:
 @pytest.mark.parametrize("env_id", IDS)
 def test_hostile_replies_at_the_smallest_level(env_id: str) -> None:
     env = waybench.load(env_id)
-    assert tried(env_id, env.smallest_level, FAST) == len(ways(env)) * len(FAMILIES) * FAST
+    assert tried(env_id, env.items.smallest_level, FAST) == len(ways(env)) * len(FAMILIES) * FAST
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("env_id", IDS)
 def test_hostile_replies_at_the_hardest_sample_level(env_id: str) -> None:
     env = waybench.load(env_id)
-    assert tried(env_id, env.sample_levels[-1], SLOW) == len(ways(env)) * len(FAMILIES) * SLOW
+    assert tried(env_id, env.items.sample_levels[-1], SLOW) == len(ways(env)) * len(FAMILIES) * SLOW
 
 
 def test_the_number_of_hostile_replies_does_not_shrink() -> None:

@@ -19,8 +19,8 @@ ENTRIES = tuple(entry.id for entry in registry.entries)
 
 
 def ways(env: Environment[Any, Any, Any]) -> Iterator[dict[str, Any]]:
-    for protocol in next(option for option in env.options if option.name == "protocol").choices:
-        yield {**env.check_options, "protocol": protocol}
+    for protocol in next(option for option in env.playing.options if option.name == "protocol").choices:
+        yield {**env.playing.check_options, "protocol": protocol}
 
 
 def records(env: Environment[Any, Any, Any], count: int, level: int, options: Any, player: str) -> list[EpisodeRecord]:
@@ -32,7 +32,7 @@ def records(env: Environment[Any, Any, Any], count: int, level: int, options: An
     found: dict[str, EpisodeRecord] = {}
     for index in range(MOST_ITEMS):
         record = play_out(env, source.item(index), policy(player), options).record()
-        found.setdefault(env.cluster(record) if env.cluster else record.instance_hash, record)
+        found.setdefault(env.items.cluster(record) if env.items.cluster else record.instance_hash, record)
         if len(found) == count:
             break
     return list(found.values())
@@ -46,12 +46,12 @@ def estimates(made: list[EpisodeRecord]) -> list[Estimate]:
 
 
 def numbers(env: Environment[Any, Any, Any], found: Estimate) -> Iterator[tuple[Bounded, Mean | None]]:
-    for metric in env.metrics:
+    for metric in env.scoring.metrics:
         yield metric, found.metrics.get(metric.name)
         yield metric, found.macro.get(metric.name)
-    yield env.metrics[0], found.best
-    yield env.metrics[0], found.mean
-    for series in env.series:
+    yield env.scoring.metrics[0], found.best
+    yield env.scoring.metrics[0], found.mean
+    for series in env.scoring.series:
         curve = found.curves.get(series.name)
         for mean in (*curve.steps, curve.average) if curve else ():
             yield series, mean
@@ -70,7 +70,7 @@ def within(one: Bounded, found: Estimate, mean: Mean) -> bool:
 def test_no_interval_leaves_the_declared_bounds(env_id: str) -> None:
     env, seen = waybench.load(env_id), 0
     for options in ways(env):
-        for level in env.sample_levels[:2]:
+        for level in env.items.sample_levels[:2]:
             for count, player in ((count, player) for count in COUNTS for player in PLAYERS):
                 for found in estimates(records(env, count, level, options, player)):
                     for one, mean in numbers(env, found):
@@ -85,8 +85,8 @@ def test_ranges_do_not_depend_on_what_was_replied(env_id: str) -> None:
     """An episode that an infrastructure error ended has the bounds of what it could have been."""
     env = waybench.load(env_id)
     for options in ways(env):
-        (record,) = records(env, 1, env.smallest_level, options, "random")
-        (silent,) = records(env, 1, env.smallest_level, options, "null")
+        (record,) = records(env, 1, env.items.smallest_level, options, "random")
+        (silent,) = records(env, 1, env.items.smallest_level, options, "null")
         assert record.turns != silent.turns
-        for one in (*env.metrics, *env.series):
+        for one in (*env.scoring.metrics, *env.scoring.series):
             assert one.range_of(record) == one.range_of(silent), one.name

@@ -17,7 +17,9 @@ from waybench.envs import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 HARDEST = {
-    entry.id: spec.levels[-1] for entry in registry.entries if (spec := registry.load(entry.id).horizon) is not None
+    entry.id: spec.levels[-1]
+    for entry in registry.entries
+    if (spec := registry.load(entry.id).difficulty.horizon) is not None
 }
 
 
@@ -25,7 +27,7 @@ HARDEST = {
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit on memory is set as Linux has it")
 def test_no_environment_takes_much_memory_at_any_level_by_any_face() -> None:
     levels = {
-        entry.id: sorted({*waybench.load(entry.id).sample_levels, HARDEST.get(entry.id, 0)} - {0})
+        entry.id: sorted({*waybench.load(entry.id).items.sample_levels, HARDEST.get(entry.id, 0)} - {0})
         for entry in registry.entries
     }
     # One process for all: to import what it needs takes longer than an environment does.

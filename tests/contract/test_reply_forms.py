@@ -42,7 +42,7 @@ def family(request: pytest.FixtureRequest) -> Family:
     env, options, key = FAMILIES[request.param]
     environment = waybench.load(env)
     drawn = {"question": key} if env == "graph/paths" else {}
-    item = environment.source("forms", environment.smallest_level, **drawn).item(0)
+    item = environment.source("forms", environment.items.smallest_level, **drawn).item(0)
     solved = play_out(environment, item, policy("oracle"), options)
     good = solved.turns[0].reply
     episode: Episode[Any, Any, Any] = Episode(environment, item, options)

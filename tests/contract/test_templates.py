@@ -19,7 +19,7 @@ def test_the_general_fields_repeat_the_messages(env_id: str, tmp_path: Path) -> 
     path.write_text('rules = "{rules}"\nobservation = "{observation}"\n')
     item = environment.source().item(0)
     own, same = (
-        play_out(environment, item, policy("heuristic"), {**environment.check_options, "wording": wording})
+        play_out(environment, item, policy("heuristic"), {**environment.playing.check_options, "wording": wording})
         for wording in (environment.resolve_options({})["wording"], f"file:{path}")
     )
     assert same.record().options["wording"].startswith("file:same-")
@@ -31,30 +31,32 @@ def test_the_general_fields_repeat_the_messages(env_id: str, tmp_path: Path) -> 
 def test_all_fields_can_be_named_and_scores_stay(env_id: str, tmp_path: Path) -> None:
     environment = waybench.load(env_id)
     item = environment.source().item(0)
-    wording = environment.play(environment.resolve_options({})).wording
+    wording = environment.playing.play(environment.resolve_options({})).wording
     named = {part: [field.name for field in fields] for part, fields in template_fields(wording).items()}
     assert all(len(set(names)) == len(names) for names in named.values())
     path = tmp_path / "mine.toml"
     texts = (" ".join(f"{name}: {{{name}}}" for name in names) for names in named.values())
     path.write_text("rules = '''Mine. {}'''\nobservation = '''Mine. {}'''\n".format(*texts))
     for player in ("oracle", "random", "null"):
-        own = play_out(environment, item, policy(player), dict(environment.check_options))
-        mine = play_out(environment, item, policy(player), {**environment.check_options, "wording": f"file:{path}"})
+        own = play_out(environment, item, policy(player), dict(environment.playing.check_options))
+        mine = play_out(
+            environment, item, policy(player), {**environment.playing.check_options, "wording": f"file:{path}"}
+        )
         assert base_wording(mine.options) == own.options["wording"]
         assert mine.messages[0].text.startswith("Mine. ")
         assert [turn.outcome for turn in mine.turns] == [turn.outcome for turn in own.turns]
         assert mine.end_reason is own.end_reason
-        for metric in environment.metrics:
+        for metric in environment.scoring.metrics:
             if metric.name not in OF_MESSAGES:
                 assert metric.of(mine.record()) == metric.of(own.record()), metric.name
-        if environment.not_replayable is None:
+        if environment.playing.not_replayable is None:
             assert replay(environment, mine.record()).record() == mine.record()
 
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_every_field_is_described(env_id: str) -> None:
     environment = waybench.load(env_id)
-    fields = template_fields(environment.play(environment.resolve_options({})).wording)
+    fields = template_fields(environment.playing.play(environment.resolve_options({})).wording)
     assert len(fields["rules"]) + len(fields["observations"]) > 3, "it has no field of its own"
     for field in (*fields["rules"], *fields["observations"]):
         assert field.name.isidentifier()
@@ -66,12 +68,12 @@ def test_every_field_is_described(env_id: str) -> None:
 def test_every_wording_can_be_the_base(tmp_path: Path) -> None:
     for env_id in IDS:
         environment = waybench.load(env_id)
-        for choice in next(option for option in environment.options if option.name == "wording").choices:
+        for choice in next(option for option in environment.playing.options if option.name == "wording").choices:
             path = tmp_path / "mine.toml"
             path.write_text(f'base = "{choice}"\nobservation = "{{observation}}"\n')
             item = environment.source().item(0)
             mine, own = (
-                Episode(environment, item, {**environment.check_options, "wording": wording})
+                Episode(environment, item, {**environment.playing.check_options, "wording": wording})
                 for wording in (f"file:{path}", choice)
             )
             assert [m.text for m in mine.messages] == [m.text for m in own.messages]

@@ -34,13 +34,13 @@ PLACES = [pytest.param(env, marks=[] if env in FAST else [pytest.mark.slow]) for
 def ways(env_id: str) -> Iterator[dict[str, Json]]:
     """Yield the default options, and each other wording and protocol."""
     environment = waybench.load(env_id)
-    choices = {option.name: option.choices for option in environment.options}
+    choices = {option.name: option.choices for option in environment.playing.options}
     for name in ("wording", "protocol"):
         for choice in choices[name]:
-            yield {**environment.check_options, name: choice}
+            yield {**environment.playing.check_options, name: choice}
     for name in ("mode",):
         for choice in choices.get(name, ()):
-            yield {**environment.check_options, name: choice}
+            yield {**environment.playing.check_options, name: choice}
 
 
 def common(record: EpisodeRecord) -> dict[str, Any]:
@@ -66,10 +66,10 @@ def test_the_same_actions_give_the_same_record(env_id: str) -> None:
             assert "interface" not in tools.options
             asked = [turn for turn in tools.turns if turn.events.get("thought") is None]
             assert asked and all(len(read_calls(turn.reply).calls) == 1 for turn in asked)
-            for metric in environment.metrics:
+            for metric in environment.scoring.metrics:
                 if metric.name != "shared":  # measured on the text of the prompt
                     assert metric.of(tools.record()) == metric.of(text.record()), metric.name
-            if environment.not_replayable is None:
+            if environment.playing.not_replayable is None:
                 assert replay(environment, tools.record()).record() == tools.record()
 
 
@@ -88,7 +88,7 @@ def test_each_environment_declares_its_actions(env_id: str) -> None:
 
 def acting(environment: Any) -> Episode[Any, Any, Any]:
     """Return an episode in which an action is due."""
-    options = {**environment.check_options, "interface": "tools"}
+    options = {**environment.playing.check_options, "interface": "tools"}
     episode: Episode[Any, Any, Any] = Episode(environment, environment.source().item(0), options)
     while episode.play.wording.thought_question(episode.state):
         episode.step("...")
@@ -106,8 +106,8 @@ def test_a_malformed_call_is_an_unparsed_turn_with_its_reason(env_id: str) -> No
         ("I go there.", "has no call"),
         ("", "has no call"),
         (
-            environment.play(episode.options | {"wording": base_wording(episode.options)}).wording.render(
-                episode.environment.players["oracle"](episode.state, episode.stream("x")), episode.state
+            environment.playing.play(episode.options | {"wording": base_wording(episode.options)}).wording.render(
+                episode.environment.players.policies["oracle"](episode.state, episode.stream("x")), episode.state
             ),
             "has no call",
         ),

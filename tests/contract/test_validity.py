@@ -34,7 +34,7 @@ FIRST = [way for number, way in enumerate(WAYS) if way[:2] not in [earlier[:2] f
 
 def paying(env_id: str, protocol: str, wording: str, level: int) -> dict[str, float]:
     environment = waybench.load(env_id)
-    options = {**environment.check_options, "protocol": protocol, "wording": wording}
+    options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
     return dict(exploited(environment, level, options).paying)
 
 
@@ -43,7 +43,7 @@ def paying(env_id: str, protocol: str, wording: str, level: int) -> dict[str, fl
     [pytest.param(*way, marks=[pytest.mark.slow] if way[0] in LONG else []) for way in FIRST],
 )
 def test_only_known_exploits_pay(env_id: str, protocol: str, wording: str) -> None:
-    found = paying(env_id, protocol, wording, waybench.load(env_id).sample_levels[-1])
+    found = paying(env_id, protocol, wording, waybench.load(env_id).items.sample_levels[-1])
     known = {exploit: value for (env, way, exploit), value in KNOWN.items() if (env, way) == (env_id, protocol)}
     assert found == pytest.approx(known, abs=5e-3), "mend the scoring, or enter it here and in docs/validity.md"
 
@@ -52,7 +52,7 @@ def test_only_known_exploits_pay(env_id: str, protocol: str, wording: str) -> No
 @pytest.mark.parametrize(("env_id", "protocol", "wording"), WAYS)
 def test_no_others_pay_in_any_wording_or_at_the_easiest_level(env_id: str, protocol: str, wording: str) -> None:
     known = {exploit for env, way, exploit in KNOWN if (env, way) == (env_id, protocol)}
-    levels = waybench.load(env_id).sample_levels
+    levels = waybench.load(env_id).items.sample_levels
     for level in {levels[0], levels[-1]}:
         assert set(paying(env_id, protocol, wording, level)) <= known, f"level {level}"
 
@@ -80,14 +80,16 @@ def test_an_environment_that_believes_a_claim_is_found_out() -> None:
 
 
 def test_an_environment_that_leaves_silence_out_is_found_out() -> None:
-    head = DIAL.metrics[0]
+    head = DIAL.scoring.metrics[0]
 
     def of(record: EpisodeRecord) -> float | None:
         return head.of(record) if record.turns[0].reply else None
 
     lenient = replace(head, of=of)
     (options, *_) = ways(DIAL)
-    found = exploited(replace(DIAL, metrics=(lenient, *DIAL.metrics[1:])), 7, options)
+    found = exploited(
+        replace(DIAL, scoring=replace(DIAL.scoring, metrics=(lenient, *DIAL.scoring.metrics[1:]))), 7, options
+    )
     assert found.paying == {SILENT: found.oracle}
 
 
@@ -95,7 +97,10 @@ def test_an_environment_whose_horizon_is_a_random_walks_is_found_out() -> None:
     """Two steps of three numbers: half of all walks meet the goal some time."""
     axis = level_axis("numbers", "Numbers of the dial.")
     spec = HorizonSpec(levels=(3, 6))
-    lucky = replace(DIAL, axes=(axis,), success="the dial is at its number, some time", horizon=spec)
+    lucky = replace(
+        DIAL,
+        difficulty=replace(DIAL.difficulty, axes=(axis,), success="the dial is at its number, some time", horizon=spec),
+    )
     assert success_rates(lucky, 3, ways(lucky)[0])["random"] > 0.5
     with pytest.raises(ContractError, match="random player at level 3 in 'sound' succeeds at 78%"):
         run_check(lucky, "horizon")
@@ -103,9 +108,9 @@ def test_an_environment_whose_horizon_is_a_random_walks_is_found_out() -> None:
     def is_short(record: EpisodeRecord) -> bool:
         return len(record.turns) == record.proof["minimum"] > 1
 
-    run_check(replace(lucky, competent=is_short), "horizon")
+    run_check(replace(lucky, difficulty=replace(lucky.difficulty, competent=is_short)), "horizon")
     with pytest.raises(ContractError, match="success"):
-        run_check(replace(lucky, success=""), "horizon")
+        run_check(replace(lucky, difficulty=replace(lucky.difficulty, success="")), "horizon")
 
 
 def test_a_random_maze_player_has_no_horizon_where_it_meets_most_exits() -> None:
@@ -113,6 +118,6 @@ def test_a_random_maze_player_has_no_horizon_where_it_meets_most_exits() -> None
     maze = waybench.load("maze/alicia")
     records = [play_out(maze, item, policy("random")).record() for item in maze.source(level=5).head(40)]
     assert all(record.end == "solved" for record in records)
-    assert sum(map(maze.succeeded, records)) < 20
+    assert sum(map(maze.difficulty.succeeded, records)) < 20
     with pytest.raises(ContractError, match="random player at level 5"):
-        run_check(replace(maze, competent=None), "horizon")
+        run_check(replace(maze, difficulty=replace(maze.difficulty, competent=None)), "horizon")

@@ -51,7 +51,7 @@ def played(env: Any = DFS, player: str = "oracle", asks: str | None = "oracle", 
     ],
 )
 def test_answers_are_read(reply: str, answer: list[int]) -> None:
-    (belief,) = DFS.beliefs
+    (belief,) = DFS.probes
     assert belief.parse(reply) == answer
 
 
@@ -111,7 +111,7 @@ def test_probes_change_nothing_else() -> None:
             without, with_probes = played(env, player, None), played(env, player, "noisy-0.5")
             assert with_probes.probes and not without.probes
             assert replace(with_probes, probes=()) == without
-            assert [m.of(with_probes) for m in env.metrics] == [m.of(without) for m in env.metrics]
+            assert [m.of(with_probes) for m in env.scoring.metrics] == [m.of(without) for m in env.scoring.metrics]
             assert '"probes"' not in without.dumps() and with_probes.head() == without.head()
             assert with_probes.tokens == (0, 0)  # those of probes are apart
 

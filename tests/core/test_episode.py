@@ -224,7 +224,12 @@ class AllInTheRules(DialWording):
 
 @pytest.mark.parametrize("role", ["user", "system"])
 def test_an_empty_observation_adds_no_message(role: str) -> None:
-    environment = replace(DIAL, play=lambda options: replace(play(options), wording=AllInTheRules(rules_role=role)))
+    environment = replace(
+        DIAL,
+        playing=replace(
+            DIAL.playing, play=lambda options: replace(play(options), wording=AllInTheRules(rules_role=role))
+        ),
+    )
     assert Episode(environment, ITEM).messages == [Message(role, RULES)]
 
 
@@ -243,7 +248,9 @@ class Solved(DialGame):
 
 
 def test_an_episode_that_is_over_at_the_start() -> None:
-    environment = replace(DIAL, play=lambda options: replace(play(options), game=Solved()))
+    environment = replace(
+        DIAL, playing=replace(DIAL.playing, play=lambda options: replace(play(options), game=Solved()))
+    )
     assert Episode(environment, ITEM).done
 
 

@@ -56,10 +56,10 @@ def ended(end: str | None, **outcomes: int) -> EpisodeRecord:
 def test_the_general_kinds(end: str, outcomes: dict[str, int], kind: str) -> None:
     assert general_failure(ended(end, **outcomes)).name == kind
     # An environment that declares nothing has these alone.
-    found = DIAL.failure_of(ended(end, **outcomes))
+    found = DIAL.scoring.failure_of(ended(end, **outcomes))
     assert found is not None
     assert found.name == kind
-    assert DIAL.failure_kinds == GENERAL_FAILURES
+    assert DIAL.scoring.failure_kinds == GENERAL_FAILURES
 
 
 def test_only_some_turns_can_be_counted() -> None:
@@ -70,18 +70,18 @@ def test_only_some_turns_can_be_counted() -> None:
 
 @pytest.mark.parametrize("end", ["solved", "infrastructure_error", None])
 def test_what_has_not_failed_has_no_kind(end: str | None) -> None:
-    assert DIAL.failure_of(ended(end, unparsed=3)) is None
+    assert DIAL.scoring.failure_of(ended(end, unparsed=3)) is None
 
 
 def test_an_environment_adds_kinds_and_gives_general_ones_another_title() -> None:
     pit = FailureKind("pit", "falling into the pit", "The dial was turned to 0.")
     illegal = FailureKind("illegal", "turns beyond the end", "Most replies were.")
-    env = replace(DIAL, failures=(pit, illegal), failure=lambda record: pit)
-    assert [kind.name for kind in env.failure_kinds] == [*(kind.name for kind in GENERAL_FAILURES), "pit"]
-    assert illegal in env.failure_kinds
-    assert ILLEGAL not in env.failure_kinds
-    assert env.failure_of(ended("failed", ok=2)) == pit
-    assert env.failure_of(ended("solved", ok=2)) is None
+    env = replace(DIAL, scoring=replace(DIAL.scoring, failures=(pit, illegal), failure=lambda record: pit))
+    assert [kind.name for kind in env.scoring.failure_kinds] == [*(kind.name for kind in GENERAL_FAILURES), "pit"]
+    assert illegal in env.scoring.failure_kinds
+    assert ILLEGAL not in env.scoring.failure_kinds
+    assert env.scoring.failure_of(ended("failed", ok=2)) == pit
+    assert env.scoring.failure_of(ended("solved", ok=2)) is None
 
 
 def test_the_main_cause_is_the_most_frequent_and_of_equals_the_first_of_all_kinds() -> None:

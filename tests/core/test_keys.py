@@ -54,7 +54,7 @@ def test_a_record_has_a_private_sets_label_and_a_public_sets_key() -> None:
     def key_of(key: str | None) -> object:
         return Episode(environment, environment.source(key).item(0)).record().item["key"]
 
-    public = environment.public_key
+    public = environment.items.public_key
     assert [key_of(None), key_of(public), key_of(f"{public}/2")] == [public, public, f"{public}/2"]
     assert key_of("hush") == LABEL == key_label("hush")
     assert key_of(f"{public}-mine") == key_label(f"{public}-mine")

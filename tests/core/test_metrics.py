@@ -37,7 +37,7 @@ def test_sums_are_exact_and_so_the_same_on_every_python() -> None:
     # Python 3.11 adds ten times 0.1 up to 0.9999999999999999, later versions to 1.0.
     arms = {"arms": [[0.9, 1.0], [0.85, 1.0]], "drift": 0.0, "draw": 1}
     env = waybench.load("bandit/arms")
-    regret = next(metric for metric in env.metrics if metric.name == "regret")
+    regret = next(metric for metric in env.scoring.metrics if metric.name == "regret")
     episode = play_out(env, env.item(arms), policy("null"), {"steps": 10, "wording": "one_question"})
     record = episode.record()
     lost = [float(turn.events["regret"]) for turn in record.turns]

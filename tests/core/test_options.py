@@ -18,11 +18,12 @@ OPTIONS = (WHOLE, REAL, FLAG, NAME, KEY)
 
 
 def test_an_environment_with_one_protocol_and_one_wording_declares_neither() -> None:
-    environment = replace(DIAL, options=())
+    environment = replace(DIAL, playing=replace(DIAL.playing, options=()))
     assert environment.resolve_options({}) == {"protocol": "sound", "wording": "plain"}
-    assert [option.name for option in replace(DIAL, options=DIAL.options[1:]).options] == [
-        option.name for option in DIAL.options
-    ]
+    assert [
+        option.name
+        for option in replace(DIAL, playing=replace(DIAL.playing, options=DIAL.playing.options[1:])).playing.options
+    ] == [option.name for option in DIAL.playing.options]
 
 
 @pytest.mark.parametrize(

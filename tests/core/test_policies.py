@@ -29,7 +29,7 @@ def test_random_is_legal_and_depends_on_the_attempt() -> None:
 
 
 def test_random_of_an_environment_comes_first() -> None:
-    steady = replace(DIAL, players={**DIAL.players, "random": oracle})
+    steady = replace(DIAL, players=replace(DIAL.players, policies={**DIAL.players.policies, "random": oracle}))
     assert len(play_out(steady, ITEM, policy("random")).turns) == 3
 
 

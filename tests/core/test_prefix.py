@@ -115,7 +115,7 @@ def test_numbers_of_the_player_leave_the_prefix_out() -> None:
         episode.step(policy("oracle").reply(episode))
     record = episode.record()
     assert record.tokens == (10, 2) and record.seconds == 1.0
-    unparsed = next(metric for metric in DFS.metrics if metric.name == "unparsed")
+    unparsed = next(metric for metric in DFS.scoring.metrics if metric.name == "unparsed")
     assert unparsed.of(record) == 0
     assert unparsed.of(replace(record, turns=tuple(turn._replace(prefix="") for turn in record.turns))) == 1
 
@@ -128,17 +128,17 @@ def test_metrics_of_unreadable_replies_leave_the_prefix_out(env_id: str, level: 
     env = waybench.load(env_id)
     record = played("null:2", env=env, item=env.source(level=level).item(0))
     assert len(record.turns) > len(record.own_turns)
-    assert next(metric for metric in env.metrics if metric.name == name).of(record) == value
+    assert next(metric for metric in env.scoring.metrics if metric.name == name).of(record) == value
 
 
 def test_the_first_error_is_none_of_the_prefix() -> None:
     for index in range(10):
         item = DFS.source(level=10).item(index)
         record = play_out(DFS, item, policy("noisy-0.3"), {"prefix": "random:4"}).record()
-        error = DFS.first_error_of(record)
+        error = DFS.scoring.first_error_of(record)
         assert error is None or error.turn >= 4
         clean = play_out(DFS, item, policy("noisy-0.5"), {"prefix": "oracle:4"}).record()
-        error = DFS.first_error_of(clean)
+        error = DFS.scoring.first_error_of(clean)
         assert (error is None) == (clean.end == "solved")
 
 

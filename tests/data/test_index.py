@@ -21,7 +21,10 @@ from waybench.envs import registry
 CLASHING = replace(
     TURNED,
     id="a/clash",
-    datasets=(replace(TURNED.datasets[0], download=replace(toy_set("https://toys.invalid"), name="gtb")),),
+    items=replace(
+        TURNED.items,
+        datasets=(replace(TURNED.items.datasets[0], download=replace(toy_set("https://toys.invalid"), name="gtb")),),
+    ),
 )
 PUBLISHED = [each for name, each in downloads().items() if name != "toy"]
 

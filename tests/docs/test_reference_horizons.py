@@ -18,8 +18,8 @@ STORED = {
     (entry.id, option)
     for entry in registry.built_in
     for env in [registry.load(entry.id)]
-    if env.axes
-    for option in next(each for each in env.options if each.name == "protocol").choices
+    if env.difficulty.axes
+    for option in next(each for each in env.playing.options if each.name == "protocol").choices
 }
 
 
@@ -54,15 +54,20 @@ def test_the_numbers_come_out_again(script: ModuleType, env_id: str) -> None:
 def test_players_that_know_nothing_have_no_horizon_above_the_smallest_level(env_id: str, protocol: str) -> None:
     env = registry.load(env_id)
     group = Group(model="m", task="t", env=env_id, version=env.version, options=(("protocol", protocol),), key="k")
-    smallest = (env.horizon.levels if env.horizon is not None else env.sample_levels)[0]
+    smallest = (env.difficulty.horizon.levels if env.difficulty.horizon is not None else env.items.sample_levels)[0]
     for share in SHARES:
-        found = reference_horizons(group, env.axes[0].name, share)
+        found = reference_horizons(group, env.difficulty.axes[0].name, share)
         assert [each.player for each in found] == ["random", "constant"]
         assert {each.side for each in found} == {"below"}
-        if env.axes[0].name not in ("minimum", "path_length"):  # what is known of the item, and not its level
+        if env.difficulty.axes[0].name not in (
+            "minimum",
+            "path_length",
+        ):  # what is known of the item, and not its level
             assert {each.easiest for each in found} == {smallest}
-    assert reference_horizons(group, env.axes[0].name, 0.6) == reference_horizons(group, env.axes[0].name, 0.5)
-    assert reference_horizons(group, env.axes[0].name, 0.3) == ()
+    assert reference_horizons(group, env.difficulty.axes[0].name, 0.6) == reference_horizons(
+        group, env.difficulty.axes[0].name, 0.5
+    )
+    assert reference_horizons(group, env.difficulty.axes[0].name, 0.3) == ()
 
 
 def test_what_was_not_measured_has_none() -> None:

@@ -166,7 +166,7 @@ def test_right_answers_follow_from_what_was_shown(
     name: str, options: Mapping[str, Any], beliefs: Mapping[str, Derive]
 ) -> None:
     env, different = waybench.load(name), 0
-    for level in env.sample_levels[:2]:
+    for level in env.items.sample_levels[:2]:
         for item in env.source("beliefs", level).head(3):
             for player in PLAYERS:
                 record = probed(env, item, player, **options)
@@ -186,5 +186,5 @@ def test_right_answers_follow_from_what_was_shown(
 def test_environments_whose_state_is_not_asked_for() -> None:
     from waybench.envs import registry
 
-    asked = {entry.id for entry in registry.entries if registry.load(entry.id).beliefs}
+    asked = {entry.id for entry in registry.entries if registry.load(entry.id).probes}
     assert asked == {name for name, _, _ in CASES} | {"tilemap/state"}

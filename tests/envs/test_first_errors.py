@@ -60,7 +60,7 @@ def test_mazes(loops: float) -> None:
     for item in MAZES.source("first errors", 11, loops=loops).head(40):
         for rate in (0.1, 0.4):
             record = play_out(MAZES, item, policy(f"noisy-{rate}"), {"requests": 1}).record()
-            found = MAZES.first_error_of(record)
+            found = MAZES.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
                 continue
@@ -90,15 +90,17 @@ MAZE = ["0000000", "X111110", "0001000", "0001110", "0001000", "0001000", "00010
 )
 def test_kinds_of_errors_in_mazes(plan: list[list[Any]], step: int, kind: str) -> None:
     record = record_of(MAZES, {"maze": MAZE}, [{"direction": d, "cells": n} for d, n in plan])
-    found = MAZES.first_error_of(record)
+    found = MAZES.scoring.first_error_of(record)
     assert found is not None and (found.step, found.kind.name) == (step, kind)
 
 
 def record_of(env: Any, instance: Any, plan: Any) -> EpisodeRecord:
     from waybench.core import Item
 
-    decoded = env.decode(instance)
-    item = Item(id="1", level=env.level_of(decoded), key="test", index=0, instance=decoded, proof=env.prove(decoded))
+    decoded = env.items.decode(instance)
+    item = Item(
+        id="1", level=env.items.level_of(decoded), key="test", index=0, instance=decoded, proof=env.items.prove(decoded)
+    )
     episode: Episode[Any, Any, Any] = Episode(env, item, {"requests": 1})
     wording, state = episode.play.wording, episode.state
     action = episode.play.game.decode([[each["direction"], each["cells"]] for each in plan])
@@ -112,7 +114,7 @@ def test_hanoi() -> None:
     for item in env.source("first errors", 4).head(15):
         for player in ("noisy-0.2", "random", "heuristic"):
             record = play_out(env, item, policy(player), {"protocol": "sound", "steps": 40}).record()
-            found = env.first_error_of(record)
+            found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
                 continue
@@ -151,7 +153,7 @@ def test_numbers() -> None:
     for item in env.source("first errors", 5).head(30):
         for player in ("noisy-0.6", "random"):
             record = play_out(env, item, policy(player), {"protocol": "sound", "max_steps": 6}).record()
-            found = env.first_error_of(record)
+            found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
                 continue
@@ -181,7 +183,7 @@ def test_walks(env_id: str, kinds: set[str]) -> None:
     for item in env.source("first errors", 8).head(40):
         for player in ("random", "heuristic"):
             record = play_out(env, item, policy(player), {"protocol": "sound"}).record()
-            found = env.first_error_of(record)
+            found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
                 continue
@@ -230,7 +232,7 @@ def test_routes() -> None:
     for item in env.source("first errors", 3).head(40):
         for player in ("noisy-0.3", "random"):
             record = play_out(env, item, policy(player), {"protocol": "sound"}).record()
-            found = env.first_error_of(record)
+            found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
                 continue
@@ -266,7 +268,7 @@ def test_tile_maps(env_id: str) -> None:
     for item in env.source().head(12):
         for player in ("noisy-0.1", "random", "heuristic"):
             record = play_out(env, item, policy(player), {"protocol": "sound"}).record()
-            found = env.first_error_of(record)
+            found = env.scoring.first_error_of(record)
             if record.end is End.SOLVED:
                 assert found is None
                 continue
@@ -308,8 +310,8 @@ def test_a_reply_that_cannot_be_read_is_the_first_error_where_it_is_not_forgiven
     item = MAZES.source().item(0)
     episode: Episode[Any, Any, Any] = Episode(MAZES, item, {"requests": 1})
     episode.step("I do not know.")
-    assert MAZES.first_error_of(episode.record()) == FirstError(1, 0, MAZES.first_errors.all_kinds[-1])  # type: ignore[union-attr]
-    assert MAZES.first_errors is not None and MAZES.first_errors.all_kinds[-1].name == "unparsed"
+    assert MAZES.scoring.first_error_of(episode.record()) == FirstError(1, 0, MAZES.scoring.first_errors.all_kinds[-1])  # type: ignore[union-attr]
+    assert MAZES.scoring.first_errors is not None and MAZES.scoring.first_errors.all_kinds[-1].name == "unparsed"
     # In a search it is forgiven, and no step.
     search = waybench.load("search/guessnum")
     forgiven: Episode[Any, Any, Any] = Episode(search, search.source("first errors", 5).item(0), {"max_steps": 1})
@@ -317,5 +319,5 @@ def test_a_reply_that_cannot_be_read_is_the_first_error_where_it_is_not_forgiven
     forgiven.step("I do not know.")
     assert not forgiven.done
     forgiven.step(str(low))
-    found = search.first_error_of(forgiven.record())
+    found = search.scoring.first_error_of(forgiven.record())
     assert found is not None and (found.step, found.turn, found.kind.name) == (1, 1, "uneven")

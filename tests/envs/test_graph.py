@@ -170,7 +170,7 @@ def test_how_answers_are_judged() -> None:
         ([start, 7, goal], 0, 0, 2, None, "invented"),
     ]:
         record = played(item, f'I think so: {{"path": {json.dumps(path)}}}')
-        values = {metric.name: metric.of(record) for metric in PATHS.metrics}
+        values = {metric.name: metric.of(record) for metric in PATHS.scoring.metrics}
         assert values == {
             "success": success,
             "is_path": is_path,
@@ -178,7 +178,7 @@ def test_how_answers_are_judged() -> None:
             "excess": excess,
             "unparsed": 0,
         }, path
-        failure = PATHS.failure_of(record)
+        failure = PATHS.scoring.failure_of(record)
         assert (failure and failure.name) == kind
 
 

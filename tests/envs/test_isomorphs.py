@@ -10,21 +10,21 @@ from waybench.core import Environment, IsomorphicSource, Item, play_out, policy
 from waybench.envs import registry
 from waybench.testing import run_check
 
-ENVIRONMENTS = [env for entry in registry.built_in if (env := registry.load(entry.id)).isomorph is not None]
+ENVIRONMENTS = [env for entry in registry.built_in if (env := registry.load(entry.id)).items.isomorph is not None]
 # A walk's heuristic goes to the node of the least number, and a puzzle's tries the rods by their letters.
 BY_LABELS = {"search/dfs", "search/cavedfs", "search/bfs", "search/cavebfs", "hanoi/rods"}
 
 
 def pairs(env: Environment[Any, Any, Any], count: int, number: int = 1) -> list[tuple[Item[Any], Item[Any]]]:
-    assert env.isomorph is not None
-    source = env.source(level=env.sample_levels[1])
-    isomorphic = IsomorphicSource(source, env.isomorph, env.prove, number)
+    assert env.items.isomorph is not None
+    source = env.source(level=env.items.sample_levels[1])
+    isomorphic = IsomorphicSource(source, env.items.isomorph, env.items.prove, number)
     return list(zip(source.head(count), isomorphic.head(count), strict=True))
 
 
 def score(env: Environment[Any, Any, Any], item: Item[Any], player: str, attempt: int = 1) -> float | None:
     record = play_out(env, item, policy(player), env.resolve_options({}), attempt=attempt).record()
-    return env.metrics[0].of(record)
+    return env.scoring.metrics[0].of(record)
 
 
 def test_the_published_benchmarks_have_isomorphic_items() -> None:
@@ -72,15 +72,15 @@ def score_or_0(env: Environment[Any, Any, Any], item: Item[Any], player: str, at
 
 def test_rotations_of_a_maze() -> None:
     alicia = waybench.load("maze/alicia")
-    maze = alicia.decode(["0X000", "01010", "01010", "01110", "00010"])
-    assert alicia.isomorph is not None
-    found = {tuple(alicia.isomorph(maze, "key", number).canonical().split()) for number in (1, 2, 3)}
+    maze = alicia.items.decode(["0X000", "01010", "01010", "01110", "00010"])
+    assert alicia.items.isomorph is not None
+    found = {tuple(alicia.items.isomorph(maze, "key", number).canonical().split()) for number in (1, 2, 3)}
     assert found == {
         ("01000", "01110", "01010", "01010", "000X0"),  # by 180 degrees
         ("00000", "0111X", "01000", "11110", "00000"),  # clockwise
         ("00000", "01111", "00010", "X1110", "00000"),  # counterclockwise
     }
-    assert alicia.isomorph(maze, "key", 4) in {alicia.isomorph(maze, "key", number) for number in (1, 2, 3)}
+    assert alicia.items.isomorph(maze, "key", 4) in {alicia.items.isomorph(maze, "key", number) for number in (1, 2, 3)}
 
 
 def test_a_range_is_shifted_with_its_target() -> None:
@@ -91,9 +91,9 @@ def test_a_range_is_shifted_with_its_target() -> None:
         assert 1 <= shift <= case.high - case.low
         assert (isomorph.target - case.target, isomorph.high - case.high) == (shift, shift)
     # At the upper end of what can be read, the range moves down.
-    assert guessnum.isomorph is not None
-    top = guessnum.decode({"target": 2**62 - 1, "min": 2**62 - 1000, "max": 2**62})
-    moved = guessnum.isomorph(top, "key", 1)
+    assert guessnum.items.isomorph is not None
+    top = guessnum.items.decode({"target": 2**62 - 1, "min": 2**62 - 1000, "max": 2**62})
+    moved = guessnum.items.isomorph(top, "key", 1)
     assert moved.high < 2**62
     assert moved.high - moved.low == 1000
 
@@ -136,9 +136,9 @@ MAP = {
 
 def test_places_are_renamed_in_the_walkthrough_too() -> None:
     route = waybench.load("textmap/route")
-    assert route.isomorph is not None
-    question = route.decode(MAP)
-    renamed = route.isomorph(question, "key", 1)
+    assert route.items.isomorph is not None
+    question = route.items.decode(MAP)
+    renamed = route.items.isomorph(question, "key", 1)
     new = dict(zip(question.map.places, renamed.map.places, strict=True))
     assert not set(new) & set(new.values())
     assert (renamed.source, renamed.target) == (new["hall"], new["attic (1st floor)"])
@@ -154,9 +154,9 @@ def test_places_are_renamed_in_the_walkthrough_too() -> None:
         (great, "up", 2),
     ]
     # All questions about a map in a set have the same names, and another set has other ones.
-    other = route.decode({**MAP, "src": "great hall"})
-    assert route.isomorph(other, "key", 1).map.places == renamed.map.places
-    assert route.isomorph(question, "key", 2).map.places != renamed.map.places
+    other = route.items.decode({**MAP, "src": "great hall"})
+    assert route.items.isomorph(other, "key", 1).map.places == renamed.map.places
+    assert route.items.isomorph(question, "key", 2).map.places != renamed.map.places
 
 
 TILES = {
@@ -170,9 +170,9 @@ TILES = {
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_tile_map_is_mirrored_and_its_letters_are_exchanged(number: int) -> None:
     gtb = waybench.load("tilemap/gtb")
-    assert gtb.isomorph is not None
-    case = gtb.decode(TILES)
-    found = gtb.isomorph(case, "key", number)
+    assert gtb.items.isomorph is not None
+    case = gtb.items.decode(TILES)
+    found = gtb.items.isomorph(case, "key", number)
     letters = dict(zip("ab", (sign for _, sign in found.tiles), strict=True))
     assert set(letters.values()) != {"a", "b"}
     (objective,) = found.objectives
@@ -181,26 +181,26 @@ def test_a_tile_map_is_mirrored_and_its_letters_are_exchanged(number: int) -> No
     signs = str.maketrans(letters)
     mirrored = {("ba@", "aa#"), ("#aa", "@ab"), ("aa#", "ba@")}
     assert found.rows in {tuple(row.translate(signs) for row in rows) for rows in mirrored}
-    assert gtb.prove(found)["minimum"] == gtb.prove(case)["minimum"] == 2
+    assert gtb.items.prove(found)["minimum"] == gtb.items.prove(case)["minimum"] == 2
 
 
 def test_letters_of_a_list_with_comments_stay() -> None:
     gtb = waybench.load("tilemap/gtb")
-    assert gtb.isomorph is not None
-    case = gtb.decode({**TILES, "walkable_tiles": "['a',  # grass\n 'b']"})
-    found = gtb.isomorph(case, "key", 1)
+    assert gtb.items.isomorph is not None
+    case = gtb.items.decode({**TILES, "walkable_tiles": "['a',  # grass\n 'b']"})
+    found = gtb.items.isomorph(case, "key", 1)
     assert (found.walkable, found.tiles) == (case.walkable, case.tiles)
     assert found.rows != case.rows
 
 
 def test_examples_are_isomorphic_too() -> None:
     dfs = waybench.load("search/dfs")
-    assert dfs.isomorph is not None
+    assert dfs.items.isomorph is not None
     options = {"protocol": "sound", "icl": 2, "limit": 2, "source": "generated", "mode": "easy", "sets": 1}
     (dataset,) = [each for each in dfs.all_datasets if each.name == "generated"]
     given = {"key": None, "level": None, "shape": "random", "cycles": 0, **options}
     source = dataset.open(given, None)  # type: ignore[arg-type]
-    original, item = source.item(0), IsomorphicSource(source, dfs.isomorph, dfs.prove, 1).item(0)
+    original, item = source.item(0), IsomorphicSource(source, dfs.items.isomorph, dfs.items.prove, 1).item(0)
     assert len(item.examples) == 2
     assert all(one.hash != other.hash for one, other in zip(original.examples, item.examples, strict=True))
 

@@ -16,12 +16,12 @@ STAR = {"nodes": [0, 1, 2, 3, 4, 5], "edges": [[0, 1], [1, 2], [1, 3], [1, 4], [
 def variables(env_id: str, instance: Any) -> dict[str, float | None]:
     """Return the variables of an item."""
     env = registry.load(env_id)
-    record = Episode(env, env.item(env.decode(instance).to_json())).record()
-    return {each.name: each.of(record) for each in env.item_variables}
+    record = Episode(env, env.item(env.items.decode(instance).to_json())).record()
+    return {each.name: each.of(record) for each in env.difficulty.item_variables}
 
 
 def declared() -> list[str]:
-    return [entry.id for entry in registry.entries if registry.load(entry.id).item_variables]
+    return [entry.id for entry in registry.entries if registry.load(entry.id).difficulty.item_variables]
 
 
 def test_maze() -> None:
@@ -55,26 +55,26 @@ def test_graph(env: str) -> None:
 def test_tile_map() -> None:
     env = registry.load("tilemap/gtb")
     record = Episode(env, env.source(level=1).item(0)).record()
-    found = {each.name: each.of(record) for each in env.item_variables}
+    found = {each.name: each.of(record) for each in env.difficulty.item_variables}
     rows = record.instance["environment"].splitlines()
     assert found["cells"] == len(rows) * len(rows[0])
     assert found["objectives"] == len(record.proof["legs"])
     assert found["longest_leg"] == max(record.proof["legs"])
     # A record from before the legs were known has no longest one.
     bare = replace(record, proof={})
-    assert {each.name: each.of(bare) for each in env.item_variables}["longest_leg"] is None
+    assert {each.name: each.of(bare) for each in env.difficulty.item_variables}["longest_leg"] is None
 
 
 @pytest.mark.parametrize("env_id", declared())
 def test_every_declared_variable(env_id: str) -> None:
     env = registry.load(env_id)
-    assert len({each.name for each in env.item_variables}) == len(env.item_variables)
-    assert env.axes, "an index needs a level"
-    assert env.axes[0].name not in {each.name for each in env.item_variables}
-    levels = env.sample_levels[:2]
+    assert len({each.name for each in env.difficulty.item_variables}) == len(env.difficulty.item_variables)
+    assert env.difficulty.axes, "an index needs a level"
+    assert env.difficulty.axes[0].name not in {each.name for each in env.difficulty.item_variables}
+    levels = env.items.sample_levels[:2]
     for level in levels:
         record = Episode(env, env.source(level=level).item(1)).record()
-        for each in env.item_variables:
+        for each in env.difficulty.item_variables:
             value = each.of(record)
             assert value is not None and isfinite(value) and value >= 0, each.name
             assert each.title and each.doc.endswith(".")

@@ -139,7 +139,7 @@ def measures(line: Line, interface: str) -> Measures:
     with tempfile.TemporaryDirectory() as folder:
         embedded, served = compare(line, interface, Path(folder))
     assert [_acts(one) for one in served] == [_acts(one) for one in embedded], (line, interface)
-    metric = waybench.load(served[0].record.env).metrics[0]
+    metric = waybench.load(served[0].record.env).scoring.metrics[0]
     scores = [value for one in served if (value := metric.of(one.record)) is not None]
     return Measures(len(served), fmean(scores), fmean(one.record.tokens[0] or 0 for one in served))
 

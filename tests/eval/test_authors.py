@@ -59,7 +59,7 @@ def chats(server: ModelServer, step: str) -> list[list[dict[str, Any]]]:
 
 def check_sound(case: TileMap) -> None:
     environment = registry.load("tilemap/gtb")
-    assert environment.decode(json.loads(json.dumps(case.to_json()))) == case
+    assert environment.items.decode(json.loads(json.dumps(case.to_json()))) == case
     legs = tour(case, tile_list(case.walkable))
     assert None not in legs and case.path_length == sum(leg or 0 for leg in legs)
     for _, tile, row, column in case.objectives:

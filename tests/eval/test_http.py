@@ -61,7 +61,7 @@ def test_faults_are_told_apart_and_paid_once(tmp_path: Path) -> None:
         assert all(outcomes[f"510-{attempt}"] == ["illegal"] * 3 for attempt in (1, 2, 3))
         assert found["507-1"].turns[0].reply == "a lone surrogate \\ud800 in a reply"
         assert len(found) == 21 and len(solved) == 18  # 503 has no result, 510 three attempts without the exit
-        assert all(MAZES.metrics[0].of(found[name]) == 100 for name in solved)
+        assert all(MAZES.scoring.metrics[0].of(found[name]) == 100 for name in solved)
         for name, record in found.items():
             replay(MAZES, record)
             if name != "507-1":  # its reply was sent as another text than what is stored

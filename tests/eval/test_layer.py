@@ -60,7 +60,7 @@ def test_a_sample_is_an_episode_and_its_store_has_the_record(tmp_path: Path) -> 
     assert (record.turns[0].usage.input_tokens, record.turns[0].usage.cached_tokens) == (37, 30)
     assert record.tokens == (111, 60) and record.turns[0].usage.reasoning_tokens == 12
     [score] = sample.scores.values()
-    assert score.value == {metric.name: metric.of(record) for metric in MAZES.metrics}
+    assert score.value == {metric.name: metric.of(record) for metric in MAZES.scoring.metrics}
     assert [message.role for message in sample.messages] == ["user", "assistant"] * 3 + ["user"]
     assert sample.messages[2].text == record.turns[0].message
 

@@ -134,13 +134,13 @@ def answers(record: EpisodeRecord) -> list[Any]:
 
 def measured(environment: Env, record: EpisodeRecord, names: Iterable[str]) -> dict[str, float | None]:
     """Return metrics by their golden names."""
-    ours = {metric.name: metric for metric in environment.metrics}
+    ours = {metric.name: metric for metric in environment.scoring.metrics}
     return {name: ours[METRICS[name]].of(record) for name in names}
 
 
 def follows(environment: Env, record: EpisodeRecord) -> list[float]:
     """Return whether each answer follows the algorithm."""
-    (series,) = environment.series
+    (series,) = environment.scoring.series
     assert series.name == "follows"
     return list(series.of(record))
 

@@ -80,7 +80,7 @@ def test_nodes_that_can_be_visited(env: str, compared: Compared) -> None:
     environment = load(env)
     size = len(data["adjacency"])
     item = environment.item({"nodes": list(range(size)), "edges": data["edges"]})
-    game = environment.play(environment.resolve_options({})).game
+    game = environment.playing.play(environment.resolve_options({})).game
     assert {str(node): list(some) for node, some in enumerate(item.instance.graph.neighbours)} == data["adjacency"]
     for walk, valid in data["rows"]:
         state = game.start(item.instance)
@@ -181,11 +181,11 @@ def test_the_optimal_number_of_steps_of_every_target(compared: Compared) -> None
     published = golden("defects.json")
     environment = load("guessnum")
     low, high = RANGES["easy"]
-    steps = Counter(environment.prove(Number(target, low, high))["minimum"] for target in range(low, high + 1))
+    steps = Counter(environment.items.prove(Number(target, low, high))["minimum"] for target in range(low, high + 1))
     expected = part_of(published, "guessnum_easy_optimal_steps_over_all_targets")
     assert {str(key): value for key, value in steps.items()} == expected
     low, high = RANGES["hard"]
-    assert environment.prove(Number(low, low, high))["minimum"] == part_of(
+    assert environment.items.prove(Number(low, low, high))["minimum"] == part_of(
         published, "guessnum_hard_optimal_steps_target_min"
     )
     compared("aqa", "rows", len(steps) + 1)

@@ -22,7 +22,7 @@ Compared = Callable[[str, str, int], None]
 Episodes = Episode[Any, Any, Any]
 
 MAPS = waybench.load("tilemap/gtb")
-OF = {metric.name: metric.of for metric in MAPS.metrics}
+OF = {metric.name: metric.of for metric in MAPS.scoring.metrics}
 LETTERS = {
     **{"U": "move_up", "D": "move_down", "L": "move_left", "R": "move_right"},
     **{"P": "pick_object", "H": "hit_enemy", "?": "jump"},
@@ -107,7 +107,7 @@ def _check_aggregate(records: list[EpisodeRecord], expected: dict[str, float]) -
         return fmean(OF[name](record) or 0.0 for record in records)
 
     goals = sum(int(OF["objectives"](record) or 0) for record in records)
-    [rmse] = MAPS.aggregates
+    [rmse] = MAPS.scoring.aggregates
     logs = [OF["length_log_cosh"](record) or 0.0 for record in records]
     counts = {f"top{k}_n": sum(int(OF[f"top{k}"](record) or 0) for record in records) for k in (0, 1, 5)}
     possible = fmean(200 * (OF["objectives"](record) or 0) - record.instance["path_length"] for record in records)

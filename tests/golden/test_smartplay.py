@@ -88,7 +88,7 @@ def require_same(episode: Recorded, rollout: dict[str, Any]) -> int:
         assert (episode.end_reason is End.SOLVED) == bool(step["completed"])
     if rollout.get("last_history"):
         assert history_text(episode.state.past) == rollout["last_history"]
-    measured = {metric.name: metric.of(episode.record()) for metric in episode.environment.metrics}
+    measured = {metric.name: metric.of(episode.record()) for metric in episode.environment.scoring.metrics}
     last = rollout["steps"][-1]
     assert (measured["score"], measured["completed"]) == (last["score"], last["completed"])
     assert measured["reward"] == pytest.approx(sum(step["reward"] for step in rollout["steps"]))
@@ -118,7 +118,7 @@ def test_bandits(name: str, compared: Compared) -> None:
             assert episode.state.world.best == rollout["optimal"]
             steps, rollouts = steps + require_same(episode, rollout), rollouts + 1
             optimal = [float(step["a"] == rollout["optimal"]) for step in rollout["steps"]]
-            assert list(environment.series[0].of(episode.record())) == optimal
+            assert list(environment.scoring.series[0].of(episode.record())) == optimal
     compared("smartplay", "bandit rollouts", rollouts)
     compared("smartplay", "bandit steps", steps)
 
@@ -150,7 +150,9 @@ def test_rock_paper_scissors(name: str, compared: Compared) -> None:
             if "manual" in rollout:
                 assert manual_of(episode) == rollout["manual"]
             steps, rollouts = steps + require_same(episode, rollout), rollouts + 1
-            human = next(metric for metric in environment.metrics if metric.name == "human").of(episode.record())
+            human = next(metric for metric in environment.scoring.metrics if metric.name == "human").of(
+                episode.record()
+            )
             recorded = setting == "basic" and count == 50
             assert human == (pytest.approx(rollout["steps"][-1]["score"] / 43) if recorded else None)
     compared("smartplay", "rps rollouts", rollouts)

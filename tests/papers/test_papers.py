@@ -35,15 +35,20 @@ def test_commands_name_tasks_and_parameters_that_exist(paper: Paper, table: Pape
 
 
 def numbers_of(env: Environment[Any, Any, Any]) -> dict[str, Metric]:
-    return {each.name: each for each in (*env.metrics, *map(as_metric, (*env.aggregates, *env.series)))}
+    return {
+        each.name: each
+        for each in (*env.scoring.metrics, *map(as_metric, (*env.scoring.aggregates, *env.scoring.series)))
+    }
 
 
 @by_table
 def test_published_numbers_are_of_metrics_and_in_their_range(paper: Paper, table: PaperTable) -> None:
     for block in table.published:
         env = registry.load(block.env)
-        level = block.level or env.smallest_level
-        options = {name: value for name, value in block.options.items() if name in {o.name for o in env.options}}
+        level = block.level or env.items.smallest_level
+        options = {
+            name: value for name, value in block.options.items() if name in {o.name for o in env.playing.options}
+        }
         options.pop("engine", None)  # one that is not installed here
         record = Episode(env, env.source(level=level).item(0), options).record()
         known = numbers_of(env)
@@ -59,7 +64,7 @@ def test_published_numbers_are_of_metrics_and_in_their_range(paper: Paper, table
 def test_embedded_players_and_their_metrics_exist(paper: Paper, table: PaperTable) -> None:
     for each in table.embedded:
         env = registry.load(each.env)
-        assert each.player in {*env.players, "oracle", "random", "null"}
+        assert each.player in {*env.players.policies, "oracle", "random", "null"}
         assert each.values.keys() <= numbers_of(env).keys()
         command = table.commands[each.command]
         assert each.env in {id_ for name in command.tasks for id_ in find_task(name).envs}

@@ -73,7 +73,7 @@ def test_every_environment_has_a_board(env_id: str) -> None:
     assert board_text(board, 80).strip()
     if board.rows:
         assert fromstring(board_svg(board, "a & b")).get("aria-label") == "a & b"
-    player = waybench.load(env_id).players["oracle"]
+    player = waybench.load(env_id).players.policies["oracle"]
     for _ in range(3):
         if not game.episode.done:
             episode = game.episode
@@ -84,7 +84,7 @@ def test_every_environment_has_a_board(env_id: str) -> None:
 @pytest.mark.parametrize("env_id", IDS)
 def test_what_is_listed_is_carried_out(env_id: str) -> None:
     """An action of the list is what the game carries out, under each protocol; a list has no number twice."""
-    for protocol in next(each for each in waybench.load(env_id).options if each.name == "protocol").choices:
+    for protocol in next(each for each in waybench.load(env_id).playing.options if each.name == "protocol").choices:
         game = start(env_id, protocol=protocol)
         for number, action in enumerate(game.actions):
             if not action.whole:
@@ -92,7 +92,7 @@ def test_what_is_listed_is_carried_out(env_id: str) -> None:
             game = start(env_id, protocol=protocol)
             assert game.take(action.typed)
             episode = game.episode
-            expected = episode.environment.parse_typed
+            expected = episode.environment.typing.parse
             assert expected is not None
             wanted = expected(action.typed, start(env_id, protocol=protocol).episode.state)
             turn = episode.turns[1] if "thought" in episode.turns[0].events else episode.turns[0]

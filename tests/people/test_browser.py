@@ -166,7 +166,7 @@ def solution(env_id: str) -> list[str]:
     found: list[str] = []
     while not game.episode.done:
         episode = game.episode
-        action = environment.players["oracle"](episode.state, episode.stream("oracle"))
+        action = environment.players.policies["oracle"](episode.state, episode.stream("oracle"))
         found.append(str(action.action + 1))
         game.take(found[-1])
     return found

@@ -62,8 +62,8 @@ def test_a_line_that_names_no_action_does_not_count_where_the_protocol_would_act
 def test_a_step_of_a_walkthrough_is_answered_by_a_known_place_alone() -> None:
     environment = waybench.load("textmap/extract")
     episode = Episode(environment, environment.source().item(0))
-    assert environment.typed_actions is not None
-    place, *_ = (action.typed for action in environment.typed_actions(episode.state))
+    assert environment.typing.actions is not None
+    place, *_ = (action.typed for action in environment.typing.actions(episode.state))
     assert reply_for("help", episode) is None
     reply = reply_for(place.upper(), episode)
     assert reply is not None
@@ -72,7 +72,7 @@ def test_a_step_of_a_walkthrough_is_answered_by_a_known_place_alone() -> None:
 
 def test_an_environment_without_a_short_form_takes_whole_replies_alone() -> None:
     environment = waybench.load("tilemap/state")
-    assert environment.parse_typed is None
+    assert environment.typing.parse is None
     episode = Episode(environment, environment.source().item(0))
     assert reply_for("banana", episode) is None
     assert reply_for('{"moves": []}', episode) == '{"moves": []}'
@@ -80,8 +80,8 @@ def test_an_environment_without_a_short_form_takes_whole_replies_alone() -> None
 
 def test_a_plan_is_shown_as_it_is_typed(episode: Episode[Any, Any, Any]) -> None:
     environment, state = episode.environment, episode.state
-    assert environment.parse_typed is not None
-    assert environment.format_typed is not None
-    plan = environment.parse_typed("d3l2", state)
-    assert environment.format_typed(plan) == ["down 3", "left 2"]
-    assert environment.parse_typed(", ".join(environment.format_typed(plan)), state) == plan
+    assert environment.typing.parse is not None
+    assert environment.typing.format is not None
+    plan = environment.typing.parse("d3l2", state)
+    assert environment.typing.format(plan) == ["down 3", "left 2"]
+    assert environment.typing.parse(", ".join(environment.typing.format(plan)), state) == plan

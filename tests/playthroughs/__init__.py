@@ -54,7 +54,7 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
 
 
 def _two_levels(environment: Any) -> tuple[int, int]:
-    levels = [*environment.sample_levels, *environment.sample_levels[-1:]]
+    levels = [*environment.items.sample_levels, *environment.items.sample_levels[-1:]]
     return levels[0], levels[1]
 
 
@@ -62,7 +62,7 @@ def _line(environment: Any, item: Any, name: str, options: dict[str, Any]) -> st
     """Return how a player does at an item, with the digest of the whole episode."""
     episode = play_out(environment, item, policy(name), options)
     record = episode.record()
-    values = {metric.name: metric.of(record) for metric in environment.metrics}
+    values = {metric.name: metric.of(record) for metric in environment.scoring.metrics}
     digest = _digest(transcript(episode, len(record.turns)))
     way = f"{options['protocol']} {options['wording']}"
     head = f"level {item.level}, {way}, {name}: {record.end} after {len(record.turns)} turns"
@@ -71,7 +71,7 @@ def _line(environment: Any, item: Any, name: str, options: dict[str, Any]) -> st
 
 def shorter(environment: Any) -> dict[str, Any]:
     """Return the options by which long episodes are cut."""
-    defaults = {**default_options(environment), **environment.check_options}
+    defaults = {**default_options(environment), **environment.playing.check_options}
     return {name: most for name, most in SHORTER.items() if (defaults.get(name) or 0) > most}
 
 
@@ -104,10 +104,10 @@ def transcript(episode: AnyEpisode, most: int) -> str:
         digest = _digest("\n".join(line for turn in hidden for line in turn))
         turns[most:-1] = [["", _rule(f"turns {most + 1} to {len(turns) - 1}"), f"sha256: {digest}"]]
     lines += [line for turn in turns for line in turn]
-    values = {metric.name: metric.of(record) for metric in episode.environment.metrics}
+    values = {metric.name: metric.of(record) for metric in episode.environment.scoring.metrics}
     lines += ["", _rule(f"end: {record.end}")]
     lines += [f"{name}: {'-' if value is None else f'{value:g}'}" for name, value in values.items()]
-    lines += [f"{one.name}: {_json(list(one.of(record)))}" for one in episode.environment.series]
+    lines += [f"{one.name}: {_json(list(one.of(record)))}" for one in episode.environment.scoring.series]
     return "\n".join(lines) + "\n"
 
 

@@ -61,7 +61,7 @@ def test_a_link_leads_to_a_turn(
     assert current(page) == ([str(turn)] if turn else [])
     later = page.locator(".turn.later").evaluate_all("all => all.map(each => each.dataset.turn)")
     assert later == [str(number) for number in range(turn + 1, 4)]
-    wanted = draw(MAZE.decode(record.instance), record.turns[:turn])
+    wanted = draw(MAZE.items.decode(record.instance), record.turns[:turn])
     assert shapes(page.locator("#board").inner_html()) == shapes(wanted)
     assert page.locator("#controls").is_visible()
 

@@ -22,7 +22,7 @@ def played(env: str) -> Any:
     """Return an episode with a hostile reply now and then."""
     environment = waybench.load(env)
     done: Episode[Any, Any, Any] = Episode(
-        environment, environment.source("replays", environment.sample_levels[0]).item(0)
+        environment, environment.source("replays", environment.items.sample_levels[0]).item(0)
     )
     while not done.done:
         reply = policy("random").reply(done)
@@ -60,6 +60,6 @@ def test_searches_are_drawn_by_what_is_searched() -> None:
             draw = presentation_of(env).draw
             assert draw is not None
             environment = waybench.load(env)
-            svg = draw(environment.source("replays", environment.sample_levels[0]).item(0).instance, ())
+            svg = draw(environment.source("replays", environment.items.sample_levels[0]).item(0).instance, ())
             assert ElementTree.fromstring(svg).get("aria-label", "").startswith(told)
             assert presentation_of(env).title == presentation_of("search/dfs").title

@@ -91,7 +91,7 @@ def test_a_replay_of_the_puzzle_shows_how_it_stands() -> None:
 @pytest.mark.parametrize("player", ["noisy-0.3", "null"])
 def test_nothing_grows_or_zooms_on_the_way(env_id: str, player: str) -> None:
     environment = waybench.load(env_id)
-    options = {"steps": 40} if any(option.name == "steps" for option in environment.options) else {}
+    options = {"steps": 40} if any(option.name == "steps" for option in environment.playing.options) else {}
     done = play_out(environment, environment.source().item(0), policy(player), options)
     draw_frames = framer(presentation_of(env_id))
     assert draw_frames is not None

@@ -35,13 +35,16 @@ DECLARED = replace(
         reference="where it should point",
         draw=draw,
     ),
-    cluster=lambda record: f"goal {record.instance[1]}",
-    explanatory_variables=ExplanatoryVariables(
-        titles={"goal": "Goal"},
-        note="A note of its own.",
-        by_metric={"score": ("goal",)},
-        depends_on=lambda record: record.instance,
-        of=lambda record: {"goal": float(record.instance[1])},
+    items=replace(DIAL.items, cluster=lambda record: f"goal {record.instance[1]}"),
+    difficulty=replace(
+        DIAL.difficulty,
+        explanatory_variables=ExplanatoryVariables(
+            titles={"goal": "Goal"},
+            note="A note of its own.",
+            by_metric={"score": ("goal",)},
+            depends_on=lambda record: record.instance,
+            of=lambda record: {"goal": float(record.instance[1])},
+        ),
     ),
 )
 PLAIN = replace(DIAL, id="toy/plain", title="A plain dial")

@@ -222,7 +222,7 @@ def test_one_opening_of_a_level_has_all_the_room(tmp_path: Path, monkeypatch: py
 def test_a_part_of_something_is_shown_with_the_whole(tmp_path: Path) -> None:
     """ "Top-0" of a set is a share of all objectives; an episode has a number of them."""
     environment = waybench.load("tilemap/gtb")
-    made = next(iter(environment.source("a key", environment.sample_levels[0]).head(1)))
+    made = next(iter(environment.source("a key", environment.items.sample_levels[0]).head(1)))
     record = play_out(environment, made, policy("oracle"), {}, attempt=1).record()
     goals = len(record.instance["objectives"])
     assert goals > 1

@@ -25,7 +25,7 @@ from waybench.reporting.charts._points import by_examples, by_step, step_window
 from waybench.stats import Mean
 
 GUESS = waybench.load("search/guessnum")
-ERR_MIN, ERR_SUM = GUESS.metrics[:2]
+ERR_MIN, ERR_SUM = GUESS.scoring.metrics[:2]
 BOTH = "guessnum", "dfs"
 
 
@@ -156,7 +156,7 @@ def test_number_of_examples_is_drawn_where_there_are_two(tmp_path: Path) -> None
 def test_curve_points_and_their_axis() -> None:
     episodes = searched("noisy-0.3", "dfs", model="a", teacher_guided=True, count=6)
     (found,) = estimate(episodes)
-    series = as_metric(waybench.load("search/dfs").series[0])
+    series = as_metric(waybench.load("search/dfs").scoring.series[0])
     points = by_step([found], series)
     assert [point.at for point in points] == list(range(1, len(found.curves["follows"].steps) + 1))
     assert [point.mean for point in points] == list(found.curves["follows"].steps)
@@ -171,7 +171,7 @@ def test_curve_points_and_their_axis() -> None:
 
 
 def test_curves_of_few_episodes_are_means_over_windows_of_steps() -> None:
-    series = as_metric(waybench.load("search/dfs").series[0])
+    series = as_metric(waybench.load("search/dfs").scoring.series[0])
     (found,) = estimate(searched("noisy-0.3", "dfs", model="a", teacher_guided=True, count=2))
 
     def of(episodes: int) -> Estimate:

@@ -35,7 +35,7 @@ def labels(page: Page) -> list[str]:
 
 def test_sets_of_different_levels_are_one_line() -> None:
     estimates = estimate([*both_modes("a", "random"), *both_modes("b", "noisy-0.3")])
-    divided = chart_sets(estimates, DFS.public_key)
+    divided = chart_sets(estimates, DFS.items.public_key)
     (drawn,) = divided.sets
     assert {(each.group.model, each.level, each.group.key) for each in drawn.estimates} == {
         (model, level, "") for model in "ab" for level in (EASY, HARD)
@@ -48,12 +48,12 @@ def test_each_mark_of_a_level_is_of_the_same_items() -> None:
     mine = searched("random", "dfs", model="a", key="mine")
     theirs = searched("random", "dfs", model="b", key="theirs")
     both = searched("random", "dfs", model="c", key="theirs")
-    divided = chart_sets(estimate([*mine, *theirs, *both]), DFS.public_key)
+    divided = chart_sets(estimate([*mine, *theirs, *both]), DFS.items.public_key)
     assert [sorted(each.group.model for each in one.estimates) for one in divided.sets] == [["b", "c"], ["a"]]
     assert [one.name for one in divided.sets] == ["", "mine"]
     public = searched("random", "dfs", model="a")
-    divided = chart_sets(estimate([*mine, *theirs, *both, *public]), DFS.public_key)
-    assert [one.keys[EASY] for one in divided.sets] == [DFS.public_key, "theirs"]
+    divided = chart_sets(estimate([*mine, *theirs, *both, *public]), DFS.items.public_key)
+    assert [one.keys[EASY] for one in divided.sets] == [DFS.items.public_key, "theirs"]
     assert [(each.group.model, each.group.key) for each in divided.left_out] == [("a", "mine")]
 
 

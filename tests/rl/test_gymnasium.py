@@ -34,7 +34,9 @@ def test_registered_by_the_import_which_loads_no_engine() -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_same_seed_same_episode(name: str) -> None:
     def play(seed: int) -> list[Any]:
-        env = gymnasium.make(name, level=waybench.load(gymnasium.spec(name).kwargs["env_id"]).sample_levels[:2][-1])
+        env = gymnasium.make(
+            name, level=waybench.load(gymnasium.spec(name).kwargs["env_id"]).items.sample_levels[:2][-1]
+        )
         shown: list[Any] = [env.reset(seed=seed)]
         for _ in range(2):
             shown += [env.step("no answer"), env.reset()]
@@ -48,7 +50,7 @@ def test_same_seed_same_episode(name: str) -> None:
 @pytest.mark.parametrize("name", IDS)
 def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
     env: TextEnv = gymnasium.make(name).unwrapped
-    facts = env.session.environment.play(env.session.options).game.facts
+    facts = env.session.environment.playing.play(env.session.options).game.facts
     _, info = env.reset(seed=0)
     assert info["key"] == key_label(TRAINING_KEY)
     total, terminated, truncated = 0.0, False, False
@@ -63,7 +65,7 @@ def test_an_oracle_is_rewarded_and_terminates(name: str) -> None:
         return
     assert (terminated, truncated, info["end"]) == (True, False, "solved")
     assert total == pytest.approx(facts.reward[1])
-    headline = env.session.environment.metrics[0]
+    headline = env.session.environment.scoring.metrics[0]
     perfect = headline.low if headline.better == "lower" else 100 if headline.high is None else headline.high
     if headline.ceiling is not None:
         perfect = headline.ceiling(env.episode.record())

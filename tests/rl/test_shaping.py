@@ -68,7 +68,7 @@ def best_actions(found: dict[Any, list[tuple[Any, float, bool]]], shaped: Any) -
 @pytest.mark.parametrize(("name", "level", "shaping"), CASES)
 def test_the_best_actions_are_the_same(name: str, level: int, shaping: str) -> None:
     env = registry.load(name)
-    (potential,) = env.potentials
+    (potential,) = env.players.potentials
     assert potential.name == shaping
     start, found = transitions(env, level)
     assert len(found) > 5
@@ -117,13 +117,13 @@ def test_an_episode_that_a_limit_ends_keeps_what_it_gained() -> None:
 def policy_move(episode: Any) -> Any:
     """Return the legal plan of one movement that comes nearest to the exit."""
     state, game = episode.state, episode.play.game
-    (potential,) = episode.environment.potentials
+    (potential,) = episode.environment.players.potentials
     return max(game.legal(state), key=lambda action: potential.of(game.apply(state, action, NO_CHANCE).state))
 
 
 def test_an_unknown_potential_is_an_error() -> None:
     with pytest.raises(UsageError, match="potential of maze/alicia"):
         Session("maze/alicia", shaping="distanc")
-    assert not waybench.load("rps/rounds").potentials
+    assert not waybench.load("rps/rounds").players.potentials
     with pytest.raises(UsageError, match="potential of rps/rounds"):
         Session("rps/rounds", shaping="distance")

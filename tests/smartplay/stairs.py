@@ -4,8 +4,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from waybench.core import End, Environment, Episode, Instance, Item, Json, Metric, Outcome, Source, Stream
-from waybench.smartplay import Rules, Step, agent_environment, agent_metrics, final_score
+from waybench.core import (
+    End,
+    Environment,
+    Episode,
+    Instance,
+    Item,
+    Items,
+    Json,
+    Metric,
+    Outcome,
+    Players,
+    Scoring,
+    Source,
+    Stream,
+)
+from waybench.smartplay import Rules, Step, agent_environment, agent_metrics, final_score, thinking_players
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +85,22 @@ def environment(steps: int | None = 5, history: int = 2) -> Environment[Any, Any
         steps=steps,
         most_steps=lambda stairs: 2 * stairs.height,
         reward=(-100, 1),
-        smallest_level=3,
-        sample_levels=(3,),
-        public_key="stairs",
-        make_source=unused,
-        decode=lambda data: Stairs(data),
-        level_of=lambda stairs: stairs.height,
-        prove=lambda stairs: {},
-        metrics=agent_metrics(
-            Metric(name="score", of=final_score, title="Score", doc="Height at the end.", low=0, high=3),
-            steps=lambda record: record.options["steps"] or 2 * record.instance,
-            reward=lambda record: (-100, 1),
+        items=Items(
+            sample_levels=(3,),
+            public_key="stairs",
+            make_source=unused,
+            decode=lambda data: Stairs(data),
+            level_of=lambda stairs: stairs.height,
+            prove=lambda stairs: {},
         ),
-        players={"oracle": up, "heuristic": up},
+        scoring=Scoring(
+            metrics=agent_metrics(
+                Metric(name="score", of=final_score, title="Score", doc="Height at the end.", low=0, high=3),
+                steps=lambda record: record.options["steps"] or 2 * record.instance,
+                reward=lambda record: (-100, 1),
+            )
+        ),
+        players=Players(policies=thinking_players({"oracle": up, "heuristic": up})),
     )
 
 

@@ -11,13 +11,13 @@ def test_the_end_of_a_game_of_a_fixed_length_is_no_failure(env_id: str) -> None:
     env = waybench.load(env_id)
     item = env.source().item(0)
     for name in ("random", "oracle"):
-        assert env.failure_of(play_out(env, item, policy(name)).record()) is None
+        assert env.scoring.failure_of(play_out(env, item, policy(name)).record()) is None
 
     def kind(reply: Reply | str, **options: str) -> str:
         episode: Episode = Episode(env, item, {"wording": "one_question", "steps": 4, **options})  # type: ignore[type-arg]
         while not episode.done:
             episode.step(reply)
-        found = env.failure_of(episode.record())
+        found = env.scoring.failure_of(episode.record())
         assert found is not None
         return found.name
 

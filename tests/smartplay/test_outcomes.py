@@ -30,7 +30,7 @@ def logged(record: EpisodeRecord) -> LoggedEpisode:
 
 
 def metric(record: EpisodeRecord, name: str) -> float | None:
-    (found,) = (one.of(record) for one in waybench.load(record.env).metrics if one.name == name)
+    (found,) = (one.of(record) for one in waybench.load(record.env).scoring.metrics if one.name == name)
     return found
 
 
@@ -40,7 +40,7 @@ def metric(record: EpisodeRecord, name: str) -> float | None:
 @pytest.mark.parametrize("wording", ["two_questions", "one_question"])
 def test_what_names_no_action_is_unparsed_in_paper(env_id: str, wording: str) -> None:
     record = played(env_id, NOTHING, steps=3, wording=wording)
-    judged = waybench.load(env_id).action_turns(record)
+    judged = waybench.load(env_id).playing.action_turns(record)
     assert 1 <= len(judged) <= 3  # the first action can end a game
     assert len(record.turns) == len(judged) * (1 + (wording == "two_questions"))
     assert {turn.outcome for turn in judged} == {Outcome.UNPARSED}
@@ -76,7 +76,7 @@ def test_a_thought_that_is_refused_is_no_answer() -> None:
 def test_every_reply_counts_where_every_reply_has_to_name_an_action() -> None:
     for env_id in ("search/guessnum", "tilemap/stepwise", "textmap/extract", "maze/alicia"):
         record = played(env_id, "x")
-        assert waybench.load(env_id).action_turns(record) == record.turns
+        assert waybench.load(env_id).playing.action_turns(record) == record.turns
         (row,) = rows([logged(record)])
         assert (row.other_replies, row.outcomes) == (0, {"unparsed": len(record.turns)})
 

@@ -223,13 +223,13 @@ def test_most_steps_by_option_or_by_instance() -> None:
 def test_the_game_ends_by_its_own_rules() -> None:
     played = play_out(episode().environment, episode().item, policy("oracle"), {})
     assert (played.end_reason, len(played.turns)) == (End.SOLVED, 6)
-    values = {metric.name: metric.of(played.record()) for metric in played.environment.metrics}
+    values = {metric.name: metric.of(played.record()) for metric in played.environment.scoring.metrics}
     assert values == {"score": 3, "reward": 1, "completed": 1, "played": 3, "unnamed": 0, "unparsed": 0}
 
 
 def test_before_the_first_reply_everything_is_0() -> None:
     record = episode().record()
-    assert {metric.of(record) for metric in episode().environment.metrics} == {0.0}
+    assert {metric.of(record) for metric in episode().environment.scoring.metrics} == {0.0}
 
 
 def test_legal_actions_are_those_that_are_no_mistake() -> None:
@@ -270,7 +270,7 @@ def test_noise_spoils_no_thought() -> None:
 
 
 def test_players_keep_what_their_page_says() -> None:
-    assert episode().environment.players["oracle"].__doc__ == "Go up."
+    assert episode().environment.players.policies["oracle"].__doc__ == "Go up."
 
 
 class Remembering(StairsRules):

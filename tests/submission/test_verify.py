@@ -157,7 +157,7 @@ def invent_episode(sample: dict[str, Any]) -> bool:
 
     head = EpisodeRecord.assemble(sample["metadata"]["waybench"])
     environment = registry.load(head.env)
-    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
     record = play_out(environment, item, policy("oracle"), dict(head.options), attempt=head.attempt).record()
     stored = sample["store"]["waybench"]
     turns = [turn.dumps() for turn in record.turns]
@@ -167,7 +167,7 @@ def invent_episode(sample: dict[str, Any]) -> bool:
     sample["store"]["waybench"] = progress
     for score in sample["scores"].values():
         score["metadata"]["waybench"] = progress
-        score["value"] = {metric.name: metric.of(record) for metric in environment.metrics}
+        score["value"] = {metric.name: metric.of(record) for metric in environment.scoring.metrics}
     return True
 
 

@@ -28,7 +28,7 @@ def test_declared_parameters_are_the_function_s(entry: Any) -> None:
 def _finished(sample: Any, player: str, end: End | None = None) -> Any:
     """Play a sample's episode as the solver would, and return what the engine would report of it."""
     head = EpisodeRecord.assemble(sample.metadata["waybench"])
-    item = Item(MAZES.decode(head.instance), **head.item, proof=head.proof)
+    item = Item(MAZES.items.decode(head.instance), **head.item, proof=head.proof)
     episode: Episode[Any, Any, Any] = Episode(MAZES, item, head.options, attempt=head.attempt, player=player)
     while not episode.done and end is None:
         episode.step(policy(player).reply(episode))
@@ -52,7 +52,7 @@ def _ladder(levels: tuple[int, ...] = (5, 7, 9), mazes: int = 2, attempts: int =
         levels=lambda: levels,
         items=lambda level: MAZES.source("ladder", level).head(mazes),
         attempts=attempts,
-        perfect=lambda record: MAZES.metrics[0].of(record) == 100,
+        perfect=lambda record: MAZES.scoring.metrics[0].of(record) == 100,
         passed=lambda record: record.end == "solved",
     )
 

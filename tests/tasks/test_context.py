@@ -19,7 +19,7 @@ def read_and_played(metadata: Any) -> EpisodeRecord:
     """Play a sample as the oracle, if the whole item is in the part that is read."""
     head = EpisodeRecord.assemble(metadata["waybench"])
     environment = registry.load(head.env)
-    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
     plain = {name: value for name, value in head.options.items() if not name.startswith("context")}
     own = "".join(message.text for message in Episode(environment, item, plain).messages)
     episode: Episode[Any, Any, Any] = Episode(environment, item, head.options)

@@ -41,17 +41,23 @@ def _published(given: Any, files: DataFiles) -> Any:
 TURNED = replace(
     DIAL,
     id="toy/turned",
-    axes=(Axis(name="numbers", title="Numbers", of=lambda record: float(record.item["level"]), doc="Numbers."),),
-    success="the dial is at its number",
-    horizon=HorizonSpec(levels=(3, 6, 12), without=("window",)),
-    datasets=(
-        Dataset(
-            name="published",
-            doc="three dials",
-            items="dials",
-            open=_published,
-            options=(Option(name="hands", default=1, doc="Hands of a dial."),),
-            download=toy_set("https://toys.invalid"),
+    difficulty=replace(
+        DIAL.difficulty,
+        axes=(Axis(name="numbers", title="Numbers", of=lambda record: float(record.item["level"]), doc="Numbers."),),
+        success="the dial is at its number",
+        horizon=HorizonSpec(levels=(3, 6, 12), without=("window",)),
+    ),
+    items=replace(
+        DIAL.items,
+        datasets=(
+            Dataset(
+                name="published",
+                doc="three dials",
+                items="dials",
+                open=_published,
+                options=(Option(name="hands", default=1, doc="Hands of a dial."),),
+                download=toy_set("https://toys.invalid"),
+            ),
         ),
     ),
 )
@@ -82,8 +88,8 @@ def test_every_environment_of_ours_is_played_by_a_task_and_by_its_id() -> None:
         names = {option.name for option in task.options}
         hidden = {name for each in environment.all_datasets for name in each.hidden}
         assert names >= {"source", "key", "level", "limit", "attempts"}
-        assert names >= {option.name for option in environment.options}
-        assert names >= {option.name for option in environment.source_options} - hidden
+        assert names >= {option.name for option in environment.playing.options}
+        assert names >= {option.name for option in environment.items.options} - hidden
 
 
 @pytest.mark.filterwarnings("ignore:environment hanoi/dial")
@@ -108,13 +114,13 @@ def test_an_environment_is_named_by_its_id_its_family_or_its_task(name: str, env
 
 def test_what_a_task_fixes_is_the_default_of_its_environment() -> None:
     two_arms = resolve_environment("bandit_high_low")
-    assert {option.name: option.default for option in two_arms.source_options}["setting"] == "high_low"
-    assert {option.name: option.default for option in registry.load("bandit/arms").source_options}["setting"] == "free"
+    assert {option.name: option.default for option in two_arms.items.options}["setting"] == "high_low"
+    assert {option.name: option.default for option in registry.load("bandit/arms").items.options}["setting"] == "free"
     four = waybench.load("hanoi_4")
-    assert (four.smallest_level, four.sample_levels) == (4, (4,))
+    assert (four.items.smallest_level, four.items.sample_levels) == (4, (4,))
     assert four.source().item(0).level == 4
     searched = resolve_environment("horizon_maze")
-    assert {option.name: option.default for option in searched.options}["protocol"] == "sound"
+    assert {option.name: option.default for option in searched.playing.options}["protocol"] == "sound"
     assert waybench.play("hanoi_4").record.item["level"] == 4
 
 

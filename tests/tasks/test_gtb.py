@@ -76,7 +76,7 @@ def test_solved_examples_of_one_s_own_and_in_sound(tmp_path: Path) -> None:
     ]
     assert "icl=3: the file has only 3 maps; lower icl" in refused("gtb", source=str(path), icl=3)
     for head in heads("gtb", **given, protocol="sound"):
-        examples = [waybench.load("tilemap/gtb").decode(example) for example in head.examples]
+        examples = [waybench.load("tilemap/gtb").items.decode(example) for example in head.examples]
         assert len({head.instance_hash, *(example.hash for example in examples)}) == 3
         assert {example.level for example in examples} == {head.item["level"]}
 

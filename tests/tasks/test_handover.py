@@ -24,7 +24,7 @@ def played(metadata: Any, player: str) -> EpisodeRecord:
     """Play a sample as the solver does."""
     head = EpisodeRecord.assemble(metadata["waybench"])
     environment = registry.load(head.env)
-    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
     return play_out(environment, item, policy(player), dict(head.options)).record()
 
 
@@ -48,7 +48,7 @@ def test_random_steps_come_after_good_ones_where_the_oracle_can_still_succeed() 
         assert each.options == {"prefix": f"oracle:3+random:{each.at:g}"}
         item, _ = each.item(0)
         record = play_out(found.environment, item, policy("oracle"), {**found.options, **each.options}).record()
-        assert found.environment.succeeded(record)
+        assert found.environment.difficulty.succeeded(record)
         assert found.axis.of(record) == each.at
 
 

@@ -31,7 +31,7 @@ def finished(sample: Any, player: str, end: End | None = None) -> Any:
     """Play a sample's episode as the solver would, and return what the engine would report of it."""
     head = EpisodeRecord.assemble(sample.metadata["waybench"])
     environment = registry.load(head.env)
-    item = Item(environment.decode(head.instance), **head.item, proof=head.proof)
+    item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof)
     episode: Episode[Any, Any, Any] = Episode(environment, item, head.options, attempt=1, player=player)
     while not episode.done and end is None:
         episode.step(policy(player).reply(episode))

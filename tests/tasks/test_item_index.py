@@ -50,7 +50,7 @@ def played(found: HorizonConfig, player: str) -> list[tuple[str, EpisodeRecord, 
         sample = waiting.pop(0)
         assert sample.metadata is not None
         head = EpisodeRecord.assemble(sample.metadata["waybench"])
-        item = Item(found.environment.decode(head.instance), **head.item, proof=head.proof)
+        item = Item(found.environment.items.decode(head.instance), **head.item, proof=head.proof)
         record = play_out(found.environment, item, policy(player), dict(head.options)).record()
         done.append((str(sample.id), record, json.loads(sample.metadata["waybench_search"])))
         waiting += search.follow(at, str(sample.id), record)
@@ -72,7 +72,7 @@ def test_items_are_sorted_by_their_own_difficulty(file: str) -> None:
         for number in range(3):
             item, at = stratum.item(number)
             record = play_out(DFS, item, policy("null"), dict(found.options)).record()
-            steps = next(each for each in DFS.item_variables if each.name == "minimum").of(record)
+            steps = next(each for each in DFS.difficulty.item_variables if each.name == "minimum").of(record)
             assert steps is not None
             # log2(1 + steps) less what is usual, and a unit of it is worth two doublings of the level.
             usual = (1 + steps) / (2**0.8 * item.level)
@@ -89,7 +89,7 @@ def test_the_search_is_the_same_again_and_its_description_says_what_it_went_by(f
     episodes = logged(done)
     all_rows = rows(episodes)
     (searched,) = searches(episodes, all_rows)
-    trials = [Trial(found.axis.of(record) or 0.0, DFS.succeeded(record), None, 1.0) for _, record, _ in done]
+    trials = [Trial(found.axis.of(record) or 0.0, DFS.difficulty.succeeded(record), None, 1.0) for _, record, _ in done]
     state = Seeker(found.rule, found.strata[0].at, found.strata[-1].at).state(trials)
     assert (searched.value, searched.low, searched.high) == state.horizon
     assert ", items by difficulty index " in search_text([searched])

@@ -59,11 +59,11 @@ def test_each_setting_is_as_in_table_1(name: str) -> None:
     environment = environment_of(name)
     assert len(made) == trials
     assert {head.options["history"] for head in made} == {history}
-    play = environment.play(environment.resolve_options({}))
-    turns = {play.turns(environment.decode(head.instance)) for head in made}  # a thought and an action each
+    play = environment.playing.play(environment.resolve_options({}))
+    turns = {play.turns(environment.items.decode(head.instance)) for head in made}  # a thought and an action each
     assert turns == {2 * steps}
-    assert environment.published_setting is not None
-    assert {environment.published_setting(head) for head in made} == {SETTINGS[name]}
+    assert environment.scoring.published_setting is not None
+    assert {environment.scoring.published_setting(head) for head in made} == {SETTINGS[name]}
 
 
 def test_a_puzzle_that_is_always_the_same_is_tried_again() -> None:
@@ -80,7 +80,9 @@ def test_smartplay_has_every_recorded_setting() -> None:
     counts = Counter((head.env, head.item["level"]) for head in made)
     assert sorted(counts.values()) == [10, 10, 20, 20, 20, 100, 100]
     assert len(ids("smartplay")) == len(set(ids("smartplay"))) == 280
-    found = {environment_of(name).published_setting(head) for name in SMARTPLAY for head in heads(name, limit=1)}
+    found = {
+        environment_of(name).scoring.published_setting(head) for name in SMARTPLAY for head in heads(name, limit=1)
+    }
     environments = {"bandit/arms", "rps/rounds", "hanoi/rods", "messenger/roles", "crafter/survival", "voxel/find"}
     assert {head.env for head in made} == environments
     assert {head.instance["goal"] for head in made if head.env == "voxel/find"} == {"plains"}
@@ -107,7 +109,7 @@ def test_each_goal_in_minecraft_is_a_task(name: str) -> None:
     (head, other) = heads(name, limit=2)
     assert head.instance["goal"] == other.instance["goal"] == goal
     in_minecraft = replace(head, instance={**head.instance, "engine": "minedojo"})
-    setting = environment_of(name).published_setting
+    setting = environment_of(name).scoring.published_setting
     assert (setting(in_minecraft), setting(head)) == (GOALS[name], None)
     (part,) = ENTRIES[name].parts
     assert part.trials == 20

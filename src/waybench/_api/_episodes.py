@@ -148,7 +148,7 @@ def play(
         waybench.core.UsageError: For an unknown environment, player, level or option.
     """
     environment = find_environment(env) if isinstance(env, str) else env
-    drawn = {option.name for option in environment.source_options}
+    drawn = {option.name for option in environment.items.options}
     known = {option.name for option in environment.play_options} | drawn
     for name in options:
         if name not in known:
@@ -186,9 +186,9 @@ def result(episode: Episode[Any, Any, Any]) -> EpisodeResult:
     """Return the metrics of an episode; none after an infrastructure error."""
     record, environment = episode.record(), episode.environment
     if record.end is End.INFRASTRUCTURE:
-        return EpisodeResult(record, {metric.name: None for metric in environment.metrics}, {})
+        return EpisodeResult(record, {metric.name: None for metric in environment.scoring.metrics}, {})
     return EpisodeResult(
         record,
-        {metric.name: metric.of(record) for metric in environment.metrics},
-        {series.name: tuple(series.of(record)) for series in environment.series},
+        {metric.name: metric.of(record) for metric in environment.scoring.metrics},
+        {series.name: tuple(series.of(record)) for series in environment.scoring.series},
     )

@@ -162,7 +162,8 @@ def _stored(data: dict[str, Json], episode: Episode[Any, Any, Any], model: str) 
 
 def _whole(environment: Environment[Any, Any, Any], instance: Json) -> Json:
     """Return an instance with the published data that it names."""
-    return instance if environment.resolve_references is None else environment.resolve_references(instance, locate)
+    resolve_references = environment.items.resolve_references
+    return instance if resolve_references is None else resolve_references(instance, locate)
 
 
 def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
@@ -177,8 +178,8 @@ def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
 
 
 def _measured(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> dict[str, Json]:
-    numbers: dict[str, Json] = {metric.name: metric.format_value(record) for metric in environment.metrics}
-    return numbers | {series.name: list(series.of(record)) for series in environment.series}
+    numbers: dict[str, Json] = {metric.name: metric.format_value(record) for metric in environment.scoring.metrics}
+    return numbers | {series.name: list(series.of(record)) for series in environment.scoring.series}
 
 
 def _turn(turn: TurnRecord) -> dict[str, Json]:

@@ -65,7 +65,7 @@ def score_frame(estimates: Iterable[Estimate]) -> Frame:
 
 def _scores(estimate: Estimate) -> Iterator[Score]:
     env = registry.load(estimate.group.env)
-    head = env.metrics[0]
+    head = env.scoring.metrics[0]
 
     def of(statistic: str, what: Metric | Series | Aggregate, mean: Mean | None, step: int | None = None) -> Score:
         unit = "" if isinstance(what, Series) else what.unit
@@ -82,15 +82,15 @@ def _scores(estimate: Estimate) -> Iterator[Score]:
     if not estimate.guided:
         between = Score(estimate, "rescaled", head.name, head.title, "", "higher")
         yield _with(between, estimate.rescaled.mean if estimate.rescaled else None)
-    for metric in env.metrics:
+    for metric in env.scoring.metrics:
         yield of("single", metric, estimate.metrics.get(metric.name))
     yield of("attempts", head, estimate.mean)
-    for metric in env.metrics:
+    for metric in env.scoring.metrics:
         if metric.name in estimate.macro:
             yield of("clusters", metric, estimate.macro[metric.name])
-    for aggregate in () if estimate.guided else env.aggregates:
+    for aggregate in () if estimate.guided else env.scoring.aggregates:
         yield of("set", aggregate, estimate.aggregates.get(aggregate.name))
-    for series in env.series:
+    for series in env.scoring.series:
         if series.name in estimate.curves:
             curve = estimate.curves[series.name]
             yield of("curve", series, curve.average)

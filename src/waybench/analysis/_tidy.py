@@ -182,7 +182,7 @@ def _metrics(environments: Iterable[Environment[Any, Any, Any]]) -> Iterator[Col
     meanings: dict[str, list[Meaning]] = {}
     shares: set[str] = set()
     for env in environments:
-        for metric in env.metrics:
+        for metric in env.scoring.metrics:
             meanings.setdefault(metric.name, []).append(_meaning(env.id, metric))
             if metric.per is not None:
                 shares.add(metric.name)

@@ -73,7 +73,7 @@ class AuthorSettings:
         return open_author(
             environment.id,
             self.model or "",
-            level=environment.smallest_level if level is None else level,
+            level=environment.items.smallest_level if level is None else level,
             options=assignments(options, "-T"),
             model_base_url=self.model_base_url,
             model_args=model_arguments(self.model_args),

@@ -155,7 +155,7 @@ def _too_few(choices: ItemChoices, level: int | None) -> str:
     assert choices.space is not None
     if choices.is_list:
         return f"these parameters of {choices.task.name} give only {plural(choices.space, 'item')}"
-    smallest = choices.choose(0).environment.smallest_level
+    smallest = choices.choose(0).environment.items.smallest_level
     return f"level {smallest if level is None else level} has only {plural(choices.space, 'different item')}"
 
 

@@ -86,8 +86,8 @@ class ItemChoices:
             if split is not None:
                 self._source = SplitSource(self._source, split)
             self._settings = {
-                **{option.name: option.default for option in environment.source_options},
-                **resolve(environment.source_options, assignments(settings.settings, "-S"), "source option"),
+                **{option.name: option.default for option in environment.items.options},
+                **resolve(environment.items.options, assignments(settings.settings, "-S"), "source option"),
             }
 
     @property
@@ -119,7 +119,7 @@ class ItemChoices:
     def _choice(
         self, environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]
     ) -> ItemChoice:
-        own = {option.name: option.default for option in environment.source_options}
+        own = {option.name: option.default for option in environment.items.options}
         settings = {name: value for name, value in self._settings.items() if name in own and value is not None}
         return ItemChoice(self.task.name, environment, options, item, settings)
 
@@ -130,9 +130,9 @@ def _source(environment: Environment[Any, Any, Any], settings: ItemSettings, pro
     key = environment.public_key if reference is None else read_key(reference)
     source = environment.make_source(
         key,
-        environment.smallest_level if settings.level is None else settings.level,
+        environment.items.smallest_level if settings.level is None else settings.level,
         environment.items_for(
-            protocol, resolve(environment.source_options, assignments(settings.settings, "-S"), "source option")
+            protocol, resolve(environment.items.options, assignments(settings.settings, "-S"), "source option")
         ),
     )
     return environment.marked(source, key)
@@ -159,7 +159,7 @@ def _environment_options(name: str, parameters: Sequence[str]) -> tuple[list[str
         return [], []
     environment = resolve_environment(name)
     of_play = {option.name for option in environment.play_options}
-    of_source = {option.name for option in environment.source_options}
+    of_source = {option.name for option in environment.items.options}
     if not given.keys() <= of_play | of_source:
         return [], []
     texts = [f"{key}={value}" for key, value in given.items()]

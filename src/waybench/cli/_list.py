@@ -66,12 +66,12 @@ def _overview() -> str:
 
 
 def _environment_page(environment: Environment[Any, Any, Any]) -> str:
-    listed, of_sets = ", ".join, environment.aggregates
+    listed, scoring = ", ".join, environment.scoring
     facts = [
         ("title", environment.title),
-        ("levels", listed(map(str, environment.sample_levels)) + ", ..."),
+        ("levels", listed(map(str, environment.items.sample_levels)) + ", ..."),
         ("wordings", listed(_wordings(environment))),
-        ("public key", environment.public_key),
+        ("public key", environment.items.public_key),
         ("players", listed(_players(environment))),
         ("tasks", listed(task.name for task in all_tasks() if environment.id in task.envs) or "none"),
     ]
@@ -82,11 +82,15 @@ def _environment_page(environment: Environment[Any, Any, Any]) -> str:
                 'Play options (-T of run, play and generate, and "options" of stored replies)',
                 _option_rows(environment.play_options),
             ),
-            ("Item options (-T of generate and play)", _option_rows(environment.source_options)),
+            ("Item options (-T of generate and play)", _option_rows(environment.items.options)),
             *((f"Fields of {part} in templates (wording=file:PATH)", rows) for part, rows in _fields(environment)),
-            ("Metrics", [(metric.name, _metric_text(metric)) for metric in environment.metrics]),
-            *([("At each step", [(one.name, one.doc) for one in environment.series])] if environment.series else []),
-            *([("Of a set of episodes", [(one.name, _metric_text(one)) for one in of_sets])] if of_sets else []),
+            ("Metrics", [(metric.name, _metric_text(metric)) for metric in scoring.metrics]),
+            *([("At each step", [(one.name, one.doc) for one in scoring.series])] if scoring.series else []),
+            *(
+                [("Of a set of episodes", [(one.name, _metric_text(one)) for one in scoring.aggregates])]
+                if scoring.aggregates
+                else []
+            ),
         ),
         environment.about,
     )
@@ -120,7 +124,8 @@ def _default(value: Json) -> str:
 
 
 def _wordings(environment: Environment[Any, Any, Any]) -> list[str]:
-    return [choice for option in environment.options if option.name == "wording" for choice in option.all_choices]
+    options = environment.playing.options
+    return [choice for option in options if option.name == "wording" for choice in option.all_choices]
 
 
 def _fields(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
@@ -128,12 +133,12 @@ def _fields(environment: Environment[Any, Any, Any]) -> list[tuple[str, Rows]]:
     defaults = environment.resolve_options({})
     return [
         (part, [(f"{{{field.name}}}", field.doc) for field in fields])
-        for part, fields in template_fields(environment.play(defaults).wording).items()
+        for part, fields in template_fields(environment.playing.play(defaults).wording).items()
     ]
 
 
 def _players(environment: Environment[Any, Any, Any]) -> list[str]:
-    return [*PLAYERS, *sorted(environment.players.keys() - PLAYERS.keys())]
+    return [*PLAYERS, *sorted(environment.players.policies.keys() - PLAYERS.keys())]
 
 
 def _sections(sections: Sequence[tuple[str, Rows]], preface: str = "") -> str:
@@ -164,25 +169,26 @@ def _task(task: TaskEntry) -> Json:
 
 
 def _environment(environment: Environment[Any, Any, Any]) -> Json:
+    scoring = environment.scoring
     return {
         "id": environment.id,
         "version": environment.version,
         "title": environment.title,
         "about": environment.about,
-        "smallest_level": environment.smallest_level,
-        "sample_levels": environment.sample_levels,
+        "smallest_level": environment.items.smallest_level,
+        "sample_levels": environment.items.sample_levels,
         "wordings": _wordings(environment),
         "fields": {
             part: [{"name": name[1:-1], "doc": doc} for name, doc in rows] for part, rows in _fields(environment)
         },
-        "public_key": environment.public_key,
+        "public_key": environment.items.public_key,
         "players": _players(environment),
         "options": [_option(option) for option in environment.play_options],
-        "source_options": [_option(option) for option in environment.source_options],
-        "metrics": [_metric(metric) for metric in environment.metrics],
-        "series": [{"name": series.name, "title": series.title, "doc": series.doc} for series in environment.series],
+        "source_options": [_option(option) for option in environment.items.options],
+        "metrics": [_metric(metric) for metric in scoring.metrics],
+        "series": [{"name": series.name, "title": series.title, "doc": series.doc} for series in scoring.series],
         "aggregates": [
-            {**_metric(one), "metrics": [metric.name for metric in one.metrics]} for one in environment.aggregates
+            {**_metric(one), "metrics": [metric.name for metric in one.metrics]} for one in scoring.aggregates
         ],
     }
 

@@ -108,7 +108,7 @@ def refuse_secrets(part: RunPart) -> None:
     for name, args in part.tasks:
         key = str(args.get("key") or "")
         envs = find_task(name).envs
-        is_public = any(is_public_key(key, registry.load(env).public_key) for env in envs)
+        is_public = any(is_public_key(key, registry.load(env).items.public_key) for env in envs)
         if key and not is_public and not key.startswith(("env:", "file:")):
             raise UsageError(
                 "a private key is in no description of a job: put it into a variable of the workers' environment and "

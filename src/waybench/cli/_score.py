@@ -99,7 +99,7 @@ def score(
 def _unmarked_replies(record: Json) -> list[str]:
     """Return a record's replies that had to name an action and have no reasoning mark in them."""
     episode = EpisodeRecord.from_json(record)
-    return [turn.reply for turn in registry.load(episode.env).action_turns(episode) if not turn.reasoning]
+    return [turn.reply for turn in registry.load(episode.env).playing.action_turns(episode) if not turn.reasoning]
 
 
 def _report(records: Path, site: Path, *, err: bool) -> None:

@@ -161,7 +161,7 @@ def _check_key(request: Request, engine: Executor) -> None:
     key = request.settings.key_reference
     if key is None or key.startswith(("env:", "file:")) or is_on_this_machine(engine):
         return
-    if not is_public_key(key, resolve_environment(request.env).public_key):
+    if not is_public_key(key, resolve_environment(request.env).items.public_key):
         raise UsageError(
             "a private key is in no description of a job: put it into a variable of the workers' environment and write "
             "--key env:NAME"

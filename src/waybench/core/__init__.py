@@ -23,7 +23,7 @@ from waybench.core._datasets import (
     read_records,
 )
 from waybench.core._downloads import DataFile, Download
-from waybench.core._environment import Environment, Player, ReferenceScores
+from waybench.core._environment import Environment, wording_name
 from waybench.core._episode import Episode, Reply, play_out
 from waybench.core._errors import (
     DataError,
@@ -78,8 +78,18 @@ from waybench.core._metrics import (
 from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, OneAnswerWording
 from waybench.core._option_axes import OPTION_AXES
 from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, SHARD, WORDING, Option, resolve
+from waybench.core._parts import (
+    Difficulty,
+    Items,
+    Player,
+    Players,
+    Playing,
+    ReferenceScores,
+    Scoring,
+    Typing,
+)
 from waybench.core._picture import DrawPicture, Picture
-from waybench.core._play import TEXT_PROMPTS, Play, PromptKinds, wording_name
+from waybench.core._play import TEXT_PROMPTS, Play, PromptKinds
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -220,6 +230,7 @@ __all__ = [
     "DataFile",
     "DataFiles",
     "Dataset",
+    "Difficulty",
     "Download",
     "Draw",
     "DrawFrames",
@@ -245,6 +256,7 @@ __all__ = [
     "ItemIndex",
     "ItemList",
     "ItemRecord",
+    "Items",
     "Json",
     "JsonBounds",
     "JsonObject",
@@ -266,6 +278,8 @@ __all__ = [
     "Picture",
     "Play",
     "Player",
+    "Players",
+    "Playing",
     "Policy",
     "Potential",
     "Presentation",
@@ -279,6 +293,7 @@ __all__ = [
     "ReplayError",
     "Reply",
     "SampleSize",
+    "Scoring",
     "ScriptedPolicy",
     "Series",
     "Source",
@@ -291,6 +306,7 @@ __all__ = [
     "Transition",
     "TurnRecord",
     "TypedAction",
+    "Typing",
     "Usage",
     "UsageError",
     "View",

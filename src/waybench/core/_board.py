@@ -45,7 +45,7 @@ class TypedAction(NamedTuple):
     """An action that a person can choose from a list or by a key.
 
     Attributes:
-        typed: What is typed for it, which `Environment.parse_typed` or the wording reads.
+        typed: What is typed for it, which `Typing.parse` or the wording reads.
         label: What it is called; "" if `typed` says it.
         key: The key for it: "up", "down", "left", "right", "space" or one character; "" for none.
         whole: Whether it is a reply. Otherwise it is a part of one, and several parts, with commas between them, are

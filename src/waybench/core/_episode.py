@@ -255,7 +255,7 @@ class Episode(Generic[I, S, A]):
         """
         if self.end_reason is not None or TEMPLATE in self.options:
             return ()
-        return tuple(each for each in self.environment.beliefs if each.is_shown(self.options, self.state))
+        return tuple(each for each in self.environment.probes if each.is_shown(self.options, self.state))
 
     def probe(self, belief: Belief[S], reply: Reply | str) -> ProbeRecord:
         """Take the answer to a belief probe, which changes nothing but the record.

@@ -108,7 +108,7 @@ def solved_examples(
         UsageError: If they have more than 4 million characters.
     """
     messages: list[tuple[str, str]] = []
-    size, oracle = 0, environment.players["oracle"]
+    size, oracle = 0, environment.players.policies["oracle"]
     for instance in instances:
         solved = _solved(environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance))
         size += sum(len(text) for _, text in solved)

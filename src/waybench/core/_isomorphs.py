@@ -21,7 +21,7 @@ class IsomorphicSource(Source[I]):
 
     Args:
         source: The source of the originals.
-        isomorph: (instance, key, number) -> isomorphic instance, as `Environment.isomorph`.
+        isomorph: (instance, key, number) -> isomorphic instance, as `Items.isomorph`.
         prove: Instance -> what is known of its solution.
         number: The number of the isomorphic set, from 1.
     """

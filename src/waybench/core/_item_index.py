@@ -85,13 +85,15 @@ class ItemIndex:
 
     def axis(self, environment: "Environment[Any, Any, Any]") -> Axis:
         """Return the environment's first axis with equivalent levels in place of levels."""
-        levels = environment.axes[0]
+        levels = environment.difficulty.axes[0]
 
         def of(record: EpisodeRecord) -> float | None:
             level = levels.of(record)
             if level is None or level <= 0:
                 return None
-            return self.equivalent_level(level, {each.name: each.of(record) for each in environment.item_variables})
+            return self.equivalent_level(
+                level, {each.name: each.of(record) for each in environment.difficulty.item_variables}
+            )
 
         doc = f"{levels.doc} Of an average item that is as hard, by a difficulty index."
         return Axis(name=levels.name, title=levels.title, of=of, doc=doc)
@@ -104,10 +106,10 @@ def searched_index(environment: "Environment[Any, Any, Any]", plan: Mapping[str,
         environment: What was played.
         plan: The plan, which may come from outside.
     """
-    if plan.get(DIFFICULTY_INDEX) is None or not environment.axes:
+    if plan.get(DIFFICULTY_INDEX) is None or not environment.difficulty.axes:
         return None
     try:
-        return ItemIndex.read(plan[DIFFICULTY_INDEX], (each.name for each in environment.item_variables))
+        return ItemIndex.read(plan[DIFFICULTY_INDEX], (each.name for each in environment.difficulty.item_variables))
     except UsageError:
         return None
 

@@ -7,8 +7,8 @@ from waybench.core._errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from waybench.core._beliefs import Belief
-    from waybench.core._environment import Player
     from waybench.core._episode import Episode
+    from waybench.core._parts import Player
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
 LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours
@@ -55,13 +55,15 @@ class ScriptedPolicy(Policy):
 
     def action(self, episode: "Episode[Any, Any, Any]") -> Any:
         """Return the action this player takes now."""
-        player: Player[Any, Any] | None = episode.environment.players.get(self.name)
+        player: Player[Any, Any] | None = episode.environment.players.policies.get(self.name)
         stream = episode.stream(self._purpose)
         if player is not None:
             return player(episode.state, stream)
         if self.name == "random":
             return stream.choice(episode.play.game.legal(episode.state))
-        raise UsageError(unknown(f"player of {episode.environment.id}", self.name, episode.environment.players))
+        raise UsageError(
+            unknown(f"player of {episode.environment.id}", self.name, episode.environment.players.policies)
+        )
 
     def reply(self, episode: "Episode[Any, Any, Any]") -> str:
         """Return the action as the wording renders it."""

@@ -9,9 +9,8 @@ from waybench.core._policies import Policy, policy
 from waybench.core._wording import Invalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
-    from waybench.core._environment import Environment
     from waybench.core._episode import Episode
 
 PREFIX = "prefix"  # an option of play of every environment, in addition to its own
@@ -72,8 +71,13 @@ def read_prefix(text: str) -> tuple[PrefixPart, ...]:
     return tuple(parts)
 
 
-def take_prefix(environment: "Environment[Any, Any, Any]", values: dict[str, Any]) -> str | None:
+def take_prefix(values: dict[str, Any], players: "Collection[str]", environment: str) -> str | None:
     """Take the prefix out of given options of play, and return it in its one form; None if there is none.
+
+    Args:
+        values: The options.
+        players: The names of the environment's players.
+        environment: The environment's id.
 
     Raises:
         UsageError: If it is unfit, or names a player that the environment does not have.
@@ -88,8 +92,8 @@ def take_prefix(environment: "Environment[Any, Any, Any]", values: dict[str, Any
     for player, _ in parts:
         if player.startswith("noisy-"):
             _check_noisy(player)
-        elif player not in (known := {"null", "random", *environment.players}):
-            raise UsageError(f"prefix: {unknown(f'player of {environment.id}', player, {*known, 'noisy-0.1'})}")
+        elif player not in (known := {"null", "random", *players}):
+            raise UsageError(f"prefix: {unknown(f'player of {environment}', player, {*known, 'noisy-0.1'})}")
     return "+".join(f"{player}:{steps}" for player, steps in parts)
 
 

@@ -21,7 +21,7 @@ class Entry:
         summary: One line for listings.
         task: The name of the task that plays it; the second part of its id if empty, or else the first.
         horizon: What becomes more difficult in the search for a model's horizon, for listings: "mazes by dimension".
-            It is empty where the environment has no `Environment.horizon`, and so no such search.
+            It is empty where the environment has no `Difficulty.horizon`, and so no such search.
         horizon_task: The name of that search; `horizon_` and the name of the task if empty.
     """
 
@@ -115,7 +115,8 @@ class Registry:
         environment: Environment[Any, Any, Any] = getattr(import_module(module), attribute)
         if (environment.id, environment.version) != (entry.id, entry.version):
             raise WaybenchError(f"catalogue line {entry.id}@{entry.version} does not fit {environment.id}")
-        if bool(entry.horizon) != (environment.horizon is not None):
-            todo = "say in `horizon` what becomes more difficult" if environment.horizon else "leave `horizon` out"
+        searched = environment.difficulty.horizon is not None
+        if bool(entry.horizon) != searched:
+            todo = "say in `horizon` what becomes more difficult" if searched else "leave `horizon` out"
             raise WaybenchError(f"catalogue line {entry.id} does not fit {environment.id}: {todo}")
         return environment

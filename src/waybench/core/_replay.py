@@ -50,16 +50,16 @@ def replay(
         raise ReplayError(
             f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
         )
-    if environment.not_replayable is not None and (reason := environment.not_replayable(record)):
+    if environment.playing.not_replayable is not None and (reason := environment.playing.not_replayable(record)):
         # The instance can be read without the world, and one that is none is no better for a missing engine.
-        _require_same("instance_hash", record.instance_hash, environment.decode(record.instance).hash)
+        _require_same("instance_hash", record.instance_hash, environment.items.decode(record.instance).hash)
         raise LiveError(reason)
     require_self_contained(record.options)
     computed = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
     place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
-    examples = tuple(environment.decode(example) for example in record.examples)
+    examples = tuple(environment.items.decode(example) for example in record.examples)
     item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
     episode = Episode(
         environment, item, record.options, attempt=record.attempt, player=record.player, plays_prefix=False

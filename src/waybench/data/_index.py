@@ -13,7 +13,7 @@ def downloads() -> dict[str, Download]:
     found: dict[str, Download] = {}
     for entry in sorted(registry.entries, key=lambda entry: entry not in registry.built_in):
         try:
-            declared = [each.download for each in registry.load(entry.id).datasets if each.download is not None]
+            declared = [each.download for each in registry.load(entry.id).items.datasets if each.download is not None]
         except Exception as error:  # another package's code; it must not take the other data sets with it
             _warn(f"the data sets of environment {entry.id} are skipped: {type(error).__name__}: {error}")
             continue

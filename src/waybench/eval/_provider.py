@@ -25,7 +25,7 @@ def check_player(name: str, envs: Iterable[str] | None = None) -> None:
         UsageError: If it does not; the message lists those that do.
     """
     ids = [entry.id for entry in registry.entries] if envs is None else list(envs)
-    players = [set(registry.load(env).players) for env in ids]
+    players = [set(registry.load(env).players.policies) for env in ids]
     known = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
     if name in LOCAL_MODELS:
         check_local(name)

@@ -50,8 +50,8 @@ def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any,
     """Start the episode that a sample's metadata describes."""
     head = EpisodeRecord.assemble(metadata[KEY])
     environment = registry.load(f"{head.env}@{head.env_version}")
-    examples = tuple(environment.decode(example) for example in head.examples)
-    item = Item(environment.decode(head.instance), **head.item, proof=head.proof, examples=examples)
+    examples = tuple(environment.items.decode(example) for example in head.examples)
+    item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof, examples=examples)
     return Episode(environment, item, head.options, attempt=head.attempt, player=player)
 
 

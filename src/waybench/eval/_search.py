@@ -84,7 +84,9 @@ class HorizonSearch(AdaptiveSampleSource["_Search"]):
 
     def _trial(self, record: EpisodeRecord, candidate: "_Waiting", price: Price | None) -> Trial:
         expected_cost = self._strata[candidate.stratum].takes.cost(price)
-        return Trial(candidate.at, self._environment.succeeded(record), cost_of(record, price), expected_cost)
+        return Trial(
+            candidate.at, self._environment.difficulty.succeeded(record), cost_of(record, price), expected_cost
+        )
 
     def _price(self, player: str) -> Price | None:
         try:

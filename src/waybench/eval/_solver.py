@@ -243,7 +243,7 @@ def _level_numbers(env: str, attempts: Sequence[tuple[str, float | None, Range]]
         env: The environment; "" if it is not known.
         attempts: Of each attempt, its item, its score or None if that is lost, and what the score can be.
     """
-    better = _BETTER[registry.load(env).metrics[0].better] if env else max
+    better = _BETTER[registry.load(env).scoring.metrics[0].better] if env else max
 
     def mean_of_best(values: Iterable[tuple[str, float | None]]) -> float | None:
         best: dict[str, float] = {}
@@ -286,15 +286,15 @@ def episode() -> Scorer:
             if not any(isinstance(event, ErrorEvent) for event in transcript().events):
                 # An error, unlike a limit, makes the engine try the sample again.
                 raise TimeoutError(record.error or "the episode was stopped before its end, by a limit on time")
-            headline = environment.metrics[0]
+            headline = environment.scoring.metrics[0]
             return Score(
-                value=dict.fromkeys((metric.name for metric in environment.metrics), None),
+                value=dict.fromkeys((metric.name for metric in environment.scoring.metrics), None),
                 answer=str(End.INFRASTRUCTURE),
                 metadata={_LOST: list(headline.range_of(record) if headline.per is None else headline.bounds)},
                 explanation=record.error or "",
             )
         return Score(
-            value={metric.name: metric.of(record) for metric in environment.metrics},
+            value={metric.name: metric.of(record) for metric in environment.scoring.metrics},
             answer=str(record.end),
             metadata={KEY: state.store.get(KEY)},  # once more, for what `finished_record` says
             explanation=_explanation(record.turns),

@@ -85,7 +85,7 @@ def _files(one: Results, organization: str, relationship: str) -> Iterator[FileT
 
 
 def _means(one: Results) -> Iterator[tuple[Metric, Mean]]:
-    metrics = {metric.name: metric for metric in registry.load(one.group.env).metrics}
+    metrics = {metric.name: metric for metric in registry.load(one.group.env).scoring.metrics}
     headline = metrics[one.total.headline]
     if one.total.best is not None:
         yield headline, one.total.best
@@ -98,7 +98,7 @@ def _result(one: Results, metric: Metric, mean: Mean, settings: dict[str, str]) 
     group = one.group
     least, greatest = one.total.ranges[metric.name]
     details: dict[str, Json] = {}
-    if registry.load(group.env).best_of and metric.name == one.total.headline:
+    if registry.load(group.env).scoring.best_of and metric.name == one.total.headline:
         details["aggregation"] = "mean over items of the best attempt"
     if not metric.better:  # the schema knows two directions alone
         details["direction"] = "neither lower nor higher is better"
@@ -160,7 +160,9 @@ def _result_id(one: Results, metric: Metric) -> str:
 
 def _instance(one: Results, episode: LoggedEpisode, row: Row, evaluation_id: str, model: str) -> Json:
     record = episode.record
-    headline = next(metric for metric in registry.load(row.group.env).metrics if metric.name == one.total.headline)
+    headline = next(
+        metric for metric in registry.load(row.group.env).scoring.metrics if metric.name == one.total.headline
+    )
     score = row.metrics[headline.name]
     opening = [{"role": message.role, "content": message.text} for message in record.opening]
     single = len(record.turns) <= 1

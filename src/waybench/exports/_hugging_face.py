@@ -61,13 +61,14 @@ def benchmark_file(found: Iterable[Results]) -> FileText:
 def _notes(one: Results) -> str:
     group = one.group
     environment = registry.load(group.env)
-    defaults = {option.name: option.default for option in (*environment.options, *environment.source_options)}
+    defaults = {option.name: option.default for option in (*environment.playing.options, *environment.items.options)}
     other = [f"{name}={value}" for name, value in group.options if name in defaults and value != defaults[name]]
     mean = one.total.best
     assert mean is not None
     interval = [] if mean.low is None or mean.high is None else [f"95 % interval {mean.low:.4g} to {mean.high:.4g}"]
     if mean.lost:
-        interval = [f"{lost_text(mean.lost, environment.metrics[0])} with the attempts that have no result", NO_RANK]
+        lost = lost_text(mean.lost, environment.scoring.metrics[0])
+        interval = [f"{lost} with the attempts that have no result", NO_RANK]
     facts = [f"{group.env} version {group.version}", f"key {group.key}", f"{one.total.items} items", *interval, *other]
     return ", ".join(facts)
 

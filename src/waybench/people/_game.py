@@ -45,7 +45,7 @@ class PlayedEpisode:
     @property
     def help(self) -> str:
         """What a person can type."""
-        return self.episode.environment.typed_help or _REPLIES
+        return self.episode.environment.typing.help or _REPLIES
 
     @property
     def actions(self) -> Sequence[TypedAction]:
@@ -105,15 +105,15 @@ class PlayedEpisode:
     def hint(self) -> str:
         """Return the oracle's next action as a person types it."""
         environment, state = self.episode.environment, self.episode.state
-        action = environment.players["oracle"](state, self.episode.stream("player oracle"))
-        if environment.format_typed is not None:
-            return f"Hint: {environment.format_typed(action)[0]}"
+        action = environment.players.policies["oracle"](state, self.episode.stream("player oracle"))
+        if environment.typing.format is not None:
+            return f"Hint: {environment.typing.format(action)[0]}"
         return f"Hint: {self.episode.play.wording.render(action, state)}"
 
     def measured(self) -> list[tuple[Metric, float]]:
         """Return the metrics that have a value now."""
         record = self.episode.record()
-        values = [(metric, metric.of(record)) for metric in self.episode.environment.metrics]
+        values = [(metric, metric.of(record)) for metric in self.episode.environment.scoring.metrics]
         return [(metric, value) for metric, value in values if value is not None]
 
     def result(self) -> list[str]:
@@ -133,7 +133,7 @@ class PlayedEpisode:
 
     def solution(self) -> str:
         """Return a shortest solution in a sentence; "" where none is known."""
-        solution, format_typed = self.episode.item.proof.get("solution"), self.episode.environment.format_typed
+        solution, format_typed = self.episode.item.proof.get("solution"), self.episode.environment.typing.format
         if not solution or format_typed is None:
             return ""
         return f"A shortest solution: {', '.join(format_typed(self.episode.play.game.decode(solution)))}"

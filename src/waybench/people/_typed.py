@@ -10,7 +10,7 @@ LONGEST = 100_000  # characters of a reply
 
 def typed_actions(episode: Episode[Any, Any, Any]) -> Sequence[TypedAction]:
     """Return the actions that a person can choose from now; empty where the environment lists none."""
-    listed = episode.environment.typed_actions
+    listed = episode.environment.typing.actions
     return () if listed is None or episode.done else listed(episode.state)
 
 
@@ -29,7 +29,7 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
     Returns:
         The reply; None if the line is neither, and the person should try again at no cost.
     """
-    wording, parse_typed, state = episode.play.wording, episode.environment.parse_typed, episode.state
+    wording, parse_typed, state = episode.play.wording, episode.environment.typing.parse, episode.state
     if len(typed) > LONGEST:
         return None
     if parse_typed is not None and any(typed.strip() == action.typed for action in typed_actions(episode)):

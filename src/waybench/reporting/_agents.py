@@ -188,7 +188,7 @@ def _raw(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:
     if mean is None:
         return Cell(text="not run", kind="score")
     group = agent.groups[game]
-    metric = registry.load(group.env).metrics[0]
+    metric = registry.load(group.env).scoring.metrics[0]
     return replace(mean_cell(mean, metric), part=None, link=f"results/{pages[group]}")
 
 
@@ -305,6 +305,6 @@ def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:
     if mean is None:
         return BLANK
     group = agent.groups[game]
-    metric = next(metric for metric in registry.load(group.env).metrics if metric.name == "human")
+    metric = next(metric for metric in registry.load(group.env).scoring.metrics if metric.name == "human")
     shade = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
     return replace(mean_cell(mean, metric), part=shade, link=f"results/{pages[group]}")

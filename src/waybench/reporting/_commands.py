@@ -38,7 +38,7 @@ def _changed(group: Group) -> dict[str, Json]:
 
 
 def _key(group: Group) -> Iterable[tuple[str, Json]]:
-    return [("key", group.key)] if group.key != registry.load(group.env).public_key else []
+    return [("key", group.key)] if group.key != registry.load(group.env).items.public_key else []
 
 
 def _text(value: Json) -> str:

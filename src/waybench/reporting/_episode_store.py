@@ -155,7 +155,7 @@ class EpisodeStore:
         if again.confirmed and self._last is not None and self._last[:2] == place:
             return self._last[2]
         try:
-            instance = registry.load(record.env).decode(record.instance)
+            instance = registry.load(record.env).items.decode(record.instance)
         except Exception:  # a record is data from outside, and its page says that it is none
             return None
         if again.confirmed:

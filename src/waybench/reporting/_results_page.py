@@ -109,7 +109,7 @@ def write_results(site: "Site", total: Estimate) -> None:
         total=total,
         by_level=level_table(view, measured, [level.estimate for level in shown], total, drawn),
         errors=error_table(view, errors),
-        aggregates=of_model(view, [*estimates, total] if env.pooled and len(estimates) > 1 else estimates),
+        aggregates=of_model(view, [*estimates, total] if env.items.pooled and len(estimates) > 1 else estimates),
         failures=site.failed.of_group(group, presentation.level.capitalize()),
         first_errors=site.failed.first_errors_of(group, presentation.level.capitalize()),
         beliefs=belief_table(own),

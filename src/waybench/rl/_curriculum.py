@@ -36,7 +36,7 @@ class Curriculum:
     of the curves that searches for a horizon use, over the levels in their order. A model changes while it learns, so
     outcomes are forgotten: the weight of one halves with every `half_life` outcomes that follow it.
 
-    Success is what counts for horizons (`Environment.succeeded`): solved, and competently where the environment says
+    Success is what counts for horizons (`Difficulty.succeeded`): solved, and competently where the environment says
     what that is. An episode that the training program cut off is none.
 
     Args:
@@ -73,11 +73,11 @@ class Curriculum:
             raise UsageError(f"half_life={half_life}: give a number of outcomes, 1 or more")
         if given := sorted(settings.keys() & {"level", "source"}):
             raise UsageError(f"{given[0]}: a curriculum chooses the level; give the levels as levels=...")
-        horizon = self.environment.horizon
+        horizon = self.environment.difficulty.horizon
         if levels is None and horizon is not None:
             settings["source_options"] = {**horizon.source_options, **(settings.get("source_options") or {})}
         if levels is None:
-            levels = self.environment.sample_levels if horizon is None else horizon.levels
+            levels = self.environment.items.sample_levels if horizon is None else horizon.levels
         self.rate, self.half_life, self.levels = float(rate), float(half_life), tuple(levels)
         if len(self.levels) < 2 or len({*self.levels}) < len(self.levels):
             raise UsageError(
@@ -135,7 +135,7 @@ class Curriculum:
         """
         if record.env != self.environment.id:
             raise UsageError(f"an episode of {record.env}: this curriculum is for {self.environment.id}")
-        self.update(int(record.item["level"]), self.environment.succeeded(record))
+        self.update(int(record.item["level"]), self.environment.difficulty.succeeded(record))
 
     def update(self, level: int, solved: bool) -> None:
         """Learn from an outcome.

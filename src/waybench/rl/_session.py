@@ -69,7 +69,7 @@ class Session:
         source_options: How items are drawn.
         source: Where items come from in place of key, level and source options, such as `waybench.core.ItemList` of
             items of one's own.
-        shaping: The name of one of the environment's potentials (`Environment.potentials`) that shapes the rewards; ""
+        shaping: The name of one of the environment's potentials (`Players.potentials`) that shapes the rewards; ""
             for the environment's own rewards.
         discount: The discount factor of the training, for shaped rewards.
         legal_actions: Most replies in `info["legal_actions"]`; 0 for none, which saves their time.
@@ -108,13 +108,13 @@ class Session:
             protocol = str(self.options["protocol"])
             source = self.environment.source(key, level, protocol=protocol, **(source_options or {}))
         self.source = source if split is None else SplitSource(source, split)
-        self.level = self.environment.smallest_level if level is None else level
+        self.level = self.environment.items.smallest_level if level is None else level
         self.episode: Episode[Any, Any, Any] | None = None
         self._most_legal = legal_actions
         self._discount = discount
         self._potential: Potential[Any] | None = None
         if shaping:
-            known = {potential.name: potential for potential in self.environment.potentials}
+            known = {potential.name: potential for potential in self.environment.players.potentials}
             if shaping not in known:
                 raise UsageError(unknown(f"potential of {self.environment.id}", shaping, known))
             self._potential = known[shaping]
@@ -188,7 +188,7 @@ class Session:
             record = episode.record()
             info |= {
                 "end": str(end),
-                "metrics": {metric.name: metric.of(record) for metric in self.environment.metrics},
+                "metrics": {metric.name: metric.of(record) for metric in self.environment.scoring.metrics},
             }
         ended = end in (End.SOLVED, End.FAILED)
         return Turn(text, chat(episode.messages), reward, ended, end is not None and not ended, info)
@@ -215,7 +215,7 @@ def play_and_source_options(
         UsageError: If an option is neither.
     """
     of_play = {option.name for option in environment.play_options}
-    of_source = {option.name for option in environment.source_options}
+    of_source = {option.name for option in environment.items.options}
     for name in given:
         if name not in of_play | of_source:
             raise UsageError(unknown(f"option of {environment.id}", name, of_play | of_source))

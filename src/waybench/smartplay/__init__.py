@@ -17,7 +17,7 @@ from waybench.smartplay._capabilities import (
 )
 from waybench.smartplay._compass import LEGEND, SEEN, compass, draw_seen
 from waybench.smartplay._environment import agent_environment
-from waybench.smartplay._game import THOUGHT, AgentGame, AgentState, Choice
+from waybench.smartplay._game import THOUGHT, AgentGame, AgentState, Choice, thinking_players
 from waybench.smartplay._history import history_entry, history_text, manual_text
 from waybench.smartplay._humans import HUMANS, human_metric, scaled_metric
 from waybench.smartplay._learning import best_of, chance_scores, learning_metrics, symmetric_reward
@@ -67,4 +67,5 @@ __all__ = [
     "step_turns",
     "steps_of",
     "symmetric_reward",
+    "thinking_players",
 ]

@@ -1,12 +1,25 @@
 """One environment for each game of the agent protocol: a game declares how it differs, the rest is here."""
 
 from collections.abc import Callable, Mapping
-from operator import attrgetter
+from dataclasses import replace
 from typing import Any, TypeVar
 
-from waybench.core import NOTHING, Environment, FailureKind, Instance, Json, Limits, Option, Play, Stream, TypedAction
+from waybench.core import (
+    NOTHING,
+    Environment,
+    Instance,
+    Items,
+    Json,
+    Limits,
+    Option,
+    Play,
+    Playing,
+    Scoring,
+    TypedAction,
+    Typing,
+)
 from waybench.smartplay._failures import UNNAMED, OwnFailure, agent_failure, endless
-from waybench.smartplay._game import AgentGame, AgentState, Choice, thinking_players
+from waybench.smartplay._game import AgentGame, AgentState, Choice
 from waybench.smartplay._metrics import action_turns
 from waybench.smartplay._rules import Rules
 from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
@@ -21,53 +34,49 @@ _COMPASS = {"north": "up", "south": "down", "west": "left", "east": "right"}
 
 def agent_environment(
     *,
-    decode: Callable[[Json], I],
+    items: Items[I],
     rules: type[Rules[I, Any]],
     history: int,
     steps: int | None,
     reward: Bounds | Callable[[int | None], Bounds],
-    players: Mapping[str, Callable[[Any, Any, Stream], int]],
-    level_of: Callable[[I], int] = attrgetter("level"),
+    scoring: Scoring,
     most_steps: Callable[[I], int] | None = None,
-    failures: tuple[FailureKind, ...] = (),
     own_failure: OwnFailure = endless,
     keys: Mapping[str, str] = NOTHING,
+    playing: Mapping[str, Any] = NOTHING,
     **fields: Any,
 ) -> Environment[I, AgentState[I, Any], Choice]:
     """Return the environment of a game that is played by the agent protocol.
 
     Args:
-        decode: JSON -> instance.
+        items: The items.
         rules: The game's rules and words.
         history: Past observations that are shown by default (Table 1).
         steps: Maximum steps per episode by default (Table 1); None if that depends on the instance.
         reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
             if these depend on the instance).
-        players: Functions (instance, world, rng) -> number of an action; thoughts are added.
-        level_of: Instance -> its level.
+        scoring: The metrics, and the game's own kinds of failure.
         most_steps: Instance -> most steps where the option `steps` is not given; needed if `steps` is None.
-        failures: The game's own kinds of failure.
         own_failure: What a failed episode in which most replies name an action failed by. By default the game has a
             fixed length, so that coming to its end is no failure.
         keys: Name of an action -> the key for it (see `TypedAction`); names that end in a direction have the arrows.
-        **fields: All other fields of the `Environment`.
+        playing: Further fields of `Playing`, such as `images`.
+        **fields: All other fields of the `Environment`; `thinking_players` adds thoughts to scripted players.
     """
     if most_steps is None:
         if steps is None:
             raise ValueError("steps or most_steps: give one of them")
         most_steps = lambda instance: steps  # noqa: E731
     return Environment(
-        decode=decode,
-        level_of=level_of,
-        options=_options(history, steps),
-        play=_play(rules, most_steps, reward),
-        players=thinking_players(players),
-        failures=(*failures, UNNAMED),
-        failure=agent_failure(own_failure),
-        action_turns=action_turns,
-        parse_typed=_number_parser(rules),
-        typed_help=_TYPED_HELP,
-        typed_actions=_action_list(rules, keys),
+        items=items,
+        playing=Playing(
+            play=_play(rules, most_steps, reward),
+            options=_options(history, steps),
+            action_turns=action_turns,
+            **playing,
+        ),
+        scoring=replace(scoring, failures=(*scoring.failures, UNNAMED), failure=agent_failure(own_failure)),
+        typing=Typing(parse=_number_parser(rules), help=_TYPED_HELP, actions=_action_list(rules, keys)),
         **fields,
     )
 

@@ -108,12 +108,12 @@ def _is_oracles(episode: LoggedEpisode) -> bool:
     """Return whether an episode's replies are the oracle's, to the letter."""
     record = episode.record
     environment = registry.load(record.env)
-    if "oracle" not in environment.players:
+    if "oracle" not in environment.players.policies:
         return False
     try:
         require_self_contained(record.options)
         oracle = policy("oracle")
-        item = Item(environment.decode(record.instance), id="", level=0)
+        item = Item(environment.items.decode(record.instance), id="", level=0)
         again = Episode(environment, item, record.options, attempt=record.attempt)
         for turn in record.own_turns:
             if again.done or oracle.reply(again) != turn.reply:

@@ -172,7 +172,7 @@ def digest(content: bytes) -> str:
 
 
 def _is_public(entry: TaskEntry, key: str) -> bool:
-    return any(is_public_key(key, registry.load(env).public_key) for env in entry.envs)
+    return any(is_public_key(key, registry.load(env).items.public_key) for env in entry.envs)
 
 
 def _sources(entry: TaskEntry) -> set[str]:

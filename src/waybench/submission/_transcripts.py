@@ -199,7 +199,7 @@ def _score_difference(sample: Any, record: EpisodeRecord) -> str:
     scores: dict[str, Any] = sample.scores or {}
     for score in scores.values():
         values: Any = score.value if is_object(score.value) else {}
-        for metric in environment.metrics:
+        for metric in environment.scoring.metrics:
             if metric.name in values and not _same(values[metric.name], metric.of(record)):
                 return f"{metric.name} is {values[metric.name]} in the log, and {metric.of(record)} by the record"
     return ""

@@ -25,8 +25,8 @@ def horizon_task(entry: Entry, name: str) -> TaskEntry:
 
     def declare() -> tuple[Option, ...]:
         environment = registry.load(entry.id)
-        assert environment.horizon is not None  # as the catalogue says
-        return horizon_parameters(environment, environment.horizon)
+        assert environment.difficulty.horizon is not None  # as the catalogue says
+        return horizon_parameters(environment, environment.difficulty.horizon)
 
     summary = f"adaptive search for the horizon: {entry.horizon}"
     return TaskEntry(name=name, summary=summary, declare=declare, parts=(Part(env=entry.id),), searches=True)

@@ -92,7 +92,7 @@ class TaskEntry:
     @property
     def horizon(self) -> HorizonSpec | None:
         """The levels of a search for a horizon; None for other tasks."""
-        return registry.load(self.parts[0].env).horizon if self.searches else None
+        return registry.load(self.parts[0].env).difficulty.horizon if self.searches else None
 
     @property
     def envs(self) -> tuple[str, ...]:

@@ -43,14 +43,15 @@ def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Env
     values |= {} if task.horizon is None else task.horizon.source_options
     for part in task.parts[:1] if len(task.parts) == 1 else ():
         values |= part.fixed
-    level = values.get("level", environment.smallest_level)
-    changed: dict[str, Any] = {
-        "options": _with_defaults(environment.options, values),
-        "source_options": _with_defaults(environment.source_options, values),
-    }
-    if level != environment.smallest_level:
-        changed |= {"smallest_level": level, "sample_levels": (level,)}
-    return replace(environment, **changed)
+    level = values.get("level", environment.items.smallest_level)
+    items, playing = environment.items, environment.playing
+    if level != items.smallest_level:
+        items = replace(items, sample_levels=(level,))
+    return replace(
+        environment,
+        items=replace(items, options=_with_defaults(items.options, values)),
+        playing=replace(playing, options=_with_defaults(playing.options, values)),
+    )
 
 
 def _with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tuple[Option, ...]:

@@ -142,7 +142,9 @@ def _fixed(played: Sequence[TaskItem]) -> Estimate:
         sample = [each.item for each in evenly_chosen(own, _SAMPLE)]
         # An item whose attempts end with a perfect one is played once by an optimal player.
         least = _added(
-            least, _tokens(environment, options, sample, "oracle"), len(own) if environment.best_of else attempts
+            least,
+            _tokens(environment, options, sample, "oracle"),
+            len(own) if environment.scoring.best_of else attempts,
         )
         most = _added(most, _tokens(environment, options, sample, "random"), attempts)
     return Estimate(episodes, requests, least, most, longest)

@@ -85,4 +85,4 @@ def _length(environment: Environment[Any, Any, Any], options: Mapping[str, Json]
 
 def _is_solvable(environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]) -> bool:
     """Return whether the oracle still succeeds after the prefix, so that a failure is the player's."""
-    return environment.succeeded(play_out(environment, item, policy("oracle"), dict(options)).record())
+    return environment.difficulty.succeeded(play_out(environment, item, policy("oracle"), dict(options)).record())

@@ -92,16 +92,16 @@ def horizon_plan(entry: TaskEntry, given: Mapping[str, Any]) -> HorizonConfig:
 @lru_cache(maxsize=4)  # a run asks for it twice, to tell the price and to begin, and sorting maps takes seconds
 def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> HorizonConfig:
     environment, given = registry.load(env_id), dict(sorted_parameters)
-    spec = environment.horizon
+    spec = environment.difficulty.horizon
     assert spec is not None, "tasks search only where an environment declares its levels"
     played = horizon_options(environment, spec)
     own = {option.name: given[option.name] for option in played}
     if given[AXIS.name] == CONTEXT_AXIS:
-        if not environment.takes_context:
+        if not environment.playing.takes_context:
             raise UsageError(f"axis={CONTEXT_AXIS}: items of {env_id} cannot stand among others; choose another axis")
         own[CONTEXT_TOKENIZER] = None  # it goes with the lengths
     options = environment.resolve_options(own)
-    style = {option.name: given.get(option.name, option.default) for option in environment.source_options}
+    style = {option.name: given.get(option.name, option.default) for option in environment.items.options}
     style |= spec.source_options
     along_option = OPTION_AXES.get(given[AXIS.name])
     if along_option is None and given[LEVEL.name] is not None:
@@ -136,7 +136,7 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
         axis, found = along_option, find(environment, options, given, open_level)
     else:
         sources = {level: open_level(level) for level in levels}
-        axis = environment.axes[0] if index is None else index.axis(environment)
+        axis = environment.difficulty.axes[0] if index is None else index.axis(environment)
         pool = spec.pool if index is None else spec.pool or _POOL
         found = strata(environment, options, axis, sources, pool)
         if index is not None:

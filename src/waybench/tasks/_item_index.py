@@ -25,7 +25,7 @@ def read_index(value: str, environment: Environment[Any, Any, Any]) -> ItemIndex
             json.loads(value) if is_index else read_json(user_path(value), _LARGEST_FILE, "summary.json of a report")
         )
         terms = found if is_index else _listed(found, environment.id)
-        return ItemIndex.read(terms, (each.name for each in environment.item_variables))
+        return ItemIndex.read(terms, (each.name for each in environment.difficulty.item_variables))
     except WaybenchError as error:
         problem = str(error)
     except (ValueError, RecursionError) as error:

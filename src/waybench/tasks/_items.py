@@ -127,15 +127,15 @@ def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any
     chosen = _dataset_for(environment, given)
     source = chosen.open(given, LocalFiles(given.get("data_dir")))
     if given["key"] is not None and "key" in _own_parameters(environment, chosen):
-        source = environment.marked(source, given["key"])
+        source = environment.items.marked(source, given["key"])
     return chosen, isomorphic(environment, source, given.get(ISOMORPH.name))
 
 
 def isomorphic(environment: Environment[Any, Any, Any], source: Source[Any], number: int | None) -> Source[Any]:
     """Return the source of the isomorphic set of a number, or the source itself if the number is None."""
-    if number is None or environment.isomorph is None:
+    if number is None or environment.items.isomorph is None:
         return source
-    return IsomorphicSource(source, environment.isomorph, environment.prove, number)
+    return IsomorphicSource(source, environment.items.isomorph, environment.items.prove, number)
 
 
 def _dataset_for(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:
@@ -167,5 +167,5 @@ def _refusal_text(takers: tuple[str, ...], chosen: str, items: str) -> str:
 
 def _own_parameters(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
     """Return the names of the parameters that belong to a data set."""
-    drawn = {"key", "level", *(option.name for option in environment.source_options)}
+    drawn = {"key", "level", *(option.name for option in environment.items.options)}
     return {*(option.name for option in chosen.options), *chosen.shared, *(drawn if chosen.name == "generated" else ())}

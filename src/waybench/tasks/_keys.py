@@ -27,5 +27,5 @@ def hide_key(parameters: dict[str, Any], entry: TaskEntry) -> None:
         entry: The task.
     """
     key = parameters.get(KEY)
-    if key is not None and not any(is_public_key(str(key), registry.load(env).public_key) for env in entry.envs):
+    if key is not None and not any(is_public_key(str(key), registry.load(env).items.public_key) for env in entry.envs):
         parameters[KEY] = key_for_log(str(key))

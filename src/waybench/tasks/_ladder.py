@@ -41,7 +41,7 @@ def ladder(entry: TaskEntry, given: Mapping[str, Any]) -> Ladder:
                 f"{climb.last}={last}"
             )
         return _ladder(environment, options, lambda: levels, by_level.__getitem__, given["attempts"])
-    style = {option.name: given[option.name] for option in environment.source_options}
+    style = {option.name: given[option.name] for option in environment.items.options}
 
     @cache
     def items(level: int) -> list[Item[Any]]:
@@ -79,7 +79,7 @@ def _ladder(
     items: Callable[[int], list[Item[Any]]],
     attempts: int,
 ) -> Ladder:
-    score = environment.metrics[0]
+    score = environment.scoring.metrics[0]
     return Ladder(
         environment,
         options,

@@ -89,11 +89,11 @@ def parameters(environment: Environment[Any, Any, Any]) -> dict[str, Option]:
     own = {option.name: option for each in reversed(datasets) for option in reversed(each.options)}
     hidden = {name for each in datasets for name in each.hidden}
     general = {option.name: option for option in _general(environment)}
-    drawn = {option.name: option for option in environment.source_options if option.name not in hidden}
+    drawn = {option.name: option for option in environment.items.options if option.name not in hidden}
     played = {option.name: option for option in _played(environment)}
     source = own.pop("source", general.pop("source"))
     ordered = {"source": source} | dict(reversed(own.items()))
-    isomorph = {ISOMORPH.name: ISOMORPH} if environment.isomorph is not None else {}
+    isomorph = {ISOMORPH.name: ISOMORPH} if environment.items.isomorph is not None else {}
     return {**played, **ordered, **{k: v for k, v in {**general, **drawn}.items() if k not in ordered}, **isomorph}
 
 
@@ -108,7 +108,7 @@ def select_parameters(
         fixed: Names that `PLAY` and `SOURCE` leave out.
     """
     known = parameters(environment)
-    kinds = {PLAY: _played(environment), SOURCE: environment.source_options}
+    kinds = {PLAY: _played(environment), SOURCE: environment.items.options}
     listed = names.split()
     found: list[Option] = []
     for name in listed:
@@ -125,11 +125,11 @@ def _played(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
 
 
 def _probe_options(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
-    return (PROBE_OPTION,) if environment.beliefs else ()
+    return (PROBE_OPTION,) if environment.probes else ()
 
 
 def _general(environment: Environment[Any, Any, Any]) -> tuple[Option, ...]:
-    datasets, least = environment.all_datasets, environment.smallest_level
+    datasets, least = environment.all_datasets, environment.items.smallest_level
     docs = [each.doc if each.name == "file" else f"{each.name}: {each.doc}" for each in datasets]
     return (
         Option(name="source", default="generated", doc=f"{'; '.join(docs[:-1])}; or {docs[-1]}."),
@@ -156,7 +156,7 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
         AXIS,
         LEVEL,
         FIRST_STEPS,
-        *((LONGEST,) if environment.takes_context else ()),
+        *((LONGEST,) if environment.playing.takes_context else ()),
         Option(
             name="precision",
             default=0.1,
@@ -181,10 +181,10 @@ def horizon_parameters(environment: Environment[Any, Any, Any], spec: HorizonSpe
             doc="Episodes per round; the next round depends on their results.",
         ),
         Option(name="key", default=None, kind=str, doc="Key of the item sets; by default the public sets."),
-        *((INDEX,) if environment.item_variables and environment.axes else ()),
+        *((INDEX,) if environment.difficulty.item_variables and environment.difficulty.axes else ()),
         Option(name="easiest", default=spec.levels[0], low=1, doc="Easiest level to try."),
         Option(name="hardest", default=spec.levels[-1], low=1, doc="Hardest level to try."),
-        *(option for option in environment.source_options if option.name not in spec.source_options),
+        *(option for option in environment.items.options if option.name not in spec.source_options),
     )
 
 

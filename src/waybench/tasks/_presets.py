@@ -163,7 +163,7 @@ def _task(
     """Return a task, with the parameter `isomorph` if all of its environments have isomorphic items."""
 
     def declare() -> tuple[Option, ...]:
-        isomorphic = all(registry.load(part.env).isomorph is not None for part in parts)
+        isomorphic = all(registry.load(part.env).items.isomorph is not None for part in parts)
         return (*options(), *((ISOMORPH,) if isomorphic else ()))
 
     return TaskEntry(name=name, summary=summary, declare=declare, parts=parts, climb=climb)

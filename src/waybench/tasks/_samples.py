@@ -45,7 +45,7 @@ def item_samples(items: Iterable[TaskItem]) -> Samples:
     if first is None:
         return iter(())
     listed = chain([first], items)
-    if first.environment.best_of:  # no task plays such an environment together with others
+    if first.environment.scoring.best_of:  # no task plays such an environment together with others
         return best_of_ladder(list(listed))
     return (
         to_sample(environment, item, options, attempt)

@@ -22,7 +22,7 @@ _HOSTILE = (
 
 def check_beliefs(environment: AnyEnvironment, level: int) -> None:
     """What a belief probe asks for has one right answer, which reads back, and the record of it replays."""
-    beliefs = environment.beliefs
+    beliefs = environment.probes
     require(len({belief.name for belief in beliefs}) == len(beliefs), "names of beliefs come twice")
     if not beliefs:
         return

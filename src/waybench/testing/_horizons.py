@@ -54,15 +54,15 @@ def success_rates(
         options: How it is played; see `ways`.
         count: Number of items.
     """
-    drawn = dict(environment.horizon.source_options) if environment.horizon is not None else {}
+    drawn = dict(environment.difficulty.horizon.source_options) if environment.difficulty.horizon is not None else {}
     given = environment.source(level=level, protocol=str(options["protocol"]), **drawn).head(count)
     players = [policy("random"), policy("null"), *constant_players(environment, given, options)]
     rates: dict[str, float] = {}
     for player in players:
         records = play_each(environment, given[:_FIRST], player, options)
-        if any(map(environment.succeeded, records)):
+        if any(map(environment.difficulty.succeeded, records)):
             records = play_each(environment, given, player, options)
-        rates[player.name] = sum(map(environment.succeeded, records)) / len(records)
+        rates[player.name] = sum(map(environment.difficulty.succeeded, records)) / len(records)
     return rates
 
 
@@ -71,13 +71,12 @@ def check_horizon(environment: AnyEnvironment) -> None:
 
     This holds at the two smallest levels of the search for a horizon, or of the sample levels where there is none.
     """
-    require(
-        bool(environment.axes) == bool(environment.success), "an environment with axes says what success is: success"
-    )
-    require(environment.axes or environment.competent is None, "competent is for horizons: declare axes")
-    if not environment.axes:
+    declared = environment.difficulty
+    require(bool(declared.axes) == bool(declared.success), "an environment with axes says what success is: success")
+    require(declared.axes or declared.competent is None, "competent is for horizons: declare axes")
+    if not declared.axes:
         return
-    levels = environment.horizon.levels if environment.horizon is not None else environment.sample_levels
+    levels = declared.horizon.levels if declared.horizon is not None else environment.items.sample_levels
     first: dict[object, Options] = {options["protocol"]: options for options in reversed(ways(environment))}
     for protocol, options in first.items():
         for level in levels[:_LEVELS]:

@@ -11,19 +11,21 @@ _NUMBERS = (1, 2)
 
 def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
     """Isomorphic instances are of the same level, are read back from JSON, and give the oracle the same score."""
-    if environment.isomorph is None:
+    if environment.items.isomorph is None:
         return
-    headline = environment.metrics[0]
+    headline = environment.scoring.metrics[0]
     originals = items(environment, level)
     new = 0
     for number in _NUMBERS:
-        source = IsomorphicSource(environment.source(level=level), environment.isomorph, environment.prove, number)
+        source = IsomorphicSource(
+            environment.source(level=level), environment.items.isomorph, environment.items.prove, number
+        )
         for original in originals:
             item, where = source.item(original.index), f"isomorph {number} of item {original.id}"
             instance = item.instance
             require_frozen(instance, Message(where))
             require(source.item(original.index) == item, f"{where}: two calls gave two instances")
-            require(environment.level_of(instance) == level, f"{where}: it has another level")
+            require(environment.items.level_of(instance) == level, f"{where}: it has another level")
             back = environment.item(json.loads(json.dumps(instance.to_json(), allow_nan=False)))
             require(back.instance == instance, f"{where}: the instance changes on its way through JSON")
             require(dict(back.proof) == dict(item.proof), f"{where}: from outside, it has another proof")

@@ -18,14 +18,14 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
 
     A picture says what it takes the place of: where these texts differ, so do the pictures.
     """
-    if environment.images is None:
+    if environment.playing.images is None:
         return
     item = items(environment, level, 1)[0]
-    for protocol in next(option for option in environment.options if option.name == "protocol").choices:
+    for protocol in next(option for option in environment.playing.options if option.name == "protocol").choices:
         for wording in IMAGE_WORDINGS:
             shown: dict[str, tuple[tuple[str, str], ...]] = {}
             for player in ("oracle", "random"):
-                options = {**environment.check_options, "protocol": protocol, "wording": wording}
+                options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
                 for message in _played(environment, item, options, player):
                     assert message.picture is not None
                     svg, what = message.picture.svg, f"{options}, {player}"

@@ -20,7 +20,7 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
     the ceiling, but nobody does better on average; nor need the null player be at the floor there, if saying nothing is
     taken for an action.
     """
-    headline = environment.metrics[0]
+    headline = environment.scoring.metrics[0]
     floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
     require(headline.better, f"metric {headline.name}: the headline metric has a better direction")
     require(
@@ -61,9 +61,9 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
 
 def _is_ceiling(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:
     """Return whether the environment says that no player can have a better score than the oracle."""
-    if environment.oracle_is_ceiling is None:
+    if environment.players.oracle_is_ceiling is None:
         return True
-    return environment.oracle_is_ceiling(play_out(environment, item, policy("oracle"), options).record())
+    return environment.players.oracle_is_ceiling(play_out(environment, item, policy("oracle"), options).record())
 
 
 def _require_ceiling(environment: AnyEnvironment, item: Item[Any], headline: Metric, options: Options) -> None:
@@ -109,7 +109,7 @@ def _weight(
 def _require_order(environment: AnyEnvironment, level: int, headline: Metric) -> None:
     sign = 1 if headline.better == "higher" else -1
     mean: dict[str, float] = {}
-    trial = dict(environment.check_options)
+    trial = dict(environment.playing.check_options)
     for player in SAMPLE_PLAYERS:
         values = [
             value

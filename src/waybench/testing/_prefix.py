@@ -32,7 +32,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
     After a prefix of the oracle, the oracle plays on as it would have played from the beginning. Turns of the prefix
     are marked, and a record in which one was changed does not replay.
     """
-    options = dict(environment.check_options)
+    options = dict(environment.playing.check_options)
     for item in items(environment, level, 2):
         whole = play_name(environment, item, "oracle")
         if whole.limits.turns < 2:
@@ -57,7 +57,7 @@ def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) 
     episode: AnyEpisode = Episode(environment, item, options)
     game = episode.play.game
     for action in (
-        environment.players["oracle"](episode.state, Stream("contract", "cut")),
+        environment.players.policies["oracle"](episode.state, Stream("contract", "cut")),
         *actions(game, episode.state),
     ):
         whole, steps = game.cut(action, _LONG)
@@ -100,12 +100,12 @@ def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Messag
         raise ContractError(f"{what}: the record does not replay: {error}") from error
     require(again.record().dumps() == line, "{}: the replay's record is another one", what)
     require(again.messages == episode.messages, "{}: the replay's messages are others", what)
-    for metric in environment.metrics:
+    for metric in environment.scoring.metrics:
         value = metric.of(record)
         if value is not None:
             require_within(metric, record, value, Message("metric {} of {}, {}", metric.name, episode.player, what))
-    environment.failure_of(record)
-    error = environment.first_error_of(record)
+    environment.scoring.failure_of(record)
+    error = environment.scoring.first_error_of(record)
     require(error is None or error.turn >= before, "{}: the first error is one of the prefix", what)
 
 

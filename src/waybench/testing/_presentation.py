@@ -32,7 +32,7 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
             f"presentation: {several!r} is not the plural of {one!r}: give {noun}s",
         )
     require(
-        not presentation.cluster or environment.cluster is not None,
+        not presentation.cluster or environment.items.cluster is not None,
         "presentation: cluster has a name, and the environment declares no cluster",
     )
     own = _metrics(environment)
@@ -70,7 +70,7 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
 
 
 def _metrics(environment: AnyEnvironment) -> set[str]:
-    return {one.name for one in (*environment.metrics, *environment.aggregates)}
+    return {one.name for one in (*environment.scoring.metrics, *environment.scoring.aggregates)}
 
 
 def check_presentation(environment: AnyEnvironment, level: int) -> None:
@@ -81,7 +81,7 @@ def check_presentation(environment: AnyEnvironment, level: int) -> None:
             episode = play_name(environment, item, player)
             try:
                 record = EpisodeRecord.from_json(episode.record().to_json())
-                instance = environment.decode(record.instance)
+                instance = environment.items.decode(record.instance)
                 _check_drawings(presentation, instance, record.turns)
                 _check_board(environment, episode)
             except ContractError:
@@ -98,14 +98,14 @@ def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -
         board = environment.presentation.board(episode.state, episode.turns)
         seen = [tile.text + tile.colour for row in board.rows for tile in row] + [*board.notes]
         require("".join(seen).strip(), "presentation: its board is empty")
-    if environment.typed_actions is None or episode.done:
+    if environment.typing.actions is None or episode.done:
         return
-    listed = environment.typed_actions(episode.state)
+    listed = environment.typing.actions(episode.state)
     for attribute in ("typed", "key"):
         values = [value for action in listed if (value := getattr(action, attribute))]
         require(len(set(values)) == len(values), f"typed_actions: two actions have the same {attribute}")
     for action in listed:
-        read = environment.parse_typed and environment.parse_typed(action.typed, episode.state)
+        read = environment.typing.parse and environment.typing.parse(action.typed, episode.state)
         if read is None:
             read = episode.play.wording.parse(action.typed, episode.state)
         require(not isinstance(read, Invalid), f"typed_actions: {action.typed!r} is not understood")

@@ -65,7 +65,7 @@ def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> l
         refusing.step(Reply("I cannot help with that.", "refused"))
     guided: AnyEpisode = Episode(environment, item, options, attempt=2, player="guided")
     while not guided.done:
-        oracle = environment.players["oracle"](guided.state, Stream("contract", "teacher", len(guided.turns)))
+        oracle = environment.players.policies["oracle"](guided.state, Stream("contract", "teacher", len(guided.turns)))
         guided.step("I do not know", oracle)
     return [untouched, broken, refusing, guided]
 
@@ -73,7 +73,7 @@ def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> l
 def check_tampering(environment: AnyEnvironment, level: int) -> None:
     """A record in which anything that happened was changed does not replay."""
     for item in items(environment, level, 2):
-        stumbling = play_out(environment, item, StumblingPolicy(), dict(environment.check_options))
+        stumbling = play_out(environment, item, StumblingPolicy(), dict(environment.playing.check_options))
         for episode in (play_name(environment, item, "oracle"), stumbling):
             record = episode.record()
             require(record.turns, f"item {item.id}: an episode of {episode.player} has no turn")
@@ -127,8 +127,8 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
     The one exception are episodes that go on to their limit on turns, where that is no failure. A first error is of a
     declared kind, too, and in a turn of the record.
     """
-    kinds = {kind.name for kind in environment.failure_kinds}
-    errors = environment.first_errors.all_kinds if environment.first_errors is not None else ()
+    kinds = {kind.name for kind in environment.scoring.failure_kinds}
+    errors = environment.scoring.first_errors.all_kinds if environment.scoring.first_errors is not None else ()
     require(len({kind.name for kind in errors}) == len(errors), "kinds of first errors come twice")
     for options in ways(environment):
         for item in items(environment, level, 2):
@@ -138,7 +138,7 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
                 record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
                 what = f"{options}, item {item.id}, {episode.player}"
                 try:
-                    kind, error = environment.failure_of(record), environment.first_error_of(record)
+                    kind, error = environment.scoring.failure_of(record), environment.scoring.first_error_of(record)
                 except Exception as raised:
                     raise ContractError(f"{what}: failure raised {type(raised).__name__}: {raised}") from raised
                 require(
@@ -149,7 +149,8 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
                     require(kind is None, f"{what}: it has not failed, yet it is said to fail by {kind}")
                     continue
                 require(
-                    kind == environment.failure_of(episode.record()), f"{what}: the kind is another one before JSON"
+                    kind == environment.scoring.failure_of(episode.record()),
+                    f"{what}: the kind is another one before JSON",
                 )
                 if kind is None:
                     require(
@@ -171,7 +172,7 @@ def check_action_turns(environment: AnyEnvironment, level: int) -> None:
                 what = Message("{}, item {}, {}", options, item.id, episode.player)
                 record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
                 turns = {id(turn): turn for turn in record.turns}
-                for turn in environment.action_turns(record):
+                for turn in environment.playing.action_turns(record):
                     require(turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
                 for turn in turns.values():
                     require(
@@ -185,11 +186,11 @@ def check_metrics(environment: AnyEnvironment, level: int) -> None:
         for item in items(environment, level, 2):
             for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
                 record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
-                for series in environment.series:
+                for series in environment.scoring.series:
                     what = Message("series {} of {} on item {}", series.name, episode.player, item.id)
                     for value in series.of(record):
                         require_within(series, record, float(value), what)
-                for metric in environment.metrics:
+                for metric in environment.scoring.metrics:
                     what = Message("metric {} of {} on item {}", metric.name, episode.player, item.id)
                     try:
                         value = metric.of(record)

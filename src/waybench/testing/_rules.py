@@ -119,7 +119,7 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
                 if game.terminal(state):
                     continue
                 rng = Stream("contract", "codec", number)
-                best = environment.players["oracle"](state, rng)
+                best = environment.players.policies["oracle"](state, rng)
                 require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
                 spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
                 for action in [best, *spoilt, *actions(game, state)]:
@@ -139,7 +139,10 @@ def check_facts(environment: AnyEnvironment, level: int) -> None:
     require(limits.invalid in ("turn", "retry", "end"), f"limits.invalid is {limits.invalid!r}")
     for item in items(environment, level):
         played = [play_name(environment, item, name) for name in SAMPLE_PLAYERS]
-        for episode in [*played, play_out(environment, item, StumblingPolicy(), dict(environment.check_options))]:
+        for episode in [
+            *played,
+            play_out(environment, item, StumblingPolicy(), dict(environment.playing.check_options)),
+        ]:
             counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
             require(
                 facts.turns is None or counted <= facts.turns,

@@ -24,12 +24,13 @@ def check_source(environment: AnyEnvironment, level: int) -> None:
         alone = environment.source(level=level).item(index)
         require(alone == item, f"item {index} made alone is not item {index} of the first {_SET}")
         require(backwards.item(index) == item, f"item {index} depends on the items that were made before it")
-        place = (environment.public_key, level, index)
+        place = (environment.items.public_key, level, index)
         require(
             (item.key, item.level, item.index) == place, f"item {index} calls itself {item.key, item.level, item.index}"
         )
         require(
-            environment.level_of(item.instance) == level, f"item {index}: level_of does not give its level, {level}"
+            environment.items.level_of(item.instance) == level,
+            f"item {index}: level_of does not give its level, {level}",
         )
     require(len({item.id for item in head}) == _SET, f"ids come twice: {[item.id for item in head]}")
     require(environment.source(level=level).head(0) == [], "head(0) is not empty")
@@ -49,13 +50,15 @@ def check_keys(environment: AnyEnvironment, level: int) -> None:
 
 def check_levels(environment: AnyEnvironment, level: int) -> None:
     """A level below the smallest is refused in one line that says what to do."""
-    for wrong in (environment.smallest_level - 1, -1):
+    for wrong in (environment.items.smallest_level - 1, -1):
         try:
             environment.source(level=wrong).item(0)
         except UsageError as error:
             require(_is_line(str(error)), f"level {wrong}: the error is not one short line: {str(error)[:80]!r}")
         else:
-            raise ContractError(f"level {wrong} is below the smallest level {environment.smallest_level}: refuse it")
+            raise ContractError(
+                f"level {wrong} is below the smallest level {environment.items.smallest_level}: refuse it"
+            )
 
 
 def check_instances(environment: AnyEnvironment, level: int) -> None:

@@ -82,7 +82,7 @@ def run_check(
             shared = {"family": family} if ENVIRONMENT_CHECKS[name] is check_presentation_declared else {}
             ENVIRONMENT_CHECKS[name](environment, **shared)
             return
-        level = environment.smallest_level if level is None else level
+        level = environment.items.smallest_level if level is None else level
         LEVEL_CHECKS[name](environment, level)
     except ContractError as error:
         place = "" if level is None else f" at level {level}"
@@ -104,6 +104,6 @@ def check_environment(
     """
     for name in ENVIRONMENT_CHECKS:
         run_check(environment, name, family=family)
-    for each in environment.sample_levels if level is None else (level,):
+    for each in environment.items.sample_levels if level is None else (level,):
         for name in LEVEL_CHECKS:
             run_check(environment, name, each)

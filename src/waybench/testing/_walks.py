@@ -42,13 +42,13 @@ def ways(environment: AnyEnvironment) -> list[Options]:
         ContractError: If an option is missing, or one of its choices is in no combination that is offered.
     """
     choices: dict[str, tuple[str, ...]] = {}
-    for option in environment.options:
+    for option in environment.playing.options:
         if option.name in ("protocol", "wording"):
             choices[option.name] = (option.default, *(choice for choice in option.choices if choice != option.default))
     require(len(choices) == 2, 'the environment has no options "protocol" and "wording": declare both')
     offered: list[Options] = []
     for protocol, wording in product(choices["protocol"], choices["wording"]):
-        options: Options = {**environment.check_options, "protocol": protocol, "wording": wording}
+        options: Options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
         try:
             environment.play_with(environment.resolve_options(options))
         except UsageError:
@@ -72,7 +72,9 @@ def items(environment: AnyEnvironment, level: int, count: int = ITEMS) -> list[I
 
 def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: Options | None = None) -> AnyEpisode:
     """Let a player play an item to the end by the player's name, as in trials if no options are given."""
-    return play_out(environment, item, policy(name), dict(environment.check_options) if options is None else options)
+    return play_out(
+        environment, item, policy(name), dict(environment.playing.check_options) if options is None else options
+    )
 
 
 def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:
@@ -90,7 +92,7 @@ def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, An
         if game.terminal(state):
             break
         rng = Stream("contract", item.instance.hash, "oracle", step)
-        state = game.apply(state, environment.players["oracle"](state, rng), rng).state
+        state = game.apply(state, environment.players.policies["oracle"](state, rng), rng).state
         found.append(state)
     return list(dict.fromkeys(found))
 

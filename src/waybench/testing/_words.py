@@ -57,7 +57,7 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
                 if play.game.terminal(state):
                     continue
                 rng = Stream("contract", "round trip", number)
-                best = environment.players["oracle"](state, rng)
+                best = environment.players.policies["oracle"](state, rng)
                 for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
                     found = parsed(play, reply, state, Message("{}: the reply {}", options, brief(reply)))
@@ -77,7 +77,7 @@ def check_hostile(environment: AnyEnvironment, level: int) -> None:
     The replies are `HOSTILE_REPLIES` and, spoilt in many ways, a good reply in the environment's own format. Those of
     more than 10,000 characters are left out at all sample levels but the hardest, where they are most work.
     """
-    most = _LONG if level in environment.sample_levels[:-1] else math.inf
+    most = _LONG if level in environment.items.sample_levels[:-1] else math.inf
     item = items(environment, level, 1)[0]
     by_wording = {options["wording"]: options for options in reversed(ways(environment))}
     played = [(options, way_of(environment, options)) for options in by_wording.values()]

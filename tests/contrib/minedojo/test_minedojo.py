@@ -109,7 +109,7 @@ def simulator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Simulator]:
 def test_an_episode(simulator: Simulator) -> None:
     simulator.shore = 1000.0
     item = SearchSource("k", 1, MINEDOJO).item(0)
-    game: Any = FIND.play(FIND.resolve_options(SHORT)).game
+    game: Any = FIND.playing.play(FIND.resolve_options(SHORT)).game
     heuristic = play_out(FIND, item, policy("heuristic"), SHORT)
     assert simulator.made == [("creative:0", settings(item.instance.seed))]
     assert simulator.resets == 1
@@ -125,10 +125,10 @@ def test_an_episode(simulator: Simulator) -> None:
     record = heuristic.record()
     assert record.proof == {}
     assert {turn.events["left"] for turn in record.turns} == {None}
-    metrics = {metric.name: metric.of(record) for metric in FIND.metrics}
+    metrics = {metric.name: metric.of(record) for metric in FIND.scoring.metrics}
     assert (metrics["score"], metrics["human"], metrics["progress"], metrics["spl"]) == (0, None, None, None)
-    assert FIND.published_setting is not None
-    assert FIND.published_setting(record) == "MinedojoCreative0"
+    assert FIND.scoring.published_setting is not None
+    assert FIND.scoring.published_setting(record) == "MinedojoCreative0"
     assert game.start(item.instance).world.body.yaw == -7.5
 
 

@@ -43,7 +43,7 @@ def pulls(bandit: Bandit, *steps: tuple[int, float]) -> Machines:
 
 
 def values(record: Any) -> dict[str, float | None]:
-    return {metric.name: metric.of(record) for metric in ENVIRONMENT.metrics}
+    return {metric.name: metric.of(record) for metric in ENVIRONMENT.scoring.metrics}
 
 
 def said(*actions: str, instance: dict[str, Any], **options: Any) -> Any:
@@ -192,7 +192,7 @@ def test_scores_of_an_episode() -> None:
     assert found["scaled"] == pytest.approx((2 - 2) / (4 - 2))
     assert found["human"] is None  # four steps are not the published fifty
     assert found["reward"] == sum(turn.reward for turn in record.turns)
-    optimal, regret = ENVIRONMENT.series
+    optimal, regret = ENVIRONMENT.scoring.series
     assert optimal.of(record) == [0, 1, 1, 0]
     assert regret.of(record) == pytest.approx([1.2, 1.2, 1.2, 2.4])
 
@@ -201,14 +201,14 @@ def test_a_lost_step_is_charged_as_the_worst_machine() -> None:
     record = said(TWO, "no", ONE, "?", instance=data([0.2, 1], [0.8, 1]), protocol="sound")
     assert values(record)["score"] == 1
     assert values(record)["regret"] == pytest.approx(3 * 1.2)
-    assert ENVIRONMENT.series[0].of(record) == [1, 0, 0, 0]
+    assert ENVIRONMENT.scoring.series[0].of(record) == [1, 0, 0, 0]
 
 
 def test_the_learning_curve_has_no_thoughts_in_it() -> None:
     item = ENVIRONMENT.source(level=2, setting="high_low").item(0)
     record = play_out(ENVIRONMENT, item, policy("oracle")).record()
     assert len(record.turns) == 100
-    assert ENVIRONMENT.series[0].of(record) == [1.0] * 50
+    assert ENVIRONMENT.scoring.series[0].of(record) == [1.0] * 50
     assert values(record)["human"] == pytest.approx(50 / 45)
 
 
@@ -275,10 +275,10 @@ def test_learning_beats_the_rule_of_thumb_which_beats_chance() -> None:
 
 def test_a_person_can_type_a_number() -> None:
     episode: Episode[Any, Any, Any] = Episode(ENVIRONMENT, ENVIRONMENT.source(level=5).item(0))
-    assert ENVIRONMENT.parse_typed is not None
-    assert ENVIRONMENT.parse_typed(" 5 ", episode.state).action == 4
-    assert ENVIRONMENT.parse_typed("6", episode.state) is None
-    assert ENVIRONMENT.parse_typed("0", episode.state) is None
+    assert ENVIRONMENT.typing.parse is not None
+    assert ENVIRONMENT.typing.parse(" 5 ", episode.state).action == 4
+    assert ENVIRONMENT.typing.parse("6", episode.state) is None
+    assert ENVIRONMENT.typing.parse("0", episode.state) is None
 
 
 @pytest.mark.parametrize("protocol", ["paper", "sound"])

@@ -110,7 +110,7 @@ def test_what_comes_to_nothing_is_unproductive() -> None:
 
 def test_history_begins_with_the_step_before_in_paper_alone() -> None:
     paper, sound = (
-        ENV.play(ENV.resolve_options({"protocol": protocol, **ONE})).game.start(Wilds(5))
+        ENV.playing.play(ENV.resolve_options({"protocol": protocol, **ONE})).game.start(Wilds(5))
         for protocol in ("paper", "sound")
     )
     assert paper.stored == len(paper.past) == 1
@@ -143,7 +143,7 @@ def played(player: str, steps: int, index: int = 0, **options: Any) -> EpisodeRe
 
 
 def values(record: EpisodeRecord) -> dict[str, Any]:
-    return {metric.name: metric.of(record) for metric in ENV.metrics}
+    return {metric.name: metric.of(record) for metric in ENV.scoring.metrics}
 
 
 def test_figures_of_an_episode() -> None:
@@ -155,7 +155,7 @@ def test_figures_of_an_episode() -> None:
     assert sum(found[f"unlocked_{name}"] for name in ACHIEVEMENTS) == found["achievements"]
     assert found["human"] is None  # people played 10,000 steps
     assert success_rates([record])["collect_wood"] == 1
-    (curve,) = [list(one.of(record)) for one in ENV.series]
+    (curve,) = [list(one.of(record)) for one in ENV.scoring.series]
     assert (len(curve), curve[-1]) == (len(record.turns), found["achievements"])
     replay(ENV, EpisodeRecord.from_json(record.to_json()))
 
@@ -164,13 +164,13 @@ def test_human_scale_is_that_of_the_published_setting() -> None:
     record = play_out(ENV, ENV.source().item(1), policy("noop"), ONE).record()
     assert record.end is End.FAILED  # nobody lives for long who does nothing
     assert values(record)["human"] == values(record)["score"] / HUMANS["Crafter"].human == 0
-    assert ENV.published_setting(record) == "Crafter"
+    assert ENV.scoring.published_setting(record) == "Crafter"
 
 
 def test_a_published_episode_has_9999_steps() -> None:
-    play = ENV.play(ENV.resolve_options({}))
+    play = ENV.playing.play(ENV.resolve_options({}))
     assert play.turns(Wilds(1)) == 2 * 9_999
-    assert ENV.play(ENV.resolve_options({"steps": 500, **ONE})).turns(Wilds(1)) == 500
+    assert ENV.playing.play(ENV.resolve_options({"steps": 500, **ONE})).turns(Wilds(1)) == 500
 
 
 def test_players_in_order() -> None:
@@ -253,7 +253,7 @@ def test_drawing_reuses_the_map() -> None:
 @pytest.mark.parametrize("data", [None, {}, {"seed": -1}, {"seed": 2**31 - 1}, {"seed": True}, {"seed": 1, "x": 2}])
 def test_bad_instances(data: Any) -> None:
     with pytest.raises(DataError, match="seed"):
-        ENV.decode(data)
+        ENV.items.decode(data)
 
 
 def test_there_is_one_level() -> None:

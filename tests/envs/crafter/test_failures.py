@@ -17,7 +17,7 @@ def test_what_the_player_died_of(cause: str) -> None:
     episode.step("Sleep")
     record = episode.record()
     assert record.end is End.TURN_LIMIT
-    found = ENV.failure_of(record)
+    found = ENV.scoring.failure_of(record)
     assert found is not None
     assert found.name == "turn_limit"
     last = record.turns[-1]
@@ -26,6 +26,6 @@ def test_what_the_player_died_of(cause: str) -> None:
         end=End.FAILED,
         turns=(record.turns[0], last._replace(events={**last.events, "health": 0, "death": cause})),
     )
-    found = ENV.failure_of(died)
+    found = ENV.scoring.failure_of(died)
     assert found is not None
     assert found.name == cause

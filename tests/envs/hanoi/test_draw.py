@@ -50,7 +50,9 @@ def test_all_disks_are_in_every_frame(level: int) -> None:
 
 
 def test_a_long_episode_is_cut() -> None:
-    made = episode(*(["AB", "BA"] * 60)[: HANOI.play(HANOI.resolve_options({})).turns(Towers("AAA", "CCC")) // 2])
+    made = episode(
+        *(["AB", "BA"] * 60)[: HANOI.playing.play(HANOI.resolve_options({})).turns(Towers("AAA", "CCC")) // 2]
+    )
     many = [*made.turns] * 5
     drawn = draw(made.item.instance, many)
     assert drawn.count("hanoi-title") == MOST_FRAMES + 2

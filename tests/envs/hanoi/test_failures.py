@@ -15,7 +15,7 @@ def kind(*moves: int | str, steps: int) -> str | None:
     for move in moves:
         episode.step(names[move] if isinstance(move, int) else move)
     assert episode.done
-    found = ENV.failure_of(episode.record())
+    found = ENV.scoring.failure_of(episode.record())
     return found and found.name
 
 

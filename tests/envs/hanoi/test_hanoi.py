@@ -57,7 +57,7 @@ def played(*actions: str | int, start: str = "AAA", goal: str = "CCC", **options
 
 
 def measured(episode: Episode[Any, Any, Any]) -> dict[str, float | None]:
-    return {metric.name: metric.of(episode.record()) for metric in ENVIRONMENT.metrics}
+    return {metric.name: metric.of(episode.record()) for metric in ENVIRONMENT.scoring.metrics}
 
 
 # Rules
@@ -228,8 +228,8 @@ def test_where_the_random_player_is_not_known() -> None:
 def test_optimal_moves_and_the_first_mistake() -> None:
     episode = played(AC, AB, BA, AB, AB, CB)  # the third takes the second back, the fifth is not allowed
     found = measured(episode)
-    assert ENVIRONMENT.series[0].of(episode.record()) == [1, 1, 0, 1, 0, 1]
-    assert ENVIRONMENT.series[1].of(episode.record()) == [6, 5, 6, 5, 5, 4]
+    assert ENVIRONMENT.scoring.series[0].of(episode.record()) == [1, 1, 0, 1, 0, 1]
+    assert ENVIRONMENT.scoring.series[1].of(episode.record()) == [6, 5, 6, 5, 5, 4]
     assert found["optimal_rate"] == pytest.approx(4 / 6)
     assert (found["first_mistake"], found["left"], found["illegal"]) == (3, 4, 1)
 
@@ -257,7 +257,7 @@ def test_people_were_measured_on_the_published_puzzle(start: str, goal: str, pub
     [("AAA", "CCC", 0, 0), ("AAB", "BAC", 2, 1), ("BAA", "BCC", 1, 1), ("ACC", "ABB", 0, 1)],
 )
 def test_what_saying_nothing_comes_to(start: str, goal: str, paper: int, sound: int) -> None:
-    score = ENVIRONMENT.metrics[0]
+    score = ENVIRONMENT.scoring.metrics[0]
     for protocol, expected in (("paper", paper), ("sound", sound)):
         item = ENVIRONMENT.item({"start": start, "goal": goal})
         record = play_out(ENVIRONMENT, item, policy("null"), {"protocol": protocol}).record()

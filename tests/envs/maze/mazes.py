@@ -52,7 +52,7 @@ def after(*replies: str, item: Item[Maze] = MAZE_501, **options: object) -> Epis
 def metrics(episode: Episode[Any, Any, Any]) -> dict[str, float | None]:
     """Return all metrics of an episode by name."""
     record = episode.record()
-    return {metric.name: metric.of(record) for metric in ALICIA.metrics}
+    return {metric.name: metric.of(record) for metric in ALICIA.scoring.metrics}
 
 
 def only_turn(text: str, item: Item[Maze] = MAZE_501) -> TurnRecord:

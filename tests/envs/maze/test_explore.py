@@ -48,7 +48,7 @@ def walked(item: Item[Maze], moves: str, **options: object) -> Episode[Any, Any,
 
 def metrics(episode: Episode[Any, Any, Any]) -> dict[str, float | None]:
     record = episode.record()
-    return {metric.name: metric.of(record) for metric in EXPLORE.metrics}
+    return {metric.name: metric.of(record) for metric in EXPLORE.scoring.metrics}
 
 
 def view(episode: Episode[Any, Any, Any]) -> list[str]:
@@ -90,7 +90,7 @@ def test_illegal_and_unreadable_replies_change_nothing() -> None:
 
 
 def test_errors_and_revisits_by_hand() -> None:
-    assert EXPLORE.metrics[0].of(walked(FORK, "drrr" + "d" * 7).record()) == 100
+    assert EXPLORE.scoring.metrics[0].of(walked(FORK, "drrr" + "d" * 7).record()) == 100
     # Down and three to the left; then up and down the dead end twice; the frontiers are below and on the right.
     episode = walked(FORK, "dlll" + "dddddd" + "uuuuuu" + "rrrrrr" + "ddddd", window=3)
     found = metrics(episode)
@@ -201,7 +201,7 @@ def test_the_oracle_is_optimal_over_all_mazes_of_dimension_5(entrance: Cell, win
     assert len(mazes) == 10
     for cells, _ in mazes:
         rows = [["X" if (x, y) == entrance else int((x, y) in cells) for x in range(5)] for y in range(5)]
-        steps += oracle_steps(EXPLORE.decode({"maze": rows}), window)
+        steps += oracle_steps(EXPLORE.items.decode({"maze": rows}), window)
     assert steps / 10 == pytest.approx(optimum(entrance, window // 2))
 
 
@@ -222,7 +222,7 @@ def test_failures() -> None:
         todo = deque(moves)
         while not episode.done:
             episode.step(f'{{"move": "{names[todo.popleft()]}"}}')
-        kind = EXPLORE.failure_of(episode.record())
+        kind = EXPLORE.scoring.failure_of(episode.record())
         assert kind is not None
         kinds[kind.name] += 1
     assert kinds == {"known_exit": 1, "aimless": 1, "illegal": 1}
@@ -233,8 +233,8 @@ def test_a_person_can_stop_and_sees_the_metrics() -> None:
     game = PlayedEpisode(walked(FORK, "d"), "maze_explore", {})
     assert game.solution() == ""
     assert game.result()[0] == "Stopped before the end."
-    assert EXPLORE.item_variables[0].of(game.episode.record()) == 11
-    assert {each.name: each.of(game.episode.record()) for each in EXPLORE.item_variables}["turns"] == 2
+    assert EXPLORE.difficulty.item_variables[0].of(game.episode.record()) == 11
+    assert {each.name: each.of(game.episode.record()) for each in EXPLORE.difficulty.item_variables}["turns"] == 2
 
 
 def test_frames_are_veiled_from_the_first_on_and_show_what_was_seen() -> None:

@@ -27,5 +27,5 @@ BACK = reply(("up", 1))
 def test_what_plans_come_to(replies: list[str], wanted: str | None) -> None:
     episode = after(*replies)
     assert episode.done
-    found = episode.environment.failure_of(episode.record())
+    found = episode.environment.scoring.failure_of(episode.record())
     assert (found and found.name) == wanted

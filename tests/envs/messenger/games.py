@@ -59,4 +59,4 @@ def played(item: Any, *replies: str, **options: Any) -> EpisodeRecord:
 
 
 def value(record: EpisodeRecord, name: str) -> float | None:
-    return next(metric.of(record) for metric in ENV.metrics if metric.name == name)
+    return next(metric.of(record) for metric in ENV.scoring.metrics if metric.name == name)

@@ -7,7 +7,7 @@ from waybench.core import EpisodeRecord
 
 
 def kind(record: EpisodeRecord) -> str | None:
-    found = ENV.failure_of(record)
+    found = ENV.scoring.failure_of(record)
     return found and found.name
 
 

@@ -151,7 +151,7 @@ def test_oracle_does_as_we_scale_with(stage: int) -> None:
 
 
 def metrics(record: EpisodeRecord) -> dict[str, float | None]:
-    return {metric.name: metric.of(record) for metric in ENV.metrics}
+    return {metric.name: metric.of(record) for metric in ENV.scoring.metrics}
 
 
 def test_a_delivery() -> None:

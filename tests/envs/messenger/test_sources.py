@@ -88,7 +88,9 @@ def test_own_sentences_name_every_actor() -> None:
 def test_boards_of_other_sizes_begin_alike(size: int) -> None:
     for level in (1, 2, 3):
         for game in games(level, 50, size=size, **({"decoys": 4} if level == 3 else {})):
-            assert ENV.decode(json.loads(json.dumps(game.to_json()))) == game  # all cells differ and are on the board
+            assert (
+                ENV.items.decode(json.loads(json.dumps(game.to_json()))) == game
+            )  # all cells differ and are on the board
             cells = [(game.x, game.y), *((actor.x, actor.y) for actor in game.actors)]
             gaps = [max(abs(x - u), abs(y - v)) for x, y in cells for u, v in cells if (x, y) != (u, v)]
             assert min(gaps) >= 2  # nothing touches at the start
@@ -157,7 +159,7 @@ def test_what_does_not_exist_is_refused() -> None:
 def test_spoilt_games_are_refused(spoil: dict[str, Any]) -> None:
     game = next(game for game in games(3, 50) if (game.x, game.y) != (2, 1))
     with pytest.raises(DataError, match="instance"):
-        ENV.decode({**game.to_json(), **spoil})
+        ENV.items.decode({**game.to_json(), **spoil})
 
 
 @pytest.mark.parametrize(
@@ -176,7 +178,7 @@ def test_spoilt_actors_are_refused(number: int, spoil: dict[str, Any]) -> None:
     data = games(3, 1)[0].to_json()
     data["actors"][number].update(spoil)
     with pytest.raises(DataError, match="instance"):
-        ENV.decode(data)
+        ENV.items.decode(data)
 
 
 # The published sentences
@@ -194,7 +196,7 @@ def test_published_games(files: tuple[Path, Path], level: int) -> None:
     triples = {tuple(actor.name for actor in game.actors[:3]) for game in made}
     assert triples == set(map(tuple, listed["test"])) and len(triples) == 32
     for game in made:
-        assert ENV.decode(json.loads(json.dumps(game.to_json()))) == game
+        assert ENV.items.decode(json.loads(json.dumps(game.to_json()))) == game
         wanted = [
             {
                 text

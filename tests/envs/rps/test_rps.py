@@ -54,7 +54,7 @@ def said(*actions: str, instance: Match, **options: Any) -> Any:
 
 
 def measured(record: Any) -> dict[str, float | None]:
-    return {metric.name: metric.of(record) for metric in ENVIRONMENT.metrics}
+    return {metric.name: metric.of(record) for metric in ENVIRONMENT.scoring.metrics}
 
 
 # Rules
@@ -224,7 +224,7 @@ def test_scores_of_an_episode() -> None:
     assert found["score"] == 1
     assert found["regret"] == pytest.approx(0.8 + 0 + 1.2)
     assert found["scaled"] == pytest.approx((1 - 1) / (3 - 1))
-    optimal, regret = ENVIRONMENT.series
+    optimal, regret = ENVIRONMENT.scoring.series
     assert optimal.of(record) == [0, 1, 0]
     assert regret.of(record) == pytest.approx([0.8, 0.8, 2.0])
     lost = said("no", "Scissors", "Rock, Paper", instance=match(), protocol="sound")

@@ -56,7 +56,7 @@ def outcomes(episode: Any) -> list[str]:
 def measured(episode: Any) -> dict[str, Any]:
     """Return the metrics."""
     record = episode.record()
-    return {metric.name: metric.of(record) for metric in episode.environment.metrics}
+    return {metric.name: metric.of(record) for metric in episode.environment.scoring.metrics}
 
 
 def solved(env: str, data: Data, walk: Sequence[int], **options: Any) -> Any:

@@ -10,7 +10,7 @@ EIGHT = number(3, 0, 7)
 def kind(env: str, data: Data, *replies: str, **options: int) -> str | None:
     episode = after(env, data, *replies, **options)
     assert episode.done
-    found = episode.environment.failure_of(episode.record())
+    found = episode.environment.scoring.failure_of(episode.record())
     return found and found.name
 
 
@@ -46,4 +46,4 @@ def test_what_a_coach_refused_counts_in_nothing() -> None:
     # The algorithm begins with 4; what it refuses is no guess that was made.
     episode = after("guessnum", EIGHT, "0", "0", "0", "4", "2", max_steps=2, weak_tg_chances=5)
     assert [turn.outcome for turn in episode.turns] == ["unproductive"] * 3 + ["ok"] * 2
-    assert episode.environment.failure_of(episode.record()).name == "turn_limit"
+    assert episode.environment.scoring.failure_of(episode.record()).name == "turn_limit"

@@ -12,7 +12,7 @@ from waybench.core import DataError, End, Stream, play_out, policy
 from waybench.envs.search import GuessGame, Number
 
 GUESSNUM = waybench.load("search/guessnum")
-ORACLE, BISECTION, LINEAR = (GUESSNUM.players[name] for name in ("oracle", "bisection", "linear"))
+ORACLE, BISECTION, LINEAR = (GUESSNUM.players.policies[name] for name in ("oracle", "bisection", "linear"))
 
 
 def half_open(target: int, low: int, high: int) -> list[int]:
@@ -81,12 +81,12 @@ def test_the_limits_can_be_set() -> None:
 
 
 def test_how_many_steps_the_optimal_policy_needs_over_all_targets_of_easy_mode() -> None:
-    steps = Counter(GUESSNUM.prove(Number(target, 32, 32800))["minimum"] for target in range(32, 32801))
+    steps = Counter(GUESSNUM.items.prove(Number(target, 32, 32800))["minimum"] for target in range(32, 32801))
     assert steps == {**{step: 2 ** (step - 1) for step in range(1, 16)}, 16: 2}
 
 
 def test_the_worst_target_of_hard_mode_needs_26_steps() -> None:
-    assert GUESSNUM.prove(Number(32, 32, 33554464)) == {"minimum": 26}
+    assert GUESSNUM.items.prove(Number(32, 32, 33554464)) == {"minimum": 26}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -133,7 +133,7 @@ def test_the_level_is_the_logarithm_of_the_range(high: int, level: int) -> None:
 def test_an_instance_in_json() -> None:
     instance = Number(777, 32, 32800)
     assert instance.to_json() == {"target": 777, "min": 32, "max": 32800}
-    assert GUESSNUM.decode(instance.to_json()) == instance
+    assert GUESSNUM.items.decode(instance.to_json()) == instance
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_an_instance_in_json() -> None:
 )
 def test_what_is_no_number_to_be_guessed(data: object, message: str) -> None:
     with pytest.raises(DataError, match=message) as caught:
-        GUESSNUM.decode(data)
+        GUESSNUM.items.decode(data)
     assert "\n" not in str(caught.value)
 
 

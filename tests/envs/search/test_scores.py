@@ -59,7 +59,7 @@ def test_a_bisection_by_the_other_middle_follows_in_sound_alone() -> None:
 def test_nothing_counts_after_the_first_deviation() -> None:
     episode = after("guessnum", EIGHT, "4", "1", "2", "3")  # 2 would have been the second guess
     assert some(episode, "acc") == near(acc=Fraction(1, 4))
-    assert episode.environment.series[0].of(episode.record()) == [1, 0, 0, 0]
+    assert episode.environment.scoring.series[0].of(episode.record()) == [1, 0, 0, 0]
 
 
 @pytest.mark.parametrize(("protocol", "missing"), [("paper", 1), ("sound", 9)])
@@ -98,7 +98,7 @@ def test_without_any_valid_answer(protocol: str) -> None:
         episode = after(env, TREE, *QUIT, protocol=protocol, max_steps=10)
         expected = near(g_min=Fraction(5, 6), g_sum=10 if sound else 0, acc=0, steps=0)
         assert some(episode, *GAPS, "acc", "steps") == expected
-        floor = episode.environment.metrics[0].floor
+        floor = episode.environment.scoring.metrics[0].floor
         assert floor(episode.record()) == pytest.approx(5 / 6)
 
 
@@ -153,7 +153,7 @@ def test_with_a_teacher_every_guess_is_judged_by_itself(protocol: str, unit: int
         err_min=0, err_sum=1 + Fraction(2, unit), err_avg=(1 + Fraction(2, unit)) / 3, acc=Fraction(1, 3), steps=2
     )
     assert some(episode, *ERRORS, "acc", "steps") == expected
-    assert episode.environment.series[0].of(episode.record()) == [0, 0, 1]
+    assert episode.environment.scoring.series[0].of(episode.record()) == [0, 0, 1]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -162,7 +162,7 @@ def test_with_a_teacher_a_gap_is_that_of_the_teacher_s_nodes_and_the_answer_s(pr
     replies = ["2", "3", "?", "4", "2", "x", "x", "x"]
     episode = after("cavedfs", TREE, *replies, protocol=protocol, teacher_guided=True, max_steps=1, max_retries=0)
     assert [turn.executed for turn in episode.turns] == [4, 3, 4, 0, 2, 1, 2, 5]
-    assert episode.environment.series[0].of(episode.record()) == [1, 1, 0, 0, 1, 0, 0, 0]
+    assert episode.environment.scoring.series[0].of(episode.record()) == [1, 1, 0, 0, 1, 0, 0, 0]
     share = Fraction(3, 8)
     assert some(episode, *GAPS, "acc", "psacc") == near(
         g_min=Fraction(2, 6), g_sum=Fraction(21, 6), acc=share, psacc=share

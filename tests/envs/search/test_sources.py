@@ -114,7 +114,15 @@ def test_options_are_part_of_what_is_drawn_from() -> None:
 
 
 def read(path: Path, environment: Any = GUESSNUM, **common: int) -> CaseFile[Any]:
-    return CaseFile(path, "set", [environment.id], environment.decode, environment.level_of, environment.prove, common)
+    return CaseFile(
+        path,
+        "set",
+        [environment.id],
+        environment.items.decode,
+        environment.items.level_of,
+        environment.items.prove,
+        common,
+    )
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ def test_scores_are_of_the_free_steps_after_the_teacher_s() -> None:
     assert (found["g_min"], found["g_sum"]) == pytest.approx((Fraction(2, 6), Fraction(8, 6)))
     assert found["acc"] == pytest.approx(Fraction(3, 4))
     assert found["psacc"] is None
-    (follows,) = episode.environment.series
+    (follows,) = episode.environment.scoring.series
     assert list(follows.of(episode.record())) == [1, 1, 1, 0]
 
 
@@ -69,7 +69,7 @@ def test_the_teacher_never_takes_the_step_to_the_goal_and_never_comes_back() -> 
 
 def test_the_goal_not_reached_by_the_player_is_the_gap_that_the_teacher_left() -> None:
     silent = after("cavebfs", TREE, *"??", *"????", teacher_guided=2)
-    g_min = next(metric for metric in silent.environment.metrics if metric.name == "g_min")
+    g_min = next(metric for metric in silent.environment.scoring.metrics if metric.name == "g_min")
     assert measured(silent)["g_min"] == pytest.approx(Fraction(3, 6))
     assert g_min.floor is not None and g_min.floor(silent.record()) == pytest.approx(Fraction(3, 6))
 

@@ -63,14 +63,14 @@ def test_an_invalid_reply_is_told_once_and_changes_nothing(env: str, thing: str,
 
 def test_a_walker_can_go_to_neighbours_only_and_cannot_stand_still() -> None:
     game = WalkGame(depth_first=True)
-    state = game.apply(game.start(DFS.decode(TREE)), 2, Stream()).state
+    state = game.apply(game.start(DFS.items.decode(TREE)), 2, Stream()).state
     assert sorted(game.legal(state)) == [0, 1, 5]
     assert [str(game.apply(state, node, Stream()).outcome) for node in (2, 4, -1, 6)] == ["illegal"] * 4
 
 
 def test_breadth_first_every_visited_node_and_every_neighbour_of_one_can_be_visited() -> None:
     game = WalkGame(depth_first=False)
-    state = game.start(BFS.decode(TREE))
+    state = game.start(BFS.items.decode(TREE))
     assert sorted(game.legal(state)) == [0, 2, 4]
     state = game.apply(state, 2, Stream()).state
     assert sorted(game.legal(state)) == [0, 1, 2, 4, 5]
@@ -169,15 +169,15 @@ def test_the_square_has_a_cycle() -> None:
 
 @given(trees(extra=5))
 def test_an_instance_in_json(data: Data) -> None:
-    instance = DFS.decode(data)
+    instance = DFS.items.decode(data)
     assert instance.to_json() == data
-    assert DFS.decode(instance.to_json()) == instance
+    assert DFS.items.decode(instance.to_json()) == instance
 
 
 def test_graphs_that_no_player_can_tell_apart_are_the_same_instance() -> None:
     one, same, other = graph((0, 1), (2, 3), (1, 2)), graph((2, 3), (0, 1), (1, 2)), graph((1, 2), (0, 1), (2, 3))
-    assert (DFS.decode(one), DFS.decode(one).hash) == (DFS.decode(same), DFS.decode(same).hash)
-    assert DFS.decode(one).hash != DFS.decode(other).hash  # node 1 shows its neighbours in another order
+    assert (DFS.items.decode(one), DFS.items.decode(one).hash) == (DFS.items.decode(same), DFS.items.decode(same).hash)
+    assert DFS.items.decode(one).hash != DFS.items.decode(other).hash  # node 1 shows its neighbours in another order
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,6 @@ def test_graphs_that_no_player_can_tell_apart_are_the_same_instance() -> None:
 def test_what_is_no_graph_to_be_walked(data: object, message: str) -> None:
     for environment in (DFS, BFS):
         with pytest.raises(DataError, match=message) as caught:
-            environment.decode(data)
+            environment.items.decode(data)
         assert "\n" not in str(caught.value)
         assert len(str(caught.value)) < 200

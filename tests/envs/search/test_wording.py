@@ -171,7 +171,7 @@ def test_hostile_replies_go_through_records(protocol: str, options: dict[str, An
                 episode.step(reply)
         record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
         again = replay(environment, record)
-        for metric in environment.metrics:
+        for metric in environment.scoring.metrics:
             assert metric.of(again.record()) == metric.of(episode.record())
 
 

@@ -40,7 +40,7 @@ EDGES = [
 
 
 def axes(found: EpisodeRecord) -> dict[str, float | None]:
-    return {axis.name: axis.of(found) for axis in waybench.load(found.env).axes}
+    return {axis.name: axis.of(found) for axis in waybench.load(found.env).difficulty.axes}
 
 
 @pytest.mark.parametrize(

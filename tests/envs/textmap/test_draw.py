@@ -37,7 +37,7 @@ TOWN = of_edges("town", [NORTH, SOUTH, edge("c", "north", "d", 3), edge("b", "ea
 def turns_of(question: Any, *replies: str, **options: Any) -> tuple[TurnRecord, ...]:
     kind = {Minigame: "minigame", Extraction: "extract"}.get(type(question), "")
     env = waybench.load(f"textmap/{kind or ('destination' if question.path else 'route')}")
-    episode = Episode(env, Item(question, "it", 1, "k", 0, env.prove(question)), options)
+    episode = Episode(env, Item(question, "it", 1, "k", 0, env.items.prove(question)), options)
     for text in replies:
         episode.step(text)
     return episode.turns

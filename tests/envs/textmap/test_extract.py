@@ -64,12 +64,12 @@ TASK = Extraction(HOUSE, 9, (ROUTE, DESTINATION))
 
 
 def item(task: Extraction) -> Item[Extraction]:
-    return Item(task, "one", task.level, proof=ENV.prove(task))
+    return Item(task, "one", task.level, proof=ENV.items.prove(task))
 
 
 def metrics(episode: Any) -> dict[str, Any]:
     record = episode.record()
-    return {metric.name: metric.of(record) for metric in ENV.metrics}
+    return {metric.name: metric.of(record) for metric in ENV.scoring.metrics}
 
 
 def triplet(hop: Hop) -> str:
@@ -85,7 +85,7 @@ def played(replies: list[str | Reply], **options: Any) -> Any:
 
 def test_true_triplets() -> None:
     assert TASK.truth == TRUTH
-    assert ENV.prove(TASK) == {"steps": 9, "moves": 6, "questions": 2, "ceiling": 1.0}
+    assert ENV.items.prove(TASK) == {"steps": 9, "moves": 6, "questions": 2, "ceiling": 1.0}
 
 
 def test_the_graph_of_triplets() -> None:

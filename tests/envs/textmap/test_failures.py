@@ -19,10 +19,10 @@ ROOMS = corridor("rooms", 6)  # room 0 to room 5, from west to east
 
 def kind(env_id: str, case: Any, reply: str, **options: Any) -> str | None:
     env = waybench.load(f"textmap/{env_id}")
-    episode: Episode[Any, Any, Any] = Episode(env, Item(case, "one", 1, proof=env.prove(case)), options)
+    episode: Episode[Any, Any, Any] = Episode(env, Item(case, "one", 1, proof=env.items.prove(case)), options)
     episode.step(reply)
     assert episode.done
-    found = env.failure_of(episode.record())
+    found = env.scoring.failure_of(episode.record())
     return found and found.name
 
 
@@ -118,7 +118,7 @@ def extracted(*changes: tuple[int, Hop | None]) -> str | None:
         changed[number] = hop
     episode: Episode[Any, Any, Any] = Episode(env, item(TASK), {"mode": "whole", "protocol": "sound"})
     episode.step(f"[{', '.join(triplet(hop) for hop in changed if hop)}]")
-    found = env.failure_of(episode.record())
+    found = env.scoring.failure_of(episode.record())
     return found and found.name
 
 
@@ -142,7 +142,7 @@ def test_extractions_step_by_step() -> None:
         for reply in replies:
             episode.step(reply)
         assert episode.done
-        found = env.failure_of(episode.record())
+        found = env.scoring.failure_of(episode.record())
         return found and found.name
 
     right = [triplet(hop) for hop in TRUTH[5:]]

@@ -61,22 +61,22 @@ EXAMPLE_9 = (
 
 
 def item(game: Minigame) -> Item[Minigame]:
-    return Item(game, "one", game.level, proof=ENV.prove(game))
+    return Item(game, "one", game.level, proof=ENV.items.prove(game))
 
 
 def prompt(game: Minigame, **options: Any) -> str:
-    return str(ENV.play(ENV.resolve_options(options)).wording.rules(game))
+    return str(ENV.playing.play(ENV.resolve_options(options)).wording.rules(game))
 
 
 def read(reply: str, protocol: str, actions: tuple[str, ...] = LISTED) -> str | Invalid:
-    wording = ENV.play(ENV.resolve_options({"protocol": protocol})).wording
+    wording = ENV.playing.play(ENV.resolve_options({"protocol": protocol})).wording
     found: str | Invalid = wording.parse(reply, AnswerState(replace(GAME, actions=actions)))
     return found
 
 
 def metrics(game: Minigame, player: str, **options: Any) -> dict[str, float | None]:
     record = play_out(ENV, item(game), policy(player), options).record()
-    return {metric.name: metric.of(record) for metric in ENV.metrics}
+    return {metric.name: metric.of(record) for metric in ENV.scoring.metrics}
 
 
 def test_the_prompt_is_example_9() -> None:
@@ -195,18 +195,18 @@ def test_metrics() -> None:
 def test_another_move_to_the_same_place_arrives() -> None:
     two_ways = replace(FOREST, edges=(*FOREST.edges, edge("Forest Path", "roll", "North of House", reverse=5)))
     game = Minigame(two_ways, 6, two_ways.edges[1], ("south", "roll"))
-    rules = ENV.play(ENV.resolve_options({})).game
+    rules = ENV.playing.play(ENV.resolve_options({})).game
     events = rules.apply(rules.start(game), "roll", Stream("one")).events
     assert (events["success"], events["arrives"], events["moving"]) == (0.0, True, True)
 
 
 def test_players_use_what_a_reader_knows() -> None:
-    said = {name: ENV.players[name](AnswerState(GAME), Stream("one")) for name in ENV.players}
+    said = {name: ENV.players.policies[name](AnswerState(GAME), Stream("one")) for name in ENV.players.policies}
     assert said["straight"] == "north"
     assert said["nearby"] in ("south", "up", "west")
     assert said["explorer"] in ("north", "east", "go around forest")  # the other ways are known
     later = AnswerState(replace(GAME, map=replace(FOREST, steps=(*FOREST.steps[:-1], Step(7, "east", "Clearing\n")))))
-    assert said["explorer"] == ENV.players["explorer"](later, Stream("one"))
+    assert said["explorer"] == ENV.players.policies["explorer"](later, Stream("one"))
 
 
 def test_json() -> None:
@@ -230,7 +230,7 @@ def test_json() -> None:
 
 @pytest.mark.parametrize("level", [1, 3])
 def test_worlds_list_what_their_game_understands(level: int) -> None:
-    options = {option.name: option.default for option in ENV.source_options}
+    options = {option.name: option.default for option in ENV.items.options}
     for index, found in enumerate(ENV.source("worlds", level).head(30)):
         game = found.instance
         place_map, world = draw_world("worlds", level, options, index // 10, 0)

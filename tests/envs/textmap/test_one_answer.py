@@ -13,19 +13,23 @@ KINDS = ("route", "destination", "minigame", "extract")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_kind_has_the_options_and_the_set_that_all_have(kind: str) -> None:
     environment = waybench.load(f"textmap/{kind}")
-    assert [option.name for option in environment.options][:2] == ["protocol", "wording"]
-    names = [option.name for option in environment.source_options]
+    assert [option.name for option in environment.playing.options][:2] == ["protocol", "wording"]
+    names = [option.name for option in environment.items.options]
     assert names[:8] == ["one_way", "doors", "dark", "special", "confusable", "prose", "exits", "steps"]
     assert {"prefix_steps", "questions"} <= set(names)
-    assert (environment.public_key, environment.smallest_level, environment.pooled) == ("textmap-v1", 1, True)
-    assert environment.cluster is not None
-    assert environment.implied is not None
+    assert (environment.items.public_key, environment.items.smallest_level, environment.items.pooled) == (
+        "textmap-v1",
+        1,
+        True,
+    )
+    assert environment.items.cluster is not None
+    assert environment.playing.implied is not None
 
 
 @pytest.mark.parametrize("kind", KINDS[:3])
 def test_nobody_is_asked_twice(kind: str) -> None:
     environment = waybench.load(f"textmap/{kind}")
-    played = environment.play(environment.resolve_options({"protocol": "sound"}))
+    played = environment.playing.play(environment.resolve_options({"protocol": "sound"}))
     game: Any = played.game
     words: Any = played.wording
     assert isinstance(game, OneAnswerGame)
@@ -33,7 +37,7 @@ def test_nobody_is_asked_twice(kind: str) -> None:
     state = game.start(environment.source("one", 1).item(0).instance)
     assert game.terminal(state) is None
     assert words.observe(state, None, 0) == ""
-    right = game.apply(state, environment.players["oracle"](state, Stream("x")), Stream("x"))
+    right = game.apply(state, environment.players.policies["oracle"](state, Stream("x")), Stream("x"))
     assert (right.reward, right.outcome, game.terminal(right.state)) == (1, Outcome.OK, End.SOLVED)
     assert next(iter(right.events)) == "success"
     assert words.observe(right.state, right, 1) == "Right."

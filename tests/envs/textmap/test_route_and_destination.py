@@ -36,7 +36,7 @@ def answered(question: MapQuestion, text: str, **options: Any) -> EpisodeRecord:
 
 
 def measured(record: EpisodeRecord) -> dict[str, Any]:
-    return {metric.name: metric.format_value(record) for metric in waybench.load(record.env).metrics}
+    return {metric.name: metric.format_value(record) for metric in waybench.load(record.env).scoring.metrics}
 
 
 @pytest.mark.parametrize("protocol", ["paper", "sound"])
@@ -90,7 +90,7 @@ def test_names_that_are_nearly_right(protocol: str, said: str, success: float, o
 def test_what_cannot_be_read_is_a_failure_in_both_protocols_and_left_out_of_the_papers_numbers(text: str) -> None:
     names = ("success", "success_easy", "spl", "spl_easy", "reasoning", "reasoning_easy")
     for question in (TO_GARDEN, FROM_ATTIC):
-        metrics = {metric.name: metric for metric in (DESTINATION if question.path else ROUTE).metrics}
+        metrics = {metric.name: metric for metric in (DESTINATION if question.path else ROUTE).scoring.metrics}
         headline, published = metrics["success"], metrics["mango_success"]
         assert headline.per and published.per
         for protocol in ("paper", "sound"):
@@ -116,7 +116,7 @@ def test_what_cannot_be_known_is_kept_apart() -> None:
         found = measured(record)
         assert (found["success"], found["answerable"], found["difficulty"]) == (value, 0, None)
         assert (found["success_easy"], found["success_hard"]) == (None, None)
-        assert ROUTE.metrics[0].per and ROUTE.metrics[0].per(record) == 0
+        assert ROUTE.scoring.metrics[0].per and ROUTE.scoring.metrics[0].per(record) == 0
 
 
 def test_hard_questions() -> None:
@@ -135,9 +135,9 @@ def test_hard_questions() -> None:
 def test_all_questions_about_a_prefix_begin_with_the_same_text() -> None:
     other = MapQuestion(cut(HOUSE, 9), 9, "hall", "cellar")
     for environment, questions in ((ROUTE, (TO_GARDEN, other)), (DESTINATION, (FROM_ATTIC,))):
-        for wording in environment.options[1].choices:
+        for wording in environment.playing.options[1].choices:
             for question in questions:
-                play = environment.play(environment.resolve_options({"wording": wording}))
+                play = environment.playing.play(environment.resolve_options({"wording": wording}))
                 begin = play.wording.opening(question.map, 9)
                 [message] = Episode(environment, item(question), {"wording": wording}).messages
                 assert message.text.startswith(begin)

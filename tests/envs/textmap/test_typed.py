@@ -12,7 +12,7 @@ from waybench.people import reply_for
 @pytest.mark.parametrize("wording", ["chat", "completion", "examples", "plain"])
 def test_actions_of_a_route(text: str, wording: str) -> None:
     episode = Episode(waybench.load("textmap/route"), item(TO_GARDEN), {"protocol": "sound", "wording": wording})
-    assert "actions of a route" in episode.environment.typed_help
+    assert "actions of a route" in episode.environment.typing.help
     reply = reply_for(text, episode)
     assert reply is not None
     turn = episode.step(reply)

@@ -34,4 +34,4 @@ def after(*replies: str, record: dict[str, Any] | None = None, env: Any = GTB, *
 
 
 def value(record: EpisodeRecord, name: str, env: Any = GTB) -> float | None:
-    return next(metric.of(record) for metric in env.metrics if metric.name == name)  # type: ignore[no-any-return]
+    return next(metric.of(record) for metric in env.scoring.metrics if metric.name == name)  # type: ignore[no-any-return]

@@ -43,7 +43,7 @@ def test_the_oracle_s_tour_is_as_short_as_any(crew: dict[str, int]) -> None:
 
 
 def _least_moves(item: Any, crew: dict[str, int]) -> int:
-    game = STEPWISE.play(STEPWISE.resolve_options({**crew, "protocol": "sound"})).game
+    game = STEPWISE.playing.play(STEPWISE.resolve_options({**crew, "protocol": "sound"})).game
     layer, moves = [game.start(item.instance)], 0
     while True:
         moves += 1
@@ -78,7 +78,7 @@ def test_beings_move_alike_for_everybody_who_moves_alike() -> None:
             episode.step(reply)
         seen.add(episode.state.beings)
     assert len(seen) == 1
-    assert seen != {GTB.play(GTB.resolve_options(options)).game.start(item.instance).beings}
+    assert seen != {GTB.playing.play(GTB.resolve_options(options)).game.start(item.instance).beings}
 
 
 def _caught() -> EpisodeRecord:

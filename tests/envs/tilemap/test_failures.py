@@ -22,7 +22,7 @@ OPEN = {
 def kind(episode: Any) -> str | None:
     """Return the name of the kind in which a finished episode failed."""
     assert episode.done
-    found = episode.environment.failure_of(episode.record())
+    found = episode.environment.scoring.failure_of(episode.record())
     return found and found.name
 
 

@@ -116,7 +116,7 @@ def test_hazards_end_the_map_and_the_oracle_goes_round_them() -> None:
     item = GTB.source(level=3).item(1)
     best = play_out(GTB, item, policy("oracle"), {"hazards": 40})
     assert best.end_reason is End.SOLVED
-    state = best.environment.play(best.options).game.start(item.instance)
+    state = best.environment.playing.play(best.options).game.start(item.instance)
     assert len(state.board.hazards) == 40
     lost = [play_out(GTB, item, policy("random-rp"), {"hazards": 40}, attempt=n) for n in range(1, 6)]
     dead = [episode for episode in lost if any(turn.events.get("death") == "hazard" for turn in episode.turns)]

@@ -40,7 +40,7 @@ BAD: dict[str, tuple[Any, str]] = {
 def test_what_is_no_map(name: str) -> None:
     record, message = BAD[name]
     with pytest.raises(DataError) as caught:
-        GTB.decode(record)
+        GTB.items.decode(record)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -48,14 +48,14 @@ def test_what_is_no_map(name: str) -> None:
 @pytest.mark.parametrize("field", ["environment", "objectives"])
 def test_a_missing_field_is_named(field: str) -> None:
     with pytest.raises(DataError, match=f"^{field}: "):
-        GTB.decode({name: value for name, value in RECORD.items() if name != field})
+        GTB.items.decode({name: value for name, value in RECORD.items() if name != field})
 
 
 def test_a_map_survives_json_whatever_the_order_of_its_keys() -> None:
-    case = GTB.decode(RECORD)
-    assert GTB.decode(json.loads(json.dumps(case.to_json(), sort_keys=True))) == case
-    assert GTB.decode({**RECORD, "story": "another", "experiment_id": "other"}).hash == case.hash
-    assert GTB.decode(changed(path_length=10)).hash != case.hash
+    case = GTB.items.decode(RECORD)
+    assert GTB.items.decode(json.loads(json.dumps(case.to_json(), sort_keys=True))) == case
+    assert GTB.items.decode({**RECORD, "story": "another", "experiment_id": "other"}).hash == case.hash
+    assert GTB.items.decode(changed(path_length=10)).hash != case.hash
 
 
 def test_lists_with_comments_are_read_without_them() -> None:
@@ -65,8 +65,8 @@ def test_lists_with_comments_are_read_without_them() -> None:
 def test_the_shortest_tour_leaves_out_what_cannot_be_reached() -> None:
     walled = changed(environment="@awga\naawga\naawaa\naawaq")
     assert GTB.item(walled).proof == {"minimum": 3, "legs": [None, 3], "unreachable": [0]}
-    assert tour(GTB.decode(RECORD), "ga") == [5, 6]
-    assert outside(GTB.decode(changed(objectives={"x": ["a", 4, 0], "y": ["a", 0, -1]}))) == [0, 1]
+    assert tour(GTB.items.decode(RECORD), "ga") == [5, 6]
+    assert outside(GTB.items.decode(changed(objectives={"x": ["a", 4, 0], "y": ["a", 0, -1]}))) == [0, 1]
 
 
 def file(tmp_path: Path, text: str) -> Path:
@@ -116,7 +116,7 @@ GRID = ["@..#.", ".#...", ".#.#."]
 
 
 def test_a_grid_and_objectives_are_enough() -> None:
-    whole = GTB.decode(
+    whole = GTB.items.decode(
         {
             "environment": "\n".join(GRID),
             "tile_mapping": {},
@@ -126,20 +126,20 @@ def test_a_grid_and_objectives_are_enough() -> None:
             "objectives": {"gate": [".", 0, 4], "well": [".", 2, 0]},
         }
     )
-    found = GTB.decode({"environment": GRID, "objectives": {"gate": [0, 4], "well": [".", 2, 0]}})
+    found = GTB.items.decode({"environment": GRID, "objectives": {"gate": [0, 4], "well": [".", 2, 0]}})
     assert replace(found, path_length=13) == whole
     assert found.path_length == 6 + 8
-    assert GTB.decode(found.to_json()) == found, "all that is computed is in the record"
+    assert GTB.items.decode(found.to_json()) == found, "all that is computed is in the record"
     for rows in ("\n".join(GRID), [list(row) for row in GRID]):
-        assert GTB.decode({"environment": rows, "objectives": {"gate": [0, 4], "well": [2, 0]}}) == found
-    unnamed = GTB.decode({"environment": GRID, "objectives": [[0, 4], [2, 0]]})
+        assert GTB.items.decode({"environment": rows, "objectives": {"gate": [0, 4], "well": [2, 0]}}) == found
+    unnamed = GTB.items.decode({"environment": GRID, "objectives": [[0, 4], [2, 0]]})
     assert [objective.name for objective in unnamed.objectives] == ["Objective 1", "Objective 2"]
     assert [objective[1:] for objective in unnamed.objectives] == [objective[1:] for objective in found.objectives]
 
 
 @pytest.mark.parametrize("tiles", [["g", "a"], "['g', 'a']", "ga"])
 def test_walkable_tiles_are_a_list_or_a_text(tiles: object) -> None:
-    assert GTB.decode({**RECORD, "walkable_tiles": tiles}) == GTB.decode(RECORD)
+    assert GTB.items.decode({**RECORD, "walkable_tiles": tiles}) == GTB.items.decode(RECORD)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_walkable_tiles_are_a_list_or_a_text(tiles: object) -> None:
 )
 def test_mistakes_in_maps_of_one_s_own(fields: dict[str, object], message: str) -> None:
     with pytest.raises(DataError) as caught:
-        GTB.decode({**RECORD, **fields})
+        GTB.items.decode({**RECORD, **fields})
     assert str(caught.value).startswith(message)
 
 
@@ -187,7 +187,7 @@ def test_a_mistake_in_a_line_is_named_with_its_line(tmp_path: Path) -> None:
 )
 def test_a_line_break_of_any_system_is_a_line_break(environment: object) -> None:
     given = {"environment": environment, "objectives": [[2, 0]]}
-    assert GTB.decode(given) == GTB.decode({"environment": GRID, "objectives": [[2, 0]]})
+    assert GTB.items.decode(given) == GTB.items.decode({"environment": GRID, "objectives": [[2, 0]]})
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_a_line_break_of_any_system_is_a_line_break(environment: object) -> None
 )
 def test_what_cannot_be_seen_is_no_tile(environment: object, message: str) -> None:
     with pytest.raises(DataError) as caught:
-        GTB.decode({"environment": environment, "objectives": [[0, 0]]})
+        GTB.items.decode({"environment": environment, "objectives": [[0, 0]]})
     assert str(caught.value).startswith(message)
 
 
@@ -248,6 +248,6 @@ def test_a_map_that_contradicts_itself_is_named(tmp_path: Path, fields: dict[str
 
 
 def test_a_published_map_that_was_generated_as_a_line_keeps_its_quirks(tmp_path: Path) -> None:
-    quirk = GTB.decode({**OWN, "objectives": {"chest": ["C", 2, 1]}})
+    quirk = GTB.items.decode({**OWN, "objectives": {"chest": ["C", 2, 1]}})
     line = {"instance": quirk.to_json(), "id": "x", "hash": quirk.hash}
     assert MapFile(file(tmp_path, json.dumps(line)), "mine").item(0).instance == quirk

@@ -29,6 +29,6 @@ def test_where_the_walk_led(left: float, stuck: int, wanted: str) -> None:
         )
         for number, turn in enumerate(record.turns)
     ]
-    found = FIND.failure_of(replace(record, turns=tuple(turns)))
+    found = FIND.scoring.failure_of(replace(record, turns=tuple(turns)))
     assert found is not None
     assert found.name == wanted

@@ -20,7 +20,7 @@ SHORT: Mapping[str, Json] = {"wording": "one_question"}
 
 def measured(episode: Any) -> dict[str, Any]:
     record = episode.record()
-    return {metric.name: metric.of(record) for metric in FIND.metrics}
+    return {metric.name: metric.of(record) for metric in FIND.scoring.metrics}
 
 
 @pytest.mark.slow
@@ -34,7 +34,7 @@ def test_items_are_as_far_from_a_goal_as_their_level_says(level: int) -> None:
         assert hypot(item.proof["x"] - search.x, item.proof["z"] - search.z) == pytest.approx(item.proof["distance"])
         assert world.biome(item.proof["x"], item.proof["z"]) in search.goals
         assert world.nearest(search.x, search.z, search.goals, int(low) - 1) is None
-        assert FIND.level_of(search) == level
+        assert FIND.items.level_of(search) == level
         start = PAPER.begin(search)
         assert world.block(search.x, int(start.body.y) - 1, search.z) not in ("air", "water")
         assert world.block(search.x, int(start.body.y), search.z) != "water"
@@ -181,9 +181,9 @@ def test_the_oracle_arrives_and_chance_mostly_does_not() -> None:
 
 
 def test_the_heuristic_keeps_its_heading_while_it_gets_on() -> None:
-    heuristic = FIND.players["heuristic"]
+    heuristic = FIND.players.policies["heuristic"]
     item = FIND.source("heading", 3).item(0)
-    game = FIND.play(FIND.resolve_options(SHORT)).game
+    game = FIND.playing.play(FIND.resolve_options(SHORT)).game
     state: Any = game.start(item.instance)
     for last in range(len(ACTIONS)):
         for moved, kept in ((9.0, True), (2.0, False)):

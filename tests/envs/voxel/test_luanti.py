@@ -398,7 +398,7 @@ def test_one_line_says_what_to_install() -> None:
 def as_if_in_luanti(record: EpisodeRecord) -> EpisodeRecord:
     """Return a record of our own engine as a server would have given it: no world is needed to read it."""
     instance = {**record.instance, "engine": "luanti", "goal": "forest", "x": 0, "z": 0}
-    return replace(record, instance=instance, instance_hash=FIND.decode(instance).hash)
+    return replace(record, instance=instance, instance_hash=FIND.items.decode(instance).hash)
 
 
 @pytest.mark.usefixtures("no_server")
@@ -421,7 +421,7 @@ def test_records_count_as_recorded_where_the_engine_is_missing(tmp_path: Path) -
     assert sum(each["not_simulated"] for each in summary["overall"]) == 2
     assert sum(each["unconfirmed"] for each in summary["overall"]) == 1
     scores = [each["best"]["value"] for each in summary["overall"] if each["best"] is not None]
-    assert sum(scores) == sum(FIND.metrics[0].of(record) or 0 for record in records)
+    assert sum(scores) == sum(FIND.scoring.metrics[0].of(record) or 0 for record in records)
     cases = (("results", 2, "not re-simulated"), ("replays", 2, "ot re-simulated"), ("tasks", 1, "not be re-simulated"))
     for path, count, words in cases:
         pages = [page.read_text(encoding="utf-8") for page in (tmp_path / path).glob("*.html")]

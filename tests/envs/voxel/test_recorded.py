@@ -78,8 +78,8 @@ def test_the_recorded_search_is_as_published_in_paper_and_out_of_sight_in_sound(
     assert {head.item["level"] for head in paper} == {1}
     assert sha256(" ".join(head.instance_hash for head in paper).encode()).hexdigest() == PUBLISHED
     assert {head.item["level"] for head in sound} == {3}
-    assert not any(in_sight(FIND.decode(head.instance)) for head in sound)
-    known = FIND.reference_scores
+    assert not any(in_sight(FIND.items.decode(head.instance)) for head in sound)
+    known = FIND.scoring.reference_scores
     assert known is not None
     assert all(known(head) is not None for head in (*paper, *sound))
     # It is what was measured: in `sound` chance finds less than in `paper`, and who says nothing nothing.
@@ -112,11 +112,11 @@ def measured(head: EpisodeRecord, wording: str) -> tuple[list[float | None], lis
 
     players: list[Policy] = [policy("null"), *map(Says, ACTIONS), policy("oracle")]
     records = [scored(player) for player in players]
-    assert FIND.reference_scores is not None
-    known = FIND.reference_scores(records[0])
+    assert FIND.scoring.reference_scores is not None
+    known = FIND.scoring.reference_scores(records[0])
     assert known is not None
     return [known.nothing, *(known.constants[name] for name in ACTIONS), known.ceiling], [
-        FIND.metrics[0].of(record) for record in records
+        FIND.scoring.metrics[0].of(record) for record in records
     ]
 
 
@@ -137,7 +137,7 @@ def test_all_reference_scores_are_those_of_players(protocol: str, wording: str) 
 
 
 def test_where_nothing_was_measured_nothing_is_known() -> None:
-    known: Callable[[EpisodeRecord], object] | None = FIND.reference_scores
+    known: Callable[[EpisodeRecord], object] | None = FIND.scoring.reference_scores
     assert known is not None
     (first, *_) = recorded("paper")
     for options in ({"steps": 40}, {"protocol": "sound"}):

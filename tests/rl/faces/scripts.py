@@ -27,7 +27,8 @@ class Script:
 def growing(env: str) -> dict[str, Any]:
     """Return options under which an environment is one conversation; its first ones if there are none."""
     protocols, wording = (
-        next(option for option in registry.load(env).options if option.name == name) for name in ("protocol", "wording")
+        next(option for option in registry.load(env).playing.options if option.name == name)
+        for name in ("protocol", "wording")
     )
     for protocol in protocols.choices:
         for name in wording.choices or (wording.default,):

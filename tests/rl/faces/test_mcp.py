@@ -60,7 +60,7 @@ async def played(client: Client, replies: list[str], **item: Any) -> list[Any]:
 @pytest.mark.parametrize("env", ENVIRONMENTS)
 def test_the_same_replies_have_the_same_record(env: str) -> None:
     expected = script(env, 2, {})
-    level = waybench.load(env).smallest_level
+    level = waybench.load(env).items.smallest_level
 
     async def play() -> list[Any]:
         episodes = AgentEpisodes([env])

@@ -105,7 +105,7 @@ def test_tasks_are_items_of_a_split_and_a_level() -> None:
     assert all(len(found) == 40 for found in hashes.values())
     assert len(set.union(*hashes.values())) == 120
     assert {split["name"] for split in face.TextEnvironment("hanoi/rods").list_splits()} < {
-        f"{name}-{level}" for name in hashes for level in waybench.load("hanoi/rods").sample_levels
+        f"{name}-{level}" for name in hashes for level in waybench.load("hanoi/rods").items.sample_levels
     }  # one instance at each level, which is in one split
     assert split_of(environment._make("test", 9).source.item(3).instance) == "test"
 

@@ -78,7 +78,7 @@ def compare_beliefs(first: Iterable[Row], second: Iterable[Row]) -> list[BeliefC
     found: list[BeliefComparison] = []
     for group in mine:
         for other in by_key.get(comparison_key(group), ()):
-            for belief in registry.load(group.env).beliefs:
+            for belief in registry.load(group.env).probes:
                 known = _known(group, mine[group], belief), _known(other, theirs[other], belief)
                 if comparison := compare(*known, MODEL, family="beliefs"):
                     found.append(BeliefComparison(belief=belief, comparison=comparison))

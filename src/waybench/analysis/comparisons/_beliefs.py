@@ -43,7 +43,7 @@ def belief_counts(some: Iterable[Row]) -> list[BeliefCounts]:
     """
     rows = [row for row in some if row.is_included and not row.guided and row.probes]
     found: list[BeliefCounts] = []
-    for belief in registry.load(rows[0].group.env).beliefs if rows else ():
+    for belief in registry.load(rows[0].group.env).probes if rows else ():
         answers = [(row, probe) for row in rows for probe in row.probes if probe.name == belief.name]
         known = clustered_mean(
             [float(probe.correct) for _, probe in answers], [row.cluster for row, _ in answers], 0.0, 1.0

@@ -64,15 +64,19 @@ def _effect(group: Group, bare: Group, level: int, with_: Items, without: Items)
     env = registry.load(group.env)
     played = [row for items in (with_, without) for item in items.values() for row in item]
     metrics: dict[str, Mean] = {}
-    for metric in (over(one, played) for one in env.metrics):
+    for metric in (over(one, played) for one in env.scoring.metrics):
         new, old = (
-            values_of(of, metric, item_values(items, env.metrics[0], lambda row, name=metric.name: row.metrics[name]))
+            values_of(
+                of, metric, item_values(items, env.scoring.metrics[0], lambda row, name=metric.name: row.metrics[name])
+            )
             for of, items in ((group, with_), (bare, without))
         )
         if comparison := compare(new, old, EXAMPLES):
             metrics[metric.name] = comparison.difference
     curves = {
-        one.name: mean for one in env.series if (mean := _curve_change(over(one, played), with_, without)) is not None
+        one.name: mean
+        for one in env.scoring.series
+        if (mean := _curve_change(over(one, played), with_, without)) is not None
     }
     return ExamplesEffect(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
 

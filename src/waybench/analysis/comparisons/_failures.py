@@ -17,7 +17,7 @@ def failure_kinds(env: str) -> tuple[FailureKind, ...]:
 
 @cache  # every row asks for them
 def _by_name(env: str) -> Mapping[str, FailureKind]:
-    return {kind.name: kind for kind in registry.load(env).failure_kinds}
+    return {kind.name: kind for kind in registry.load(env).scoring.failure_kinds}
 
 
 def failure(row: Row) -> FailureKind | None:

@@ -34,7 +34,7 @@ class FirstErrorCounts:
 
 def first_error_kinds(env: str) -> tuple[FailureKind, ...]:
     """Return the kinds of first errors of an environment, in the order of columns; none where they are not defined."""
-    declared = registry.load(env).first_errors
+    declared = registry.load(env).scoring.first_errors
     return () if declared is None else declared.all_kinds
 
 

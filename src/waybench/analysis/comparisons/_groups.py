@@ -31,7 +31,7 @@ def comparison_key(group: Group) -> ComparisonKey:
     How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
     """
     env = registry.load(group.env)
-    names = {option.name for option in (*env.options, *env.source_options)} | {EXAMPLES}
+    names = {option.name for option in (*env.playing.options, *env.items.options)} | {EXAMPLES}
     options = sorted((name, repr(value)) for name, value in group.options if name in names)
     return ComparisonKey(group.env, group.version, group.key, tuple(options))
 

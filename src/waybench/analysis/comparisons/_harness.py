@@ -158,7 +158,7 @@ def agent_effects(all_rows: Iterable[Row]) -> list[AgentEffect]:
 
 
 def _effect(group: Group, bare: Group, own: Mapping[Group, Sequence[Row]]) -> AgentEffect | None:
-    metric = over(registry.load(group.env).metrics[0], (*own[group], *own[bare]))
+    metric = over(registry.load(group.env).scoring.metrics[0], (*own[group], *own[bare]))
     if metric.per is not None:
         return None
     items = at_items(own[group]), at_items(own[bare])
@@ -194,7 +194,7 @@ def agent_table(all_rows: Iterable[Row]) -> str:
 
 def _lines(env_id: str, some: Sequence[AgentEffect]) -> tuple[list[list[str]], list[str]]:
     env = registry.load(env_id)
-    metric = env.metrics[0]
+    metric = env.scoring.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
     in_dollars = any(each.costs for each in some)
     cost, gain = ("USD", "gain per USD") if in_dollars else ("tokens", "gain per 1M tokens")

@@ -157,7 +157,8 @@ def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = Tru
     found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
     if by_group and needed and not found:
         envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
-        raise UsageError(unknown("metric", metric, {SOLVED, *(m.name for env in envs.values() for m in env.metrics)}))
+        names = {m.name for env in envs.values() for m in env.scoring.metrics}
+        raise UsageError(unknown("metric", metric, {SOLVED, *names}))
     return found
 
 
@@ -178,13 +179,17 @@ def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | N
         return None
     items = at_items(some)
     judged = measure(env, any(row.guided for row in some))
-    metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.metrics, name)
+    metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.scoring.metrics, name)
     if metric is None:
         return None
 
     values_of_metric = partial(_item_values, env, judged, metric)
     values = values_of_metric(items)
-    lost = None if judged.series else lost_rows(some, [over(one, some) for one in env.metrics], best_of=env.best_of)
+    lost = (
+        None
+        if judged.series
+        else lost_rows(some, [over(one, some) for one in env.scoring.metrics], best_of=env.scoring.best_of)
+    )
     incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, some, lost, metric, values_of_metric)
     metric = over(metric, some)
     kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
@@ -221,10 +226,10 @@ def _item_values(env: Environment[Any, Any, Any], judged: Measure, metric: Metri
     if metric.per is not None:
         return _whole(metric, items)
     if metric is _SOLVED:
-        return item_values(items, env.metrics[0], lambda row: float(row.end == End.SOLVED))
+        return item_values(items, env.scoring.metrics[0], lambda row: float(row.end == End.SOLVED))
     if judged.metric is metric:
-        return item_values(items, env.metrics[0], judged.value)
-    return item_values(items, env.metrics[0], lambda row: row.metrics[metric.name])
+        return item_values(items, env.scoring.metrics[0], judged.value)
+    return item_values(items, env.scoring.metrics[0], lambda row: row.metrics[metric.name])
 
 
 def _incomplete(
@@ -254,7 +259,7 @@ def _whole(metric: Metric, items: Mapping[ItemKey, Sequence[Row]]) -> Mapping[It
     """
     if not items:
         return {}
-    found = measured(items, registry.load(next(iter(items.values()))[0].group.env).metrics[0], metric)
+    found = measured(items, registry.load(next(iter(items.values()))[0].group.env).scoring.metrics[0], metric)
     if any(size != 1 for size in found.sizes or ()):
         raise UsageError(
             f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another "

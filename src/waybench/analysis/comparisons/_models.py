@@ -91,7 +91,7 @@ def pairs(all_rows: Iterable[Row], names: Sequence[str]) -> list[Comparison]:
     own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
     found: list[Comparison] = []
     for some in matched(own):
-        metrics = registry.load(some[0].env).metrics
+        metrics = registry.load(some[0].env).scoring.metrics
         played = [row for group in some for item in own[group].values() for row in item]
         for metric in (over(one, played) for one in metrics if one.name in names and one.per is None):
             scores = {

@@ -66,7 +66,7 @@ def twin_pairs(scores: Iterable[ItemScores]) -> list[tuple[ItemScores, ItemScore
     """
     own = [one for one in scores if one.env]
     known = {one.identity(version=0): one for one in own}
-    pairs = ((one, known.get(one.identity(version=0, env=registry.load(one.env).twin))) for one in own)
+    pairs = ((one, known.get(one.identity(version=0, env=registry.load(one.env).items.twin))) for one in own)
     return [(one, twin) for one, twin in pairs if twin is not None]
 
 

@@ -163,7 +163,7 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
     own = grouped((row for row in free if WORDING in dict(row.group.options)), lambda row: row.group)
     found: list[WordingEffect] = []
     for some in matched(own, WORDING):
-        metric = over(registry.load(some[0].env).metrics[0], (row for group in some for row in own[group]))
+        metric = over(registry.load(some[0].env).scoring.metrics[0], (row for group in some for row in own[group]))
         if len(some) > 1 and metric.per is None:
             effect = _effect(metric, {str(dict(group.options)[WORDING]): group for group in some}, own)
             found += [effect] if effect else []
@@ -273,7 +273,7 @@ def wording_table(all_rows: Iterable[Row]) -> str:
 
 def _lines(env_id: str, some: Sequence[WordingEffect]) -> tuple[list[list[str]], list[str]]:
     env = registry.load(env_id)
-    metric = env.metrics[0]
+    metric = env.scoring.metrics[0]
     what = ", ".join(part for part in (metric.title, better_text(metric)) if part)
     references = {each.reference for each in some}
     against = f"against {one_line(references.pop(), LONGEST)}" if len(references) == 1 else "against the reference"

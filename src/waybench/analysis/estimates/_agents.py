@@ -114,7 +114,7 @@ def _human(some: Sequence[Row]) -> HumanScore | None:
     if not items:
         return None
     first = next(iter(items.values()))[0]
-    metrics = registry.load(first.group.env).metrics
+    metrics = registry.load(first.group.env).scoring.metrics
     found = item_values(items, metrics[0], lambda row: row.metrics.get(HUMAN))
     own_scores = item_values(items, metrics[0], lambda row: row.metrics.get(metrics[0].name))
     values, clusters = list(found.values()), [key.cluster for key in found]

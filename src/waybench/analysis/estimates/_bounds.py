@@ -63,7 +63,7 @@ def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) 
     Args:
         rows: The rows of one group.
         metrics: Its environment's metrics, the headline metric first, with their bounds over these rows.
-        best_of: Whether the best attempt at an item is its score (`Environment.best_of`).
+        best_of: Whether the best attempt at an item is its score (`Scoring.best_of`).
     """
     included = {(key_of(row), row.attempt) for row in rows if row.is_included}
     possible = [row for row in rows if row.is_included or _is_lost(row, included)]

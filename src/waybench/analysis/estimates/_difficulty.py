@@ -93,13 +93,13 @@ def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
     found: list[ItemDifficulty] = []
     for (env, apart), own in grouped(free, lambda row: (row.group.env, row.group.apart)).items():
         declared = registry.load(env)
-        if declared.item_variables and declared.axes:
-            found.append(_difficulty(env, apart, declared.axes[0], own))
+        if declared.difficulty.item_variables and declared.difficulty.axes:
+            found.append(_difficulty(env, apart, declared.difficulty.axes[0], own))
     return found
 
 
 def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]) -> ItemDifficulty:
-    variables = tuple(each.name for each in registry.load(env).item_variables)
+    variables = tuple(each.name for each in registry.load(env).difficulty.item_variables)
     results = [
         result
         for group, rows in grouped(own, lambda row: row.group).items()
@@ -131,7 +131,7 @@ def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]
 
 
 def _results(group: Group, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
-    head = registry.load(group.env).metrics[0]
+    head = registry.load(group.env).scoring.metrics[0]
     for key, attempts in at_items(rows).items():
         level = attempts[0].axes.get(axis.name)
         if level is not None and level > 0:
@@ -151,7 +151,7 @@ def difficulty_text(found: Iterable[ItemDifficulty]) -> str:
     for each in found:
         if each.gain is not None:
             env = registry.load(each.env)
-            title = next(axis.title for axis in env.axes if axis.name == each.axis).lower()
+            title = next(axis.title for axis in env.difficulty.axes if axis.name == each.axis).lower()
             counted = plural(each.gain.clusters, env.presentation.cluster or env.presentation.item or "item")
             lines.append(
                 f"{env.title}: success falls {each.gain.ratio:.2f} times as steeply with the difficulty of single "

@@ -65,7 +65,7 @@ class Estimate:
             with a teacher, of the first series. None without any. They are those that infrastructure errors ended, that
             were stopped before their end, and that do not replay; the last are the worst possible in both bounds.
         best: Mean over items of the best headline value among an item's attempts, where that is an item's score
-            (`Environment.best_of`); otherwise the same as `single`.
+            (`Scoring.best_of`); otherwise the same as `single`.
         rescaled: The same between floor and ceiling of the same items; None if they are not known, and where a player
             among all rows has a better score on the same items than the oracle, whose score is no ceiling then.
         mean: Mean headline value of the attempts that were made, clustered as they were drawn. As those after a perfect
@@ -156,7 +156,7 @@ class Estimate:
         environment = registry.load(self.group.env)
         notes = {
             one.name: too_few_note(self.number(one.name), one)
-            for one in (*environment.metrics, *environment.aggregates)
+            for one in (*environment.scoring.metrics, *environment.scoring.aggregates)
         }
         return {name: note for name, note in notes.items() if note}
 
@@ -262,7 +262,7 @@ def _known(group: Group, level: int | None, some: Sequence[Row], known: KnownEst
 def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     environment = registry.load(group.env)
     # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
-    head, metrics = environment.metrics[0], [over(metric, some) for metric in environment.metrics]
+    head, metrics = environment.scoring.metrics[0], [over(metric, some) for metric in environment.scoring.metrics]
     valid = grouped((row for row in some if not row.exclusion_reason), key_of)
     tried = at_items(some)
     # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
@@ -272,7 +272,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     judged = Counter[str]()
     for row in counted:
         judged.update(row.outcomes)
-    lost = lost_rows(some, metrics, best_of=environment.best_of)
+    lost = lost_rows(some, metrics, best_of=environment.scoring.best_of)
 
     def number(value_of: Callable[[Items], Mean | None], *metrics: Metric) -> Mean | None:
         """Return a number with the attempts that it lacks."""
@@ -288,13 +288,13 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
     of_clusters = {
         metric.name: number(lambda items, metric=metric: _macro(measured(items, head, metric), metric), metric)
         for metric in metrics
-        if environment.cluster
+        if environment.items.cluster
     }
     of_set = {
         one.name: number(lambda items, one=one: _aggregate(items, head, one), *one.metrics)
-        for one in (() if guided else environment.aggregates)
+        for one in (() if guided else environment.scoring.aggregates)
     }
-    all_series = {series.name: over(series, some) for series in environment.series}
+    all_series = {series.name: over(series, some) for series in environment.scoring.series}
     curves = {
         name: found
         for name, series in (all_series if level is not None else {}).items()
@@ -333,7 +333,7 @@ def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
         rescaled=normalised and normalised.with_lost(without),
         mean=number(lambda items: _mean([row for item in items.values() for row in item], metrics[0]), head),
         metrics={name: mean for name, mean in single.items() if mean is not None},
-        variance=None if guided or environment.best_of else _variance_components(tried, head),
+        variance=None if guided or environment.scoring.best_of else _variance_components(tried, head),
         macro={name: mean for name, mean in of_clusters.items() if mean is not None},
         aggregates={name: number for name, number in of_set.items() if number is not None},
         guided=guided,
@@ -361,7 +361,7 @@ def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Clu
     items = at_items(own)
     if not items:
         return {}
-    metrics = registry.load(next(iter(items.values()))[0].group.env).metrics
+    metrics = registry.load(next(iter(items.values()))[0].group.env).scoring.metrics
     return {
         metric.name: _cluster_values(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names
     }

@@ -23,7 +23,7 @@ class ClusterVariables:
 
     def add(self, row: Row, record: EpisodeRecord) -> None:
         """Take the next episode."""
-        declared = registry.load(row.group.env).explanatory_variables
+        declared = registry.load(row.group.env).difficulty.explanatory_variables
         key = None
         if declared is not None and declared.by_metric and row.is_included:
             key = row.group.env, row.cluster, repr(declared.depends_on(record))

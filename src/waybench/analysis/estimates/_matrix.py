@@ -250,7 +250,7 @@ def ladder_ended(last: Estimate) -> bool:
     It did where nothing was reached. After something was, the next level was not requested, or is still to come; and
     nothing follows from an infrastructure error, nor from what does not replay.
     """
-    ladder = registry.load(last.group.env).best_of and not last.guided
+    ladder = registry.load(last.group.env).scoring.best_of and not last.guided
     return bool(ladder and not (last.solved_items or last.lost))
 
 

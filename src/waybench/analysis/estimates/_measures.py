@@ -57,14 +57,14 @@ def measure(env: Environment[Any, Any, Any], guided: bool) -> Measure:
         env: The environment.
         guided: Whether a teacher's actions were carried out, so that how the episode went is the teacher's merit.
     """
-    if guided and env.series:
-        return Measure(as_metric(env.series[0]), env.series[0].name)
-    return Measure(env.metrics[0])
+    if guided and env.scoring.series:
+        return Measure(as_metric(env.scoring.series[0]), env.scoring.series[0].name)
+    return Measure(env.scoring.metrics[0])
 
 
 def measures(env: Environment[Any, Any, Any], guided: bool) -> list[Measure]:
     """Return the measures of an environment's sets of episodes: `measure`, and without a teacher the aggregates."""
-    of_sets = [] if guided else [Measure(as_metric(one), aggregate=one.name) for one in env.aggregates]
+    of_sets = [] if guided else [Measure(as_metric(one), aggregate=one.name) for one in env.scoring.aggregates]
     return [measure(env, guided), *of_sets]
 
 

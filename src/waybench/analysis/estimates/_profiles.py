@@ -177,12 +177,12 @@ def _results(models: Sequence[str], totals: Sequence[Estimate], own: Mapping[Gro
         group, rescaled = total.group, total.rescaled
         assert rescaled is not None
         env, attempts = registry.load(group.env), at_items(own[group])
-        for key, score in headline_values(attempts, env.metrics[0]).values.items():
+        for key, score in headline_values(attempts, env.scoring.metrics[0]).values.items():
             item = _Item(group.env, group.apart, key)
             # By the group's mean floor and ceiling, so that the mean over items is the score of the matrix.
             share = (score - rescaled.floor) / (rescaled.ceiling - rescaled.floor)
             found.setdefault(item, {}).setdefault(group.model, []).append(min(1.0, max(0.0, share)))
-            level = attempts[key][0].axes.get(env.axes[0].name) if env.axes else key.level
+            level = attempts[key][0].axes.get(env.difficulty.axes[0].name) if env.difficulty.axes else key.level
             levels[item] = np.log2(level) if level else np.nan
     items = sorted(found)
     shares: Array = np.array(

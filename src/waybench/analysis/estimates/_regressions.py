@@ -64,7 +64,7 @@ def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Clu
     """
     found: list[Regression] = []
     for group, own in grouped(all_rows, lambda row: row.group).items():
-        declared = registry.load(group.env).explanatory_variables
+        declared = registry.load(group.env).difficulty.explanatory_variables
         if declared is None:
             continue
         for name, rates in by_cluster(own, declared.by_metric).items():

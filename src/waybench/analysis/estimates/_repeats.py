@@ -55,7 +55,7 @@ def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
     for group, own in grouped(all_rows, lambda row: row.group).items():
         whole = list(whole_attempts(own).values())
         if len(whole) > 1:
-            measured = {metric.name: _repeat(whole, metric) for metric in registry.load(group.env).metrics}
+            measured = {metric.name: _repeat(whole, metric) for metric in registry.load(group.env).scoring.metrics}
             found.append(Repeats(group=group, metrics={name: one for name, one in measured.items() if one is not None}))
     return found
 

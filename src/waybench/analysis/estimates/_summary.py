@@ -186,7 +186,7 @@ def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]
 
 def _explained(totals: Sequence[Estimate], searched: Collection[Group], head: Sequence[str]) -> Iterator[str]:
     """Yield what the columns mean, and the marks of a table."""
-    if any(total.attempts > total.items and not registry.load(total.group.env).best_of for total in totals):
+    if any(total.attempts > total.items and not registry.load(total.group.env).scoring.best_of for total in totals):
         yield "n: different items; an item has several episodes here"
     yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
     if any(total.attempts and not total.best and total.group not in searched for total in totals):
@@ -263,7 +263,7 @@ def _unnamed(rows: Iterable[Row]) -> float | None:
 def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequence[Estimate]) -> str:
     env = registry.load(group.env)
     attempts = max(estimate.most_attempts for estimate in found)
-    best = f"best of {attempts} attempts" if env.best_of and attempts > 1 and not measured.series else ""
+    best = f"best of {attempts} attempts" if env.scoring.best_of and attempts > 1 and not measured.series else ""
     teacher = "with a teacher" if measured.series else ""
     parts = [measured.metric.title, best, teacher, better_text(measured.metric), *apart]
     return f"{group.task}, {env.title}: {', '.join(part for part in parts if part and part != 'higher is better')}"
@@ -289,7 +289,7 @@ def _unconfirmed(total: Estimate, name: str) -> str:
     if not total.unconfirmed:
         return ""
     episodes = plural(total.unconfirmed, "episode")
-    metric = next(one for one in registry.load(total.group.env).metrics if one.name == total.headline)
+    metric = next(one for one in registry.load(total.group.env).scoring.metrics if one.name == total.headline)
     bound = "" if total.bounds is None else f"; with the worst score for each, the mean is {_bound(total, metric)}"
     return f"{_CHANGED} {name} at {total.group.task}: excluded {episodes} that new simulation does not confirm{bound}"
 

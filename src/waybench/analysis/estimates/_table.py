@@ -73,7 +73,7 @@ def text_table(estimates: Iterable[Estimate], columns: int = 100, *, totals: Ite
         levels = sorted({estimate.level for estimate in some if estimate.level is not None})
         groups = ranked(some)
         names = labels(groups)
-        pooled = registry.load(env).pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
+        pooled = registry.load(env).items.pooled and len(levels) > 1 and over_all.keys() >= groups.keys()
         for measured in measures(registry.load(env), guided):
             lines = [[_title(registry.load(env), measured, apart), *map(str, levels), *(["all"] if pooled else [])]]
             marks = [""]

@@ -351,7 +351,7 @@ _WHO: tuple[Column[Group], ...] = (
         "headline",
         str,
         "Name of the environment's headline metric.",
-        lambda group: registry.load(group.env).metrics[0].name,
+        lambda group: registry.load(group.env).scoring.metrics[0].name,
     ),
     Column("key", str, "The key of the set of items; of a private set a short hash."),
 )

@@ -17,7 +17,7 @@ def axes_of(some: Sequence[Row]) -> tuple[Axis, ...]:
         some: Rows of one group.
     """
     along = tuple(axis for name, axis in OPTION_AXES.items() if any(name in row.axes for row in some))
-    return along or registry.load(some[0].group.env).axes
+    return along or registry.load(some[0].group.env).difficulty.axes
 
 
 def axis_named(env: str, name: str) -> Axis:
@@ -27,4 +27,4 @@ def axis_named(env: str, name: str) -> Axis:
         env: The environment's id.
         name: Its name.
     """
-    return next(axis for axis in (*registry.load(env).axes, *OPTION_AXES.values()) if axis.name == name)
+    return next(axis for axis in (*registry.load(env).difficulty.axes, *OPTION_AXES.values()) if axis.name == name)

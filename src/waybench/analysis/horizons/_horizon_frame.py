@@ -72,7 +72,7 @@ def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
             env=env,
             doc=" ".join(
                 f"{axis.name}: {axis.doc}"
-                for axis in (*registry.load(env).axes, *(OPTION_AXES[name] for name in sorted(along)))
+                for axis in (*registry.load(env).difficulty.axes, *(OPTION_AXES[name] for name in sorted(along)))
             ),
         )
         for env in dict.fromkeys(each.group.env for each in horizons)

@@ -41,12 +41,12 @@ class HorizonText(NamedTuple):
 
 def horizon_table(found: Iterable[Horizon]) -> str:
     """Return the horizons on each environment's first axis as an aligned table of plain text; "" if there are none."""
-    listed = [each for each in found if each.axis == registry.load(each.group.env).axes[0].name]
+    listed = [each for each in found if each.axis == registry.load(each.group.env).difficulty.axes[0].name]
     tables: list[str] = []
     for env_id, some in grouped(listed, lambda each: each.group.env).items():
         env = registry.load(env_id)
         names = labels(each.group for each in some)
-        title = f"{env.title}: horizons, by {env.axes[0].title.lower()}"
+        title = f"{env.title}: horizons, by {env.difficulty.axes[0].title.lower()}"
         lines = [[title, *(f"{100 * share:.0f} %" for share in SHARES)]]
         by_group = grouped(some, lambda each: each.group)
         models = list(dict.fromkeys(group.model for group in by_group))
@@ -101,7 +101,7 @@ def _place_text(horizon: ReferenceHorizon | Extreme) -> str:
 
 def success_text(env: Environment[Any, Any, Any]) -> str:
     """Return in a sentence what counts as success for an environment's horizons; "" if it does not declare it."""
-    return f"Success, regardless of the score: {env.success}." if env.success else ""
+    return f"Success, regardless of the score: {env.difficulty.success}." if env.difficulty.success else ""
 
 
 def horizon_text(horizon: Horizon) -> str:

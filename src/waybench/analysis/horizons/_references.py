@@ -60,7 +60,7 @@ def reference_horizons(group: Group, axis: str, share: float) -> tuple[Reference
     """Return the horizons of players that know nothing, on an axis of a group's environment.
 
     They are those of the group's protocol and of default options otherwise: what counts as success does not depend on
-    options, as an environment declares it (`Environment.competent`).
+    options, as an environment declares it (`Difficulty.competent`).
 
     Args:
         group: Model, task and settings.
@@ -75,7 +75,7 @@ def reference_horizons(group: Group, axis: str, share: float) -> tuple[Reference
     if group.apart:
         return ()
     env = registry.load(group.env)
-    key = env.twin or env.id, group.version, str(dict(group.options).get("protocol")), axis
+    key = env.items.twin or env.id, group.version, str(dict(group.options).get("protocol")), axis
     table = _table().get(key, {})
     return table.get(share) or (table.get(0.5, ()) if share > 0.5 else ())
 

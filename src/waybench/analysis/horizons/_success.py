@@ -15,7 +15,7 @@ def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
     """Return the horizons of every model, task and settings on every axis of its items, for `SHARES`.
 
     A horizon is of single attempts, and each item is a trial: whether it was a success as the environment declares it
-    (`Environment.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
+    (`Difficulty.succeeded`), or the share of its attempts that were. Where attempts end with a perfect one, items at
     which a player is good have fewer of them, and all attempts as trials would find too small a horizon: a player to
     whom mazes of one dimension are more or less hard would have it in 42 to 90 % of its 90 % intervals. So an item
     counts as `single_attempt` says.
@@ -98,5 +98,5 @@ def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
         each.group: each
         for each in found
         if each.share == SHARES[0]
-        and (each.axis in OPTION_AXES or each.axis == registry.load(each.group.env).axes[0].name)
+        and (each.axis in OPTION_AXES or each.axis == registry.load(each.group.env).difficulty.axes[0].name)
     }

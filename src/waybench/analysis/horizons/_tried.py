@@ -198,15 +198,17 @@ def tried_axes(all_rows: Iterable[Row]) -> Iterator[Tried]:
     for group, own in grouped(free, lambda row: row.group).items():
         env, axes = registry.load(group.env), axes_of(own)
         tried = at_items(own) if axes else {}
-        lost = lost_rows(all_of_group[group], [over(one, own) for one in env.metrics], best_of=env.best_of)
+        lost = lost_rows(
+            all_of_group[group], [over(one, own) for one in env.scoring.metrics], best_of=env.scoring.best_of
+        )
         for number, axis in enumerate(axes):
-            items = _items(tried, axis, env.metrics[0])
+            items = _items(tried, axis, env.scoring.metrics[0])
             if len({item.at for item in items}) >= FEWEST:
                 others = ALTERNATIVES if number == 0 else dict[str, Shape]()
                 made = Tried(group, axis, items, others, leads=number == 0, searched=_searched(own, axis))
                 if lost is not None:
                     failures, solved = (
-                        replace(made, items=_items(filled, axis, env.metrics[0]))
+                        replace(made, items=_items(filled, axis, env.scoring.metrics[0]))
                         for filled in (lost.filled[0], lost.filled[-1])
                     )
                     made = replace(made, lost=lost.lost, extremes=(failures, solved))

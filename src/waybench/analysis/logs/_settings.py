@@ -146,7 +146,7 @@ def _is_finite(value: Any) -> bool:
 
 def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
     """Return a run's settings without the item options of other environments."""
-    own = {option.name for option in registry.load(record.env).source_options}
+    own = {option.name for option in registry.load(record.env).items.options}
     if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
         own.update(SHOWN)
     return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
@@ -162,7 +162,7 @@ def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
     given, key = header.eval.task_args.get("key"), str(record.item.get("key", ""))
     if given is None or LABEL.fullmatch(key) or not (key == str(given) or key.startswith((f"{given}/", f"{given}-"))):
         return record
-    if is_public_key(key, registry.load(record.env).public_key):
+    if is_public_key(key, registry.load(record.env).items.public_key):
         return record
     return replace(record, item={**record.item, "key": key_label(key)})
 
@@ -196,7 +196,7 @@ def _hash(text: str) -> str:
 
 @cache
 def _drawn() -> frozenset[str]:
-    return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).source_options)
+    return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).items.options)
 
 
 def _harmless(value: Any) -> Any:

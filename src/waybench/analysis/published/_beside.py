@@ -59,8 +59,8 @@ def metric_of(env: str, name: str) -> Metric:
     Raises:
         UsageError: If it has none of this name.
     """
-    environment = registry.load(env)
-    for metric in (*environment.metrics, *map(as_metric, (*environment.aggregates, *environment.series))):
+    scoring = registry.load(env).scoring
+    for metric in (*scoring.metrics, *map(as_metric, (*scoring.aggregates, *scoring.series))):
         if metric.name == name:
             return metric
     raise UsageError(f"{env} has no metric {name!r}")

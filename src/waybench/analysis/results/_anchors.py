@@ -74,7 +74,7 @@ class Anchoring:
             record: The episode's record, confirmed by a new simulation.
 
         Returns:
-            The values; None where whole episodes take too long even for tests (`Environment.check_options`) or may have
+            The values; None where whole episodes take too long even for tests (`Playing.check_options`) or may have
             more than 500 turns, where a record cannot be simulated again, and where a teacher acted.
         """
         options = json.dumps(dict(record.options), sort_keys=True, default=str)
@@ -111,7 +111,8 @@ def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
     known = known_anchors(environment, record)
     if known is not None:
         return known._replace(item=item_name)
-    if environment.check_options or (environment.not_replayable is not None and environment.not_replayable(record)):
+    playing = environment.playing
+    if playing.check_options or (playing.not_replayable is not None and playing.not_replayable(record)):
         return None
     item, options = environment.item(record.instance), dict(record.options)
     oracle: Episode[Any, Any, Any] = Episode(environment, item, options)
@@ -126,11 +127,11 @@ def _anchors(record: EpisodeRecord, item_name: str) -> Anchors | None:
     chosen = evenly_chosen(list(tried), MOST_CONSTANTS)
     values = {text: _value(environment, item, options, ConstantPolicy(text)) for text in chosen}
     best = oracle.record()
-    is_ceiling = environment.oracle_is_ceiling is None or environment.oracle_is_ceiling(best)
+    is_ceiling = environment.players.oracle_is_ceiling is None or environment.players.oracle_is_ceiling(best)
     return Anchors(
         nothing=_value(environment, item, options, policy("null")),
         constants={text: value for text, value in values.items() if value is not None},
-        ceiling=environment.metrics[0].of(best) if is_ceiling else None,
+        ceiling=environment.scoring.metrics[0].of(best) if is_ceiling else None,
         item=item_name,
     )
 
@@ -145,7 +146,7 @@ def _replies(episode: Episode[Any, Any, Any]) -> list[str]:
 def _value(
     environment: Environment[Any, Any, Any], item: Item[Any], options: dict[str, Any], player: Policy
 ) -> float | None:
-    return environment.metrics[0].of(play_out(environment, item, player, options).record())
+    return environment.scoring.metrics[0].of(play_out(environment, item, player, options).record())
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ def rescaled(scores: Measured, items: Mapping[ItemKey, Sequence[Row]], head: Met
         head: The headline metric, with its bounds over these attempts.
 
     Returns:
-        The score; None where floor or ceiling of an item are not known (`Environment.oracle_is_ceiling`), and where the
+        The score; None where floor or ceiling of an item are not known (`Players.oracle_is_ceiling`), and where the
         mean distance between them is not resolved: its interval holds 0, or there is no interval for a distance that
         differs.
     """

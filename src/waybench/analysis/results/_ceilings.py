@@ -26,7 +26,7 @@ def beaten_items(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
         items = {key: item for key, item in at_items(rows).items() if not any(row.guided for row in item)}
         if not items:
             continue
-        head = registry.load(rows[0].group.env).metrics[0]
+        head = registry.load(rows[0].group.env).scoring.metrics[0]
         excess, names = 0.0, set[str]()
         for key, score in headline_values(items, head).values.items():
             anchors = items[key][0].anchors

@@ -121,9 +121,9 @@ def _exclude_after_perfect(episode_rows: list[Row]) -> None:
     valid = [position for position, row in enumerate(episode_rows) if not row.exclusion_reason]
     for positions in grouped(valid, lambda position: same(episode_rows[position])).values():
         environment = registry.load(episode_rows[positions[0]].group.env)
-        if not environment.best_of:
+        if not environment.scoring.best_of:
             continue
-        headline = environment.metrics[0]
+        headline = environment.scoring.metrics[0]
         scores = {
             episode_rows[p].attempt: episode_rows[p].metrics[headline.name]
             for p in positions

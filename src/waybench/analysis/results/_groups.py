@@ -111,5 +111,5 @@ def option_setting(value: Json, default: Json) -> Json:
 def declared(env: str) -> tuple[Option, ...]:
     """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
     environment = registry.load(env)
-    played = (option for option in environment.options if option.name not in IMAGE_OPTIONS)
-    return (*played, *environment.source_options)
+    played = (option for option in environment.playing.options if option.name not in IMAGE_OPTIONS)
+    return (*played, *environment.items.options)

@@ -44,7 +44,7 @@ def perfections(item: Sequence[Row], head: Metric) -> list[bool]:
         item: The attempts.
         head: The headline metric.
     """
-    return _perfections(item, head, registry.load(item[0].group.env).best_of)
+    return _perfections(item, head, registry.load(item[0].group.env).scoring.best_of)
 
 
 def _perfections(item: Sequence[Row], head: Metric, stops: bool) -> list[bool]:
@@ -111,7 +111,7 @@ def item_values(
     """
     found: dict[ItemKey, float] = {}
     first = next(iter(items.values()), None)
-    stops = bool(first) and registry.load(first[0].group.env).best_of
+    stops = bool(first) and registry.load(first[0].group.env).scoring.best_of
     for key, item in items.items():
         defined = [(value, row) for row in item if (value := value_of(row)) is not None]
         if defined:
@@ -175,6 +175,6 @@ def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Mea
         head: The headline metric.
     """
     first = next(iter(items.values()), None)
-    if first and registry.load(first[0].group.env).best_of:
+    if first and registry.load(first[0].group.env).scoring.best_of:
         return Measured(_best_values(items, head), None)
     return measured(items, head, head)

@@ -93,7 +93,7 @@ def chosen_settings(group: Group) -> dict[str, Json]:
     own = registry.load(group.env)
     defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
     settings = {name: value for name, value in group.options if value != defaults.get(name)}
-    return settings | ({} if group.key == own.public_key else {"key": group.key})
+    return settings | ({} if group.key == own.items.public_key else {"key": group.key})
 
 
 def named_settings(group: Group) -> dict[str, Json]:

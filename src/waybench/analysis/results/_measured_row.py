@@ -81,8 +81,8 @@ def row(
     guided = _is_guided(record)
     searched = _searched(environment, episode.search)
     try:
-        failed = None if unmeasured or guided else environment.failure_of(record)
-        judged = own_turns(environment.action_turns(record) if confirmed else record.turns)
+        failed = None if unmeasured or guided else environment.scoring.failure_of(record)
+        judged = own_turns(environment.playing.action_turns(record) if confirmed else record.turns)
         published = _published_setting(environment, record)
         item = dict(record.item)
         return Row(
@@ -95,21 +95,25 @@ def row(
             attempt=episode.attempt or record.attempt,
             end=str(record.end or ""),
             error=error,
-            succeeded=not unmeasured and environment.succeeded(record),
-            metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.metrics},
+            succeeded=not unmeasured and environment.difficulty.succeeded(record),
+            metrics={m.name: None if unmeasured else _number(m.of(record)) for m in environment.scoring.metrics},
             axes=_axes(searched.axes, record, known=not unmeasured) if confirmed else {},
-            variables={} if unmeasured else {each.name: each.of(record) for each in environment.item_variables},
+            variables={}
+            if unmeasured
+            else {each.name: each.of(record) for each in environment.difficulty.item_variables},
             sizes={}
             if unmeasured
-            else {m.name: float(m.per(record)) for m in environment.metrics if m.per is not None},
+            else {m.name: float(m.per(record)) for m in environment.scoring.metrics if m.per is not None},
             ranges=record_ranges(environment, record) if confirmed else {},
             exclusion_reason=UNCONFIRMED if not confirmed else "" if record.end is not None else UNFINISHED,
-            series={} if unmeasured else {one.name: tuple(map(float, one.of(record))) for one in environment.series},
+            series={}
+            if unmeasured
+            else {one.name: tuple(map(float, one.of(record))) for one in environment.scoring.series},
             guided=guided,
             outcomes=Counter(str(turn.outcome) for turn in judged),
             other_replies=len(record.own_turns) - len(judged),
             failure=failed.name if failed else "",
-            first_error=environment.first_error_of(record) if failed and confirmed else None,
+            first_error=environment.scoring.first_error_of(record) if failed and confirmed else None,
             probes=tuple(map(_probed, record.probes)) if not unmeasured else (),
             probe_tokens=_probe_tokens(record),
             input_tokens=tokens[0],
@@ -156,13 +160,13 @@ def _searched(environment: Environment[Any, Any, Any], search: Mapping[str, Any]
         return _Searched(axis, None, (OPTION_AXES[axis],))
     index = searched_index(environment, search)
     first = () if index is None else (index.axis(environment),)
-    return _Searched("", index, (*first, *environment.axes[len(first) :]))
+    return _Searched("", index, (*first, *environment.difficulty.axes[len(first) :]))
 
 
 def _published_setting(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> str:
-    if environment.published_setting is None or record.options.keys() & {PREFIX, CONTEXT_TOKENS}:
+    if environment.scoring.published_setting is None or record.options.keys() & {PREFIX, CONTEXT_TOKENS}:
         return ""
-    return environment.published_setting(record) or ""
+    return environment.scoring.published_setting(record) or ""
 
 
 def _group(
@@ -180,7 +184,7 @@ def _group(
         **({DIFFICULTY_INDEX: searched.item_index.digest} if searched.item_index is not None else {}),
         **({"setting": published} if published and "setting" in defaults else {}),
     }
-    implied: Mapping[str, Json] = environment.implied(record, options) if environment.implied else {}
+    implied: Mapping[str, Json] = environment.playing.implied(record, options) if environment.playing.implied else {}
     options |= {name: value for name, value in implied.items() if options.get(name) is None}
     return Group(
         model=episode.model,
@@ -209,15 +213,15 @@ def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord
 
     They are those of whole episodes, so that nothing is known of an episode with a prefix.
     """
-    reference_scores = None if PREFIX in record.options else environment.reference_scores
+    reference_scores = None if PREFIX in record.options else environment.scoring.reference_scores
     known = None if reference_scores is None else reference_scores(record)
     return None if known is None else Anchors(*known)
 
 
 def _cluster(environment: Environment[Any, Any, Any], record: EpisodeRecord, item: Mapping[str, Json]) -> Cluster:
-    if environment.cluster is None:
+    if environment.items.cluster is None:
         return Cluster(record.instance_hash)
-    return Cluster(environment.cluster(record), str(item["key"]), item["level"])
+    return Cluster(environment.items.cluster(record), str(item["key"]), item["level"])
 
 
 def _spent(record: EpisodeRecord, kind: str) -> int | None:

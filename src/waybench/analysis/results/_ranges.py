@@ -28,7 +28,7 @@ def record_ranges(environment: Environment[Any, Any, Any], record: EpisodeRecord
         environment: The record's environment.
         record: The record; what was replied does not matter.
     """
-    declared = (*environment.metrics, *environment.series)
+    declared = (*environment.scoring.metrics, *environment.scoring.series)
     return _shared(tuple((one.name, one.range(record)) for one in declared if one.range is not None))
 
 
@@ -40,7 +40,7 @@ def _shared(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
 def joint_ranges(environment: Environment[Any, Any, Any], some: Iterable[HasRanges]) -> Ranges:
     """Return the ranges of all metrics and series for several rows at once, by name."""
     records = list(some)
-    joint = {one.name: over(one, records) for one in (*environment.metrics, *environment.series)}
+    joint = {one.name: over(one, records) for one in (*environment.scoring.metrics, *environment.scoring.series)}
     return {name: one.bounds for name, one in joint.items()}
 
 

@@ -63,14 +63,14 @@ class Row:
         item: The item's id.
         instance: SHA-256 of the instance.
         cluster: What is no independent observation beside it: attempts at one instance are one cluster, and so are
-            all questions about one map (`Environment.cluster`).
+            all questions about one map (`Items.cluster`).
         index: The item's number in its set.
         attempt: Number of the attempt, from 1.
         end: How the episode ended; "" if it never did.
         error: Whether that was an infrastructure error, or no end at all ("unfinished"). Such a row is in no
             denominator.
         exclusion_reason: Why the row does not count, "" if it does (see `exclude`).
-        succeeded: Whether the episode is a success for horizons (`Environment.succeeded`); such an episode is solved.
+        succeeded: Whether the episode is a success for horizons (`Difficulty.succeeded`); such an episode is solved.
         metrics: Every metric of the environment; None where it is not defined, as after an infrastructure error.
         first_error: Its first step that no best play makes; None if it did not fail, or where errors are not defined.
         probes: What became of the belief probes, in their order.
@@ -82,8 +82,8 @@ class Row:
         guided: Whether a teacher's actions were carried out in place of the player's, so that the end is due to the
             teacher.
         outcomes: Number of the player's own replies of each outcome that occurred, of those that had to name an action.
-        other_replies: Number of the other replies, such as thoughts (`Environment.action_turns`).
-        failure: Name of the kind in which it failed, of its environment's (`Environment.failure_kinds`); "" if it did
+        other_replies: Number of the other replies, such as thoughts (`Playing.action_turns`).
+        failure: Name of the kind in which it failed, of its environment's (`Scoring.failure_kinds`); "" if it did
             not fail, is not measured, or had a teacher, who caused the end.
         sizes: Of each metric that is a share, what it is a share of.
         ranges: Of each metric and series whose range depends on the episode, its range.

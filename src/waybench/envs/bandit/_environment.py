@@ -1,15 +1,15 @@
 """The environment of slot machines."""
 
 from waybench._package_data import read_text
-from waybench.core import Presentation
+from waybench.core import Items, Players, Presentation, Scoring
 from waybench.envs.bandit._drawing import draw
 from waybench.envs.bandit._game import BanditRules
 from waybench.envs.bandit._instance import LARGEST_PAYOFF, decode
 from waybench.envs.bandit._metrics import MEASURES, reference_scores, setting
 from waybench.envs.bandit._people import board
 from waybench.envs.bandit._players import PLAYERS
-from waybench.envs.bandit._source import FEWEST, OPTIONS, BanditSource, prove
-from waybench.smartplay import agent_environment, symmetric_reward
+from waybench.envs.bandit._source import OPTIONS, BanditSource, prove
+from waybench.smartplay import agent_environment, symmetric_reward, thinking_players
 
 STEPS = 50  # and as many observations in the history (Table 1)
 
@@ -45,17 +45,17 @@ ARMS = agent_environment(
     history=STEPS,
     steps=STEPS,
     reward=symmetric_reward(LARGEST_PAYOFF, STEPS),
-    source_options=OPTIONS,
-    smallest_level=FEWEST,
-    sample_levels=(2, 5, 10),
-    public_key="bandit-v1",
-    make_source=BanditSource,
-    decode=decode,
-    prove=prove,
-    metrics=MEASURES.metrics,
-    series=MEASURES.series,
-    published_setting=setting,
-    reference_scores=reference_scores,
+    items=Items(
+        options=OPTIONS,
+        sample_levels=(2, 5, 10),
+        public_key="bandit-v1",
+        make_source=BanditSource,
+        decode=decode,
+        prove=prove,
+    ),
+    scoring=Scoring(
+        metrics=MEASURES.metrics, series=MEASURES.series, published_setting=setting, reference_scores=reference_scores
+    ),
     presentation=PRESENTATION,
-    players=PLAYERS,
+    players=Players(policies=thinking_players(PLAYERS)),
 )

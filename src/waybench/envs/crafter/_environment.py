@@ -1,7 +1,7 @@
 """The environment of Crafter."""
 
 from waybench._package_data import read_text
-from waybench.core import Images, Presentation
+from waybench.core import Images, Items, Players, Presentation, Scoring
 from waybench.envs.crafter._drawing import draw, draw_frames
 from waybench.envs.crafter._failures import FAILURES, own_failure
 from waybench.envs.crafter._game import SurvivalRules
@@ -10,7 +10,7 @@ from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SER
 from waybench.envs.crafter._people import KEYS, board
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._source import LEVEL, Worlds
-from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen
+from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
 
 PRESENTATION = Presentation(
     title="Crafter (SmartPlay)",
@@ -43,22 +43,23 @@ SURVIVAL = agent_environment(
     steps=None,
     most_steps=lambda wilds: STEPS,
     reward=(LEAST, MOST),
-    smallest_level=LEVEL,
-    sample_levels=(LEVEL,),
-    public_key="crafter-v1",
-    check_options={"steps": 40},
-    make_source=Worlds,
-    decode=decode,
-    level_of=lambda wilds: LEVEL,
-    metrics=METRICS,
-    failures=FAILURES,
+    items=Items(
+        sample_levels=(LEVEL,), public_key="crafter-v1", make_source=Worlds, decode=decode, level_of=lambda wilds: LEVEL
+    ),
+    playing={
+        "check_options": {"steps": 40},
+        "images": Images(draw=draw_seen, legend=LEGEND, replaces=(SEEN,), bases=("chat",)),
+    },
+    scoring=Scoring(
+        metrics=METRICS,
+        failures=FAILURES,
+        series=SERIES,
+        aggregates=AGGREGATES,
+        published_setting=setting,
+        reference_scores=reference_scores,
+    ),
     own_failure=own_failure,
-    series=SERIES,
-    aggregates=AGGREGATES,
-    published_setting=setting,
-    reference_scores=reference_scores,
     presentation=PRESENTATION,
-    players=PLAYERS,
-    images=Images(draw=draw_seen, legend=LEGEND, replaces=(SEEN,), bases=("chat",)),
+    players=Players(policies=thinking_players(PLAYERS)),
     keys=KEYS,
 )

@@ -3,12 +3,18 @@
 from waybench._package_data import read_text
 from waybench.core import (
     Axis,
+    Difficulty,
     Environment,
     HorizonSpec,
+    Items,
     Limits,
     Option,
     Play,
+    Players,
+    Playing,
     Presentation,
+    Scoring,
+    Typing,
 )
 from waybench.envs.graph._game import Answer, GraphGame, GraphState
 from waybench.envs.graph._instance import Question, decode
@@ -38,37 +44,36 @@ PATHS: Environment[Question, GraphState, Answer] = Environment(
     version=1,
     title="Graphs in long contexts",
     about=read_text(__file__, "about.md"),
-    options=(Option(name="wording", default="edges", choices=("edges",), doc="edges: an edge in each line."),),
-    source_options=OPTIONS,
-    smallest_level=1,
-    sample_levels=(1, 2, 4),
-    public_key="graph-v1",
-    play=lambda options: Play(GraphGame(), EdgeList(), Limits(turns=1)),
-    make_source=GraphSource,
-    horizon=HorizonSpec(
-        # Four to a doubling: a player that reads no further than so far drops from 77 to 5 % within one.
-        levels=tuple(sorted({round(2 ** (1 + step / 4)) for step in range(37)})),
-        source_options={"question": "path"},
+    items=Items(
+        options=OPTIONS,
+        sample_levels=(1, 2, 4),
+        public_key="graph-v1",
+        make_source=GraphSource,
+        decode=decode,
+        prove=prove,
     ),
-    decode=decode,
-    prove=prove,
-    metrics=METRICS,
-    failures=FAILURES,
-    failure=failure,
-    axes=(
-        Axis(
-            name="context",
-            title="Context length (thousand tokens)",
-            of=lambda record: float(record.item["level"]),
-            doc="Thousands of tokens of the prompt, at most.",
+    playing=Playing(
+        options=(Option(name="wording", default="edges", choices=("edges",), doc="edges: an edge in each line."),),
+        play=lambda options: Play(GraphGame(), EdgeList(), Limits(turns=1)),
+    ),
+    scoring=Scoring(metrics=METRICS, failures=FAILURES, failure=failure),
+    difficulty=Difficulty(
+        horizon=HorizonSpec(
+            # Four to a doubling: a player that reads no further than so far drops from 77 to 5 % within one.
+            levels=tuple(sorted({round(2 ** (1 + step / 4)) for step in range(37)})),
+            source_options={"question": "path"},
         ),
+        axes=(
+            Axis(
+                name="context",
+                title="Context length (thousand tokens)",
+                of=lambda record: float(record.item["level"]),
+                doc="Thousands of tokens of the prompt, at most.",
+            ),
+        ),
+        success="the path is a shortest one between the two nodes",
     ),
-    success="the path is a shortest one between the two nodes",
-    oracle_is_ceiling=lambda record: True,
-    parse_typed=parse_typed,
-    format_typed=format_typed,
-    typed_help=TYPED_HELP,
-    typed_actions=typed_actions,
+    players=Players(policies=PLAYERS, oracle_is_ceiling=lambda record: True),
+    typing=Typing(parse=parse_typed, format=format_typed, help=TYPED_HELP, actions=typed_actions),
     presentation=PRESENTATION,
-    players=PLAYERS,
 )

@@ -1,7 +1,18 @@
 """The environment of the Tower of Hanoi."""
 
 from waybench._package_data import read_text
-from waybench.core import End, EpisodeRecord, HorizonSpec, Images, Presentation, level_axis
+from waybench.core import (
+    Difficulty,
+    End,
+    EpisodeRecord,
+    HorizonSpec,
+    Images,
+    Items,
+    Players,
+    Presentation,
+    Scoring,
+    level_axis,
+)
 from waybench.envs.hanoi._beliefs import RODS_BELIEF
 from waybench.envs.hanoi._drawing import draw, draw_frames, draw_picture
 from waybench.envs.hanoi._failures import FAILURES, own_failure
@@ -14,9 +25,9 @@ from waybench.envs.hanoi._people import board
 from waybench.envs.hanoi._players import PLAYERS
 from waybench.envs.hanoi._potential import POTENTIALS
 from waybench.envs.hanoi._reasoning import reasoning
-from waybench.envs.hanoi._source import FEWEST, OPTIONS, HanoiSource, prove
+from waybench.envs.hanoi._source import OPTIONS, HanoiSource, prove
 from waybench.envs.hanoi._variables import MINIMUM, VARIABLES
-from waybench.smartplay import agent_environment
+from waybench.smartplay import agent_environment, thinking_players
 
 
 def _reward(steps: int | None) -> tuple[float, float]:
@@ -66,35 +77,38 @@ RODS = agent_environment(
     steps=None,
     most_steps=most_steps,
     reward=_reward,
-    source_options=OPTIONS,
-    smallest_level=FEWEST,
-    sample_levels=(3, 4, 5),
-    public_key="hanoi-v1",
-    make_source=HanoiSource,
-    horizon=HorizonSpec(
-        levels=(3, 4, 5, 6, 7, 8, 9),
-        source_options={"positions": "free"},
-        revision=1,
+    items=Items(
+        options=OPTIONS,
+        sample_levels=(3, 4, 5),
+        public_key="hanoi-v1",
+        make_source=HanoiSource,
+        decode=decode,
+        prove=prove,
+        isomorph=isomorph,
+        cluster=sample,
     ),
-    decode=decode,
-    prove=prove,
-    metrics=METRICS,
-    failures=FAILURES,
+    difficulty=Difficulty(
+        horizon=HorizonSpec(
+            levels=(3, 4, 5, 6, 7, 8, 9),
+            source_options={"positions": "free"},
+            revision=1,
+        ),
+        axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
+        explanatory_variables=VARIABLES,
+        success="all disks are on their goal rods after at most 30 steps, or twice the minimum if that is more",
+        competent=is_competent,
+    ),
+    scoring=Scoring(
+        metrics=METRICS, failures=FAILURES, first_errors=FIRST_ERRORS, series=SERIES, published_setting=setting
+    ),
     own_failure=own_failure,
-    first_errors=FIRST_ERRORS,
-    beliefs=(RODS_BELIEF,),
-    axes=(level_axis("disks", "Disks on the rods."), MINIMUM),
-    explanatory_variables=VARIABLES,
-    potentials=POTENTIALS,
-    isomorph=isomorph,
-    reasoning=reasoning,
-    success="all disks are on their goal rods after at most 30 steps, or twice the minimum if that is more",
-    competent=is_competent,
-    series=SERIES,
-    published_setting=setting,
+    probes=(RODS_BELIEF,),
+    players=Players(
+        policies=thinking_players(PLAYERS),
+        oracle_is_ceiling=_oracle_is_ceiling,
+        reasoning=reasoning,
+        potentials=POTENTIALS,
+    ),
     presentation=PRESENTATION,
-    cluster=sample,
-    players=PLAYERS,
-    oracle_is_ceiling=_oracle_is_ceiling,
-    images=IMAGES,
+    playing={"images": IMAGES},
 )

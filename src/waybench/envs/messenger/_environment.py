@@ -1,7 +1,7 @@
 """The environment of Messenger."""
 
 from waybench._package_data import read_text
-from waybench.core import Images, Presentation
+from waybench.core import Images, Items, Players, Presentation, Scoring
 from waybench.envs.messenger._drawing import draw
 from waybench.envs.messenger._failures import FAILURES, own_failure
 from waybench.envs.messenger._game import RoleRules
@@ -10,7 +10,7 @@ from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
 from waybench.envs.messenger._people import board
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
-from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen
+from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
 
 PRESENTATION = Presentation(
     title="Messenger (SmartPlay)",
@@ -56,19 +56,18 @@ ROLES = agent_environment(
     steps=None,
     most_steps=lambda case: case.steps,
     reward=(LEAST, MOST),
-    source_options=SOURCE_OPTIONS,
-    smallest_level=STAGES[0],
-    sample_levels=STAGES,
-    public_key=PUBLIC_KEY,
-    make_source=DrawnGames,
-    datasets=DATASETS,
-    decode=decode,
-    level_of=lambda case: case.stage,
-    metrics=METRICS,
-    failures=FAILURES,
+    items=Items(
+        options=SOURCE_OPTIONS,
+        sample_levels=STAGES,
+        public_key=PUBLIC_KEY,
+        make_source=DrawnGames,
+        datasets=DATASETS,
+        decode=decode,
+        level_of=lambda case: case.stage,
+    ),
+    scoring=Scoring(metrics=METRICS, failures=FAILURES, published_setting=setting),
     own_failure=own_failure,
-    published_setting=setting,
     presentation=PRESENTATION,
-    players=PLAYERS,
-    images=Images(draw=draw_seen, legend=LEGEND, replaces=(SEEN,), bases=("chat",)),
+    players=Players(policies=thinking_players(PLAYERS)),
+    playing={"images": Images(draw=draw_seen, legend=LEGEND, replaces=(SEEN,), bases=("chat",))},
 )

@@ -1,16 +1,16 @@
 """The environment of Rock Paper Scissors."""
 
 from waybench._package_data import read_text
-from waybench.core import Presentation
+from waybench.core import Items, Players, Presentation, Scoring
 from waybench.envs.rps._drawing import draw
 from waybench.envs.rps._game import RpsRules
 from waybench.envs.rps._instance import LARGEST_SCORE, decode
 from waybench.envs.rps._metrics import MEASURES, setting
 from waybench.envs.rps._people import KEYS, board
 from waybench.envs.rps._players import PLAYERS
-from waybench.envs.rps._source import LOWEST_LEVEL, OPTIONS, RpsSource, prove
+from waybench.envs.rps._source import OPTIONS, RpsSource, prove
 from waybench.envs.rps._strategies import STRATEGIES
-from waybench.smartplay import agent_environment, symmetric_reward
+from waybench.smartplay import agent_environment, symmetric_reward, thinking_players
 
 STEPS = 50  # and as many observations in the history (Table 1)
 _OPPONENTS = "\n".join(f"  * `{name}` {strategy.doc}" for name, strategy in STRATEGIES.items())
@@ -47,17 +47,11 @@ ROUNDS = agent_environment(
     history=STEPS,
     steps=STEPS,
     reward=symmetric_reward(LARGEST_SCORE, STEPS),
-    source_options=OPTIONS,
-    smallest_level=LOWEST_LEVEL,
-    sample_levels=(1, 2, 3),
-    public_key="rps-v1",
-    make_source=RpsSource,
-    decode=decode,
-    prove=prove,
-    metrics=MEASURES.metrics,
-    series=MEASURES.series,
-    published_setting=setting,
+    items=Items(
+        options=OPTIONS, sample_levels=(1, 2, 3), public_key="rps-v1", make_source=RpsSource, decode=decode, prove=prove
+    ),
+    scoring=Scoring(metrics=MEASURES.metrics, series=MEASURES.series, published_setting=setting),
     presentation=PRESENTATION,
-    players=PLAYERS,
+    players=Players(policies=thinking_players(PLAYERS)),
     keys=KEYS,
 )

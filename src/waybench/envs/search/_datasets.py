@@ -131,10 +131,10 @@ class Cases:
     def _from_key(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         key = PUBLIC_KEY if options["key"] is None else options["key"]
         level = self.published.levels[options["mode"]] if options["level"] is None else options["level"]
-        style = {option.name: options[option.name] for option in self.environment.source_options}
+        style = {option.name: options[option.name] for option in self.environment.items.options}
         items: list[Item[Any]] = []
         for number in range(1, options["sets"] + 1):
-            source = self.environment.make_source(key if number == 1 else f"{key}/{number}", level, style)
+            source = self.environment.items.make_source(key if number == 1 else f"{key}/{number}", level, style)
             items_of_set = self._played(source, options, options["limit"] or _CASES[options["mode"]])
             items += (
                 items_of_set if number == 1 else [replace(item, id=f"{item.id}-set{number}") for item in items_of_set]
@@ -151,7 +151,7 @@ class Cases:
 
     def _of_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
         environment = self.environment
-        decode, level_of, prove = environment.decode, environment.level_of, environment.prove
+        decode, level_of, prove = environment.items.decode, environment.items.level_of, environment.items.prove
         common = self.published.common(self.published.levels[options["mode"]])
         source = CaseFile(path, key, (environment.id, self.twin), decode, level_of, prove, common)
         size = len(source)
@@ -163,8 +163,8 @@ class Cases:
         """Yield the first items of a source, or of a file of some size, with their examples."""
 
         def similar(item: Item[Any]) -> Source[Any]:
-            style = resolve(self.environment.source_options, self.published.similar(item, options))
-            return self.environment.make_source(f"{item.key}/examples", item.level, style)
+            style = resolve(self.environment.items.options, self.published.similar(item, options))
+            return self.environment.items.make_source(f"{item.key}/examples", item.level, style)
 
         return with_examples(
             source, range(count), options["icl"], protocol=options["protocol"], similar=similar, size=size, noun="case"

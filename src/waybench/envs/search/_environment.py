@@ -8,15 +8,23 @@ from typing import Any
 from waybench._package_data import read_text, read_toml
 from waybench.core import (
     Belief,
+    Difficulty,
     End,
     Environment,
+    EpisodeRecord,
     Game,
     HorizonSpec,
+    Images,
+    Items,
     Json,
     Limits,
     Option,
     Play,
     Player,
+    Players,
+    Playing,
+    Scoring,
+    Typing,
     UsageError,
     level_axis,
 )
@@ -140,6 +148,15 @@ def _play_of(
     return play
 
 
+def _horizon(*levels: int) -> HorizonSpec:
+    # With a teacher success would be the teacher's merit.
+    return HorizonSpec(levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1)
+
+
+def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
+    return record.end is End.SOLVED  # with fewer steps, another order or a lucky guess comes closer to the goal
+
+
 def _environment(
     story: Story,
     other: Story,
@@ -148,10 +165,10 @@ def _environment(
     game: Game[Any, Any, int],
     wording: Callable[..., Any],
     scores: Scores[Any],
-    players: Mapping[str, Player[Any, int]],
     belief: Callable[[Story], Belief[Any]],
     cases: PublishedCases,
-    levels: tuple[int, ...],
+    players: Players[Any, int],
+    images: Images | None = None,
     **fields: Any,
 ) -> Environment[Any, Any, int]:
     """Return one of two environments with the same cases.
@@ -163,10 +180,10 @@ def _environment(
         game: The rules.
         wording: (story, edition, protocol) -> wording.
         scores: What answers are compared with.
-        players: The scripted players.
         belief: Story -> what belief probes ask for.
         cases: The published cases.
-        levels: The levels of the search for a horizon.
+        players: The scripted players.
+        images: How messages are drawn; None if they cannot be.
         **fields: All other fields of the `Environment`.
     """
     environment: Environment[Any, Any, int] = Environment(
@@ -174,21 +191,17 @@ def _environment(
         version=1,
         title=story.title,
         about=_about(story, task),
-        options=OPTIONS,
-        public_key=PUBLIC_KEY,
-        play=_play_of(story, game, wording, scores, players["oracle"]),
-        # With a teacher success would be the teacher's merit.
-        horizon=HorizonSpec(levels=levels, without=("teacher_guided", "weak_tg_chances"), revision=1),
-        decode=scores.decode,
-        parse_typed=parse_number,
-        beliefs=(belief(story),),
-        series=_scores.series(scores),
+        playing=Playing(
+            options=OPTIONS,
+            play=_play_of(story, game, wording, scores, players.policies["oracle"]),
+            images=images,
+        ),
         players=players,
-        # With fewer steps, another order or a lucky guess comes closer to the goal.
-        oracle_is_ceiling=lambda record: record.end is End.SOLVED,
+        probes=(belief(story),),
         **fields,
     )
-    return replace(environment, datasets=Cases(environment, f"search/{other.name}", cases).datasets)
+    datasets = Cases(environment, f"search/{other.name}", cases).datasets
+    return replace(environment, items=replace(environment.items, datasets=datasets))
 
 
 def _twins(plain: Story, embodied: Story, **task: Any) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
@@ -196,8 +209,10 @@ def _twins(plain: Story, embodied: Story, **task: Any) -> tuple[Environment[Any,
 
     One of them has a horizon: both are equally hard.
     """
-    base = _environment(plain, embodied, **task)
-    return base, replace(_environment(embodied, plain, **task), twin=base.id, horizon=None)
+    base, twin = _environment(plain, embodied, **task), _environment(embodied, plain, **task)
+    return base, replace(
+        twin, items=replace(twin.items, twin=base.id), difficulty=replace(twin.difficulty, horizon=None)
+    )
 
 
 GUESSNUM, COIN = _twins(
@@ -207,86 +222,118 @@ GUESSNUM, COIN = _twins(
     game=_game_number.GuessGame(),
     wording=NumberWording,
     scores=_answers.NUMBERS,
-    players=_game_number.PLAYERS,
     belief=bounds,
     cases=NUMBERS,
-    levels=(3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50),
-    axes=(level_axis("bits", "Bisections needed to find any number of the range."), MINIMUM),
-    typed_help=NUMBER_HELP,
-    metrics=_scores.NUMBER_METRICS,
-    failures=_failures.NUMBER_FAILURES,
-    failure=_failures.number_failure,
-    first_errors=NUMBER_ERRORS,
-    explanatory_variables=NUMBER_VARIABLES,
-    isomorph=shifted,
-    reasoning=_reasoning.bisection,
-    potentials=_potential.NUMBER,
-    success="the number is found in at most one and a half times as many guesses as the range has bits",
-    competent=number_is_competent,
-    source_options=NUMBER_OPTIONS,
-    make_source=NumberSource,
-    prove=_game_number.prove,
-    smallest_level=LOWEST_LEVEL,
-    sample_levels=(3, 6, 10),
+    items=Items(
+        make_source=NumberSource,
+        decode=_answers.NUMBERS.decode,
+        public_key=PUBLIC_KEY,
+        sample_levels=(LOWEST_LEVEL, 6, 10),
+        options=NUMBER_OPTIONS,
+        prove=_game_number.prove,
+        isomorph=shifted,
+    ),
+    scoring=Scoring(
+        metrics=_scores.NUMBER_METRICS,
+        series=_scores.series(_answers.NUMBERS),
+        failures=_failures.NUMBER_FAILURES,
+        failure=_failures.number_failure,
+        first_errors=NUMBER_ERRORS,
+    ),
+    difficulty=Difficulty(
+        axes=(level_axis("bits", "Bisections needed to find any number of the range."), MINIMUM),
+        success="the number is found in at most one and a half times as many guesses as the range has bits",
+        competent=number_is_competent,
+        horizon=_horizon(3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50),
+        explanatory_variables=NUMBER_VARIABLES,
+    ),
+    players=Players(
+        policies=_game_number.PLAYERS,
+        oracle_is_ceiling=_oracle_is_ceiling,
+        reasoning=_reasoning.bisection,
+        potentials=_potential.NUMBER,
+    ),
     presentation=NUMBER_PRESENTATION,
+    typing=Typing(parse=parse_number, help=NUMBER_HELP),
 )
 
-_WALK: dict[str, Any] = {
-    "wording": WalkWording,
-    "levels": (5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80),
-    "axes": (level_axis("nodes", "Nodes of the graph."), MINIMUM),
-    "typed_help": WALK_HELP,
-    "failures": _failures.WALK_FAILURES,
-    "failure": _failures.walk_failure,
-    "explanatory_variables": WALK_VARIABLES,
-    "isomorph": relabelled,
-    "potentials": _potential.WALK,
-    "source_options": WALK_OPTIONS,
-    "smallest_level": FEWEST_NODES,
-    "images": IMAGES,
-}
-_PROVE_DEPTH = partial(_game_walk.prove, steps=_game_walk.steps_depth)
-_PROVE_BREADTH = partial(_game_walk.prove, steps=_game_walk.steps_breadth)
+
+def _walk_items(scores: Scores[Any], steps: Callable[[_game_walk.Terrain], int], *sample_levels: int) -> Items[Any]:
+    prove = partial(_game_walk.prove, steps=steps)
+    return Items(
+        make_source=partial(WalkSource, prove=prove),
+        decode=scores.decode,
+        public_key=PUBLIC_KEY,
+        sample_levels=sample_levels,
+        options=WALK_OPTIONS,
+        prove=prove,
+        isomorph=relabelled,
+    )
+
+
+_WALK_SCORING = partial(Scoring, failures=_failures.WALK_FAILURES, failure=_failures.walk_failure)
+_WALK_DIFFICULTY = partial(
+    Difficulty,
+    axes=(level_axis("nodes", "Nodes of the graph."), MINIMUM),
+    horizon=_horizon(5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80),
+    explanatory_variables=WALK_VARIABLES,
+)
 
 DFS, CAVEDFS = _twins(
     _texts.DFS,
     _texts.CAVEDFS,
     task="depth",
     game=_game_walk.WalkGame(depth_first=True),
+    wording=WalkWording,
     scores=_answers.DEPTH,
-    players=_game_walk.DEPTH_PLAYERS,
     belief=stack,
     cases=DEPTH,
-    typed_actions=adjacent_nodes,
-    metrics=_scores.walk_metrics(_answers.DEPTH),
-    first_errors=DEPTH_ERRORS,
-    reasoning=_reasoning.stack,
-    success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
-    competent=depth_is_competent,
-    make_source=partial(WalkSource, prove=_PROVE_DEPTH),
-    prove=_PROVE_DEPTH,
-    sample_levels=(5, 8, 13),
+    items=_walk_items(_answers.DEPTH, _game_walk.steps_depth, FEWEST_NODES, 8, 13),
+    scoring=_WALK_SCORING(
+        metrics=_scores.walk_metrics(_answers.DEPTH),
+        series=_scores.series(_answers.DEPTH),
+        first_errors=DEPTH_ERRORS,
+    ),
+    difficulty=_WALK_DIFFICULTY(
+        success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
+        competent=depth_is_competent,
+    ),
+    players=Players(
+        policies=_game_walk.DEPTH_PLAYERS,
+        oracle_is_ceiling=_oracle_is_ceiling,
+        reasoning=_reasoning.stack,
+        potentials=_potential.WALK,
+    ),
     presentation=DEPTH_PRESENTATION,
-    **_WALK,
+    typing=Typing(parse=parse_number, help=WALK_HELP, actions=adjacent_nodes),
+    images=IMAGES,
 )
 BFS, CAVEBFS = _twins(
     _texts.BFS,
     _texts.CAVEBFS,
     task="breadth",
     game=_game_walk.WalkGame(depth_first=False),
+    wording=WalkWording,
     scores=_answers.BREADTH,
-    players=_game_walk.BREADTH_PLAYERS,
     belief=queue,
     cases=BREADTH,
-    typed_actions=known_nodes,
-    metrics=_scores.walk_metrics(_answers.BREADTH),
-    first_errors=BREADTH_ERRORS,
-    reasoning=_reasoning.queue,
-    success="every node is visited in at most one and a half times the steps of a breadth-first search",
-    competent=breadth_is_competent,
-    make_source=partial(WalkSource, prove=_PROVE_BREADTH),
-    prove=_PROVE_BREADTH,
-    sample_levels=(5, 8, 15),
+    items=_walk_items(_answers.BREADTH, _game_walk.steps_breadth, FEWEST_NODES, 8, 15),
+    scoring=_WALK_SCORING(
+        metrics=_scores.walk_metrics(_answers.BREADTH),
+        series=_scores.series(_answers.BREADTH),
+        first_errors=BREADTH_ERRORS,
+    ),
+    difficulty=_WALK_DIFFICULTY(
+        success="every node is visited in at most one and a half times the steps of a breadth-first search",
+        competent=breadth_is_competent,
+    ),
+    players=Players(
+        policies=_game_walk.BREADTH_PLAYERS,
+        oracle_is_ceiling=_oracle_is_ceiling,
+        reasoning=_reasoning.queue,
+        potentials=_potential.WALK,
+    ),
     presentation=BREADTH_PRESENTATION,
-    **_WALK,
+    typing=Typing(parse=parse_number, help=WALK_HELP, actions=known_nodes),
+    images=IMAGES,
 )

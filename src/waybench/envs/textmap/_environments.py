@@ -10,20 +10,28 @@ from waybench.envs.textmap import extract, minigame, questions
 from waybench.envs.textmap._presentation import IMAGES, PRESENTATION
 
 ROUTE, DESTINATION = (
-    replace(environment, presentation=PRESENTATION, typed_actions=people.route_actions, images=IMAGES)
+    replace(
+        environment,
+        presentation=PRESENTATION,
+        typing=replace(environment.typing, actions=people.route_actions),
+        playing=replace(environment.playing, images=IMAGES),
+    )
     for environment in (questions.ROUTE, questions.DESTINATION)
 )
 MINIGAME = replace(
     minigame.MINIGAME,
     presentation=PRESENTATION,
-    parse_typed=people.parse_minigame,
-    typed_actions=people.minigame_actions,
-    typed_help=people.MINIGAME_HELP,
+    typing=replace(
+        minigame.MINIGAME.typing,
+        parse=people.parse_minigame,
+        actions=people.minigame_actions,
+        help=people.MINIGAME_HELP,
+    ),
 )
 EXTRACT = replace(
     extract.EXTRACT,
     presentation=PRESENTATION,
-    parse_typed=people.parse_extract,
-    typed_actions=people.extract_actions,
-    typed_help=people.EXTRACT_HELP,
+    typing=replace(
+        extract.EXTRACT.typing, parse=people.parse_extract, actions=people.extract_actions, help=people.EXTRACT_HELP
+    ),
 )

@@ -5,15 +5,21 @@ from functools import partial
 
 from waybench._package_data import read_text
 from waybench.core import (
+    Difficulty,
     Environment,
     HorizonSpec,
     Images,
+    Items,
     Json,
     Limits,
     Metric,
     Option,
     Play,
+    Players,
+    Playing,
     Presentation,
+    Scoring,
+    Typing,
     UsageError,
     proof_axis,
 )
@@ -142,40 +148,40 @@ def _environment(
         version=2,
         title=title,
         about=read_text(__file__, "about.md").format(first=f"The player leads an agent over {task}.", more=more),
-        options=OPTIONS,
-        source_options=WORLD_OPTIONS,
-        smallest_level=1,
-        sample_levels=(1, 2, 4),
-        public_key=PUBLIC_KEY,
-        play=partial(_play, single=single, predicts=predicts),
-        make_source=WorldSource,
-        datasets=DATASETS,
-        horizon=None if single or predicts else HorizonSpec(levels=(1, 2, 3, 4, 5, 6), pool=60),
-        decode=decode,
-        prove=prove,
-        metrics=metrics,
-        aggregates=AGGREGATES,
-        failures=FAILURES,
-        failure=failure,
-        first_errors=FIRST_ERRORS,
-        beliefs=BELIEFS,
-        axes=(
-            proof_axis(
-                "minimum", "Shortest tour", "Length of a shortest tour of all objectives in their order, in moves."
-            ),
+        items=Items(
+            options=WORLD_OPTIONS,
+            sample_levels=(1, 2, 4),
+            public_key=PUBLIC_KEY,
+            make_source=WorldSource,
+            datasets=DATASETS,
+            decode=decode,
+            prove=prove,
+            pooled=True,
+            isomorph=isomorph,
         ),
-        explanatory_variables=VARIABLES,
-        success="a plan ends at every objective, by any path",
-        pooled=True,
-        isomorph=isomorph,
+        playing=Playing(options=OPTIONS, play=partial(_play, single=single, predicts=predicts), images=IMAGES),
+        scoring=Scoring(
+            metrics=metrics, aggregates=AGGREGATES, failures=FAILURES, failure=failure, first_errors=FIRST_ERRORS
+        ),
+        difficulty=Difficulty(
+            horizon=None if single or predicts else HorizonSpec(levels=(1, 2, 3, 4, 5, 6), pool=60),
+            axes=(
+                proof_axis(
+                    "minimum", "Shortest tour", "Length of a shortest tour of all objectives in their order, in moves."
+                ),
+            ),
+            explanatory_variables=VARIABLES,
+            success="a plan ends at every objective, by any path",
+        ),
+        players=Players(policies=PLAYERS, oracle_is_ceiling=oracle_is_ceiling),
+        probes=BELIEFS,
+        typing=Typing(
+            parse=None if predicts else people.parse_typed,
+            format=None if predicts else people.format_typed,
+            help=people.REPLY_HELP if predicts else people.SINGLE_HELP if single else people.HELP,
+            actions=None if predicts else people.typed_actions(single=single),
+        ),
         presentation=PRESENTATION,
-        players=PLAYERS,
-        parse_typed=None if predicts else people.parse_typed,
-        format_typed=None if predicts else people.format_typed,
-        typed_help=people.REPLY_HELP if predicts else people.SINGLE_HELP if single else people.HELP,
-        typed_actions=None if predicts else people.typed_actions(single=single),
-        oracle_is_ceiling=oracle_is_ceiling,
-        images=IMAGES,
     )
 
 

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Images, Picture, Presentation, Program
+from waybench.core import Images, Items, Picture, Players, Presentation, Program, Scoring
 from waybench.envs.voxel._failures import FAILURES, own_failure
 from waybench.envs.voxel._game import FindRules
 from waybench.envs.voxel._instance import decode, level_of, prove
@@ -15,7 +15,7 @@ from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel._recorded import reference_scores
 from waybench.envs.voxel._source import OPTIONS, SearchSource, sound_items
 from waybench.envs.voxel.engines import LUANTI, MINEDOJO, find_program
-from waybench.smartplay import SEEN, agent_environment
+from waybench.smartplay import SEEN, agent_environment, thinking_players
 
 
 def _draw(*args: Any, **options: Any) -> str:
@@ -95,25 +95,20 @@ FIND = agent_environment(
     history=2,  # Table 1, and so are the steps
     steps=200,
     reward=(0.0, 1.0),
-    source_options=OPTIONS,
-    smallest_level=1,
-    sample_levels=(1,),
-    reference_scores=reference_scores,
-    check_options={"steps": 40},
-    public_key="voxel-v1",
-    make_source=SearchSource,
-    decode=decode,
-    level_of=level_of,
-    prove=prove,
-    metrics=METRICS,
-    failures=FAILURES,
+    items=Items(
+        options=OPTIONS,
+        sample_levels=(1,),
+        public_key="voxel-v1",
+        make_source=SearchSource,
+        decode=decode,
+        level_of=level_of,
+        prove=prove,
+        cluster=world_name,
+        sound_options=sound_items,
+    ),
+    scoring=Scoring(reference_scores=reference_scores, metrics=METRICS, failures=FAILURES, published_setting=setting),
+    playing={"check_options": {"steps": 40}, "programs": PROGRAMS, "not_replayable": not_replayable, "images": IMAGES},
     own_failure=own_failure,
-    published_setting=setting,
-    programs=PROGRAMS,
     presentation=PRESENTATION,
-    cluster=world_name,
-    sound_items=sound_items,
-    not_replayable=not_replayable,
-    players=PLAYERS,
-    images=IMAGES,
+    players=Players(policies=thinking_players(PLAYERS)),
 )

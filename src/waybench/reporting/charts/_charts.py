@@ -63,7 +63,7 @@ def level_charts(
     """
     if presentation.metrics and len({estimate.level for estimate in _free(estimates)}) < 2:
         return []
-    divided = chart_sets(estimates, env.public_key)
+    divided = chart_sets(estimates, env.items.public_key)
     notes = [divided.note(presentation)] + [""] * len(divided.sets)
     return [
         figure
@@ -84,7 +84,7 @@ def step_charts(
         model: The model that all of them are of; "" if they are all that there are.
     """
     found: list[Chart] = []
-    for one in chart_sets(estimates, env.public_key).sets:
+    for one in chart_sets(estimates, env.items.public_key).sets:
         for level, own in sorted(grouped(_free(one.estimates), lambda each: each.level or 0).items()):
             found += _example_figure(env, presentation, level, own, one, model)
         for (level, examples), own in sorted(
@@ -109,7 +109,7 @@ def undrawn(
         estimates: Its estimates by level, as for `level_charts` and `step_charts`.
         by_level: Its charts of `level_charts`, whose captions say which sets are left out.
     """
-    divided = chart_sets(estimates, env.public_key)
+    divided = chart_sets(estimates, env.items.public_key)
     found = [note] if (note := divided.note(presentation)) and not by_level else []
     curved = [each for one in divided.sets for each in one.estimates if each.curves]
     drawn_curves = [each for one in divided.sets for each in _with_curves(one) if each.curves]
@@ -156,7 +156,8 @@ def _level_figure(
     article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
         f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
-        f"{' of the best attempt' if env.best_of else ''}, with its {_INTERVAL}.{one.caption(presentation)}{more} "
+        f"{' of the best attempt' if env.scoring.best_of else ''}, with its {_INTERVAL}."
+        f"{one.caption(presentation)}{more} "
         f"{article.capitalize()} {level} without a point was not run, or has no result or no defined score."
         f"{note and f' {note}'}"
     )
@@ -211,7 +212,7 @@ def curve_charts(
     shown = f", with {plural(examples, 'in-context example')}" if examples else ""
     other = of.caption(presentation) if of and of.name else ""
     found: list[Chart] = []
-    for series in env.series:
+    for series in env.scoring.series:
         metric = over(as_metric(series), estimates)
         window = step_window(estimates, metric)
         plot = Plot(by_step(estimates, metric, window), metric, "Step", bands=True)

@@ -69,7 +69,7 @@ def panel_charts(
         total_of: Their estimates over all levels.
         values: The values of the panels' metrics in each cluster.
     """
-    by_name = {metric.name: metric for metric in env.metrics}
+    by_name = {metric.name: metric for metric in env.scoring.metrics}
     found: list[Chart] = []
     for title, names in presentation.panels.items():
         metrics = [by_name[name] for name in names if name in by_name]

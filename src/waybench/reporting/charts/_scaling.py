@@ -101,7 +101,7 @@ def scaling_charts(
     if not models:
         return []
     found: list[Chart] = []
-    for one in chart_sets([each for each in estimates if not each.guided], env.public_key).sets:
+    for one in chart_sets([each for each in estimates if not each.guided], env.items.public_key).sets:
         groups = {each.group for each in one.estimates}
         by_level = grouped(one.estimates, lambda each: each.level)
         few = len(by_level) <= _MOST_LEVELS
@@ -155,7 +155,7 @@ def _horizon_charts(
     curves: Iterable[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
-    axis = env.axes[0] if env.axes else None
+    axis = env.difficulty.axes[0] if env.difficulty.axes else None
     if axis is None:
         return []
     reached = [each for curve in curves if curve.axis == axis.name for each in curve.horizons if each.share == _SHARE]

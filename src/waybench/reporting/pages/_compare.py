@@ -94,7 +94,7 @@ def comparison(
             "item": presentation.item,
             "items": presentation.items,
             "lower": metric.better == "lower",
-            "best": env.best_of,
+            "best": env.scoring.best_of,
         },
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)

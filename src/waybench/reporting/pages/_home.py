@@ -259,7 +259,7 @@ def sections(
     total_of = {total.group: total for total in totals}
     by_env = grouped(estimates, lambda estimate: estimate.group.env)
     presentation = family.presentation
-    shown = [total for total in totals if registry.load(total.group.env).pooled] or estimates
+    shown = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
     name = f"{family.pages[0]}-family"
     tables = overviews(presentation, shown, compared.changes, pages, name) if presentation.metrics else []
     found: list[Section] = []
@@ -302,7 +302,7 @@ def _section(
     own_tables = (
         *(scored if not along_option and (not presentation.metrics or len(levels) > 1) else []),
         *metrics,
-        *side_by_side(view, every if env.pooled else estimates),
+        *side_by_side(view, every if env.items.pooled else estimates),
         averages(view, ordered, total_of),
         *pair_tables(view, ordered, compared.pairs),
         *slope_tables(view, ordered, compared.regressions),
@@ -321,7 +321,10 @@ def _section(
         apart=key[1],
         presentation=presentation,
         overviews=tables,
-        about=(_first_sentence(env.about), _second_sentence(estimates, env.metrics[0], presentation, levels, along)),
+        about=(
+            _first_sentence(env.about),
+            _second_sentence(estimates, env.scoring.metrics[0], presentation, levels, along),
+        ),
         common=[text for name, value in named_settings(first).items() if (text := setting(name, value)) not in varied],
         by_level=charts,
         other_charts=[
@@ -373,7 +376,7 @@ def _second_sentence(
         axes = " or ".join(dict.fromkeys(OPTION_AXES[curve.axis].title.lower() for curve in along))
         return f"{span.capitalize()}, {each}, with one or more values of {axes} at each {presentation.item}."
     free = any(not estimate.guided for estimate in estimates)
-    best_of = registry.load(estimates[0].group.env).best_of
+    best_of = registry.load(estimates[0].group.env).scoring.best_of
     bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
     # How many were allowed is not in the records: where each first one was perfect, no other was made.
     ended = ", none after a perfect one" if bounded else ""

@@ -90,7 +90,7 @@ def _table(
     guided = estimates[0].guided
     heads: list[tuple[Environment[Any, Any, Any], list[Metric]]] = []
     for env in map(registry.load, in_order(presentation, dict.fromkeys(each.group.env for each in estimates))):
-        by_name = {metric.name: metric for metric in (*env.metrics, *map(as_metric, env.aggregates))}
+        by_name = {metric.name: metric for metric in (*env.scoring.metrics, *map(as_metric, env.scoring.aggregates))}
         own = [by_name[each] for each in presentation.metrics if each in by_name]
         heads.append((env, [measure(env, guided=True).metric] if guided else own))
     columns = [Column(heading="Model")]

@@ -36,7 +36,7 @@ class Probe:
 def probes(played: Played) -> dict[int, list[Probe]]:
     """Return the belief probes of an episode by the number of the turn, from 0, before whose reply they were asked."""
     record = played.episode.record
-    titles = {belief.name: belief.title for belief in registry.load(record.env).beliefs}
+    titles = {belief.name: belief.title for belief in registry.load(record.env).probes}
     longest = each_of(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
 
     def shown(probe: ProbeRecord) -> Probe:

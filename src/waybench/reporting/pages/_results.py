@@ -309,11 +309,11 @@ class Results:
     def _attempt(self, measured: Measure, played: Played) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
-        judged = own_turns(record.turns if played.again.mismatch else self._env.action_turns(record))
+        judged = own_turns(record.turns if played.again.mismatch else self._env.playing.action_turns(record))
         return Attempt(
             number=row.attempt,
             score=value_text(measured.value(row), measured.metric),
-            facts=_facts(self._env.metrics, self._presentation, row, measured.metric),
+            facts=_facts(self._env.scoring.metrics, self._presentation, row, measured.metric),
             end=ended(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,

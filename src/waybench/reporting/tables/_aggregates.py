@@ -36,7 +36,7 @@ def side_by_side(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     free = [estimate for estimate in estimates if not estimate.guided]
     by_level = grouped(free, lambda each: each.level)
     found: list[Table] = []
-    for aggregate in view.env.aggregates:
+    for aggregate in view.env.scoring.aggregates:
         for level, some in by_level.items():
             own = {estimate.group: estimate for estimate in some}
             # The best first, as in the other tables; totals are of no level, and keep their order.
@@ -72,7 +72,7 @@ def of_model(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
     columns = [Column(heading=title or f"All {view.presentation.items}") for title in titles]
     return [
         _table(f"made-{number}", aggregate, view, "", columns, free)
-        for number, aggregate in enumerate(view.env.aggregates, start=1)
+        for number, aggregate in enumerate(view.env.scoring.aggregates, start=1)
         if free
     ]
 

@@ -35,7 +35,7 @@ def averages(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, 
         ordered: Its groups, the best one first.
         total_of: Their estimates over all levels.
     """
-    metrics = [metric for metric in view.env.metrics if metric.name in view.presentation.metrics]
+    metrics = [metric for metric in view.env.scoring.metrics if metric.name in view.presentation.metrics]
     if not (view.presentation.cluster and metrics) or all(
         total_of[group].items <= _most(total_of[group]) for group in ordered
     ):
@@ -91,9 +91,9 @@ def clusters(
     """
     if not anchors or not view.presentation.by_cluster:
         return None
-    metrics = [metric for metric in view.env.metrics if metric.name in view.presentation.by_cluster]
+    metrics = [metric for metric in view.env.scoring.metrics if metric.name in view.presentation.by_cluster]
     found = by_cluster(own, view.presentation.by_cluster)
-    source = view.env.explanatory_variables
+    source = view.env.difficulty.explanatory_variables
     name, title = next(iter(source.titles.items()), ("", "")) if source else ("", "")
     sized: list[tuple[float, str, TableRow]] = []
     for cluster, some in grouped((row for row in own if row.is_included), lambda row: row.cluster).items():

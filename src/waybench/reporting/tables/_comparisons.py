@@ -157,7 +157,7 @@ def wording_table(view: TaskView, found: Sequence[WordingEffect]) -> Table | Non
     """
     if not found:
         return None
-    metric, item, items = view.env.metrics[0], view.presentation.item, view.presentation.items
+    metric, item, items = view.env.scoring.metrics[0], view.presentation.item, view.presentation.items
     all_groups = [each.group for each in found]
     groups: list[RowGroup] = []
     for each in sorted(found, key=lambda each: each.group.embedded):
@@ -256,7 +256,7 @@ def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Compar
     """
     cells: dict[tuple[str, Group, Group], Cell] = {}
     items = view.presentation.items
-    metrics = {metric.name: metric for metric in view.env.metrics}
+    metrics = {metric.name: metric for metric in view.env.scoring.metrics}
     for one in pairs:
         first, second = one.groups
         metric = metrics[one.metric.name]
@@ -314,7 +314,7 @@ def _pair_cell(one: Comparison, metric: Metric, view: TaskView) -> Cell:
 
 def _telling(env: Environment[Any, Any, Any], group: Group, among: Sequence[Group]) -> list[str]:
     """Return the settings of play and of the set that are not the same in all tables, in presentation."""
-    names = {option.name for option in (*env.options, *env.source_options)} | {"version", "key"}
+    names = {option.name for option in (*env.playing.options, *env.items.options)} | {"version", "key"}
     return [
         setting(name, value)
         for name, value in group.settings.items()

@@ -19,7 +19,7 @@ def difficulty_table(view: TaskView, found: Iterable[ItemDifficulty]) -> Table |
     index = next((each for each in found if each.gain is not None), None)
     if index is None or index.gain is None:
         return None
-    gain, axis, item = index.gain, view.env.axes[0].title.lower(), view.presentation.item
+    gain, axis, item = index.gain, view.env.difficulty.axes[0].title.lower(), view.presentation.item
     shown = "" if gain.low > 1 else ", so that no gain is shown"
     caption = (
         f"Success falls {gain.ratio:.2f} times as steeply with the difficulty of a single {item} as with "
@@ -30,7 +30,7 @@ def difficulty_table(view: TaskView, found: Iterable[ItemDifficulty]) -> Table |
         f"others (cross-fitting), so that variables without influence give a ratio of 1 or less. {gain.attempts:,} "
         f"results of {gain.players} players who solved some {view.presentation.items} and not all."
     )
-    docs = {each.name: each for each in view.env.item_variables}
+    docs = {each.name: each for each in view.env.difficulty.item_variables}
     rows = [
         TableRow(
             Cell(text=docs[name].title, title=docs[name].doc),

@@ -84,7 +84,7 @@ def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequen
         ranks: The groups in the order of the other tables.
     """
     by_axis = grouped(curves, lambda each: each.axis)
-    axes = [axis for axis in (*view.env.axes, *OPTION_AXES.values()) if axis.name in by_axis]
+    axes = [axis for axis in (*view.env.difficulty.axes, *OPTION_AXES.values()) if axis.name in by_axis]
     return [
         _horizon_tables(f"task-horizon-{number}", view, axis, by_axis[axis.name], ranks)
         for number, axis in enumerate(axes, start=1)

@@ -56,10 +56,11 @@ def level_table(view: TaskView, measured: Measure, estimates: Sequence[Estimate]
         total: Its estimate over all levels.
         drawn: What was drawn independently, over which intervals are.
     """
-    metric, with_best = measured.metric, bool(measured.series) or view.env.best_of
-    made_of = [one for aggregate in view.env.aggregates for one in aggregate.metrics]  # which have a table of their own
-    listed = [one for one in view.env.metrics if total.guided or one not in made_of]
-    series = [as_metric(one) for one in view.env.series if one.name != measured.series]
+    metric, with_best = measured.metric, bool(measured.series) or view.env.scoring.best_of
+    scoring = view.env.scoring
+    made_of = [one for aggregate in scoring.aggregates for one in aggregate.metrics]  # which have a table of their own
+    listed = [one for one in scoring.metrics if total.guided or one not in made_of]
+    series = [as_metric(one) for one in scoring.series if one.name != measured.series]
 
     def cells(estimate: Estimate) -> list[Cell]:
         curves = {name: curve.average for name, curve in estimate.curves.items()}
@@ -76,7 +77,7 @@ def level_table(view: TaskView, measured: Measure, estimates: Sequence[Estimate]
         ]
 
     rows = [TableRow(Cell(text=str(one.level), link=f"#level-{one.level}"), cells(one)) for one in estimates]
-    if view.env.pooled and len(estimates) > 1:
+    if view.env.items.pooled and len(estimates) > 1:
         rows.append(TableRow(Cell(text="all"), cells(total)))
     best = metric.title if measured.series else f"Best {in_words(metric)}"
     unit = f", {metric.unit}" if metric.unit else ""
@@ -105,7 +106,7 @@ def _caption(view: TaskView, measured: Measure, drawn: str) -> list[str]:
             f"{measured.metric.title}: the mean of its curve over the steps. At every step the teacher's action was "
             "carried out in place of the reply, so success is the teacher's."
         )
-    elif view.env.best_of:
+    elif view.env.scoring.best_of:
         text = f"Best: the mean over {view.presentation.items} of the best attempt."
     single = "The other metrics are means of single attempts."
     return [

@@ -70,7 +70,7 @@ class _Row:
 def _wrong(text: str, group: Group) -> bool:
     """Return whether a setting in words is another one of a group, which could have had it."""
     env = registry.load(group.env)
-    choices = {option.name: option.choices for option in (*env.options, *env.source_options)}
+    choices = {option.name: option.choices for option in (*env.playing.options, *env.items.options)}
     name, _, value = text.partition(": ")
     return any(
         own.replace("_", " ") == name and setting(own, has) != text and value in (choices.get(own) or (value,))

@@ -174,7 +174,11 @@ def horizon_matrix(
         return None
     ran = grouped(
         (group for row in found.rows for cell in row.cells.values() for group in cell.groups),
-        lambda group: (group.model, group.env, next((axis.name for axis in registry.load(group.env).axes), "")),
+        lambda group: (
+            group.model,
+            group.env,
+            next((axis.name for axis in registry.load(group.env).difficulty.axes), ""),
+        ),
     )
     kinds = {row.model: row.kind for row in found.rows}
     by_kind: dict[str, list[TableRow]] = {}

@@ -84,7 +84,7 @@ def _caption(view: TaskView, measured: Measure, estimates: Sequence[Estimate]) -
     interval = f"its {100 * CONFIDENCE:.0f} % interval"
     if measured.series:
         text = f"In bold, the mean of its curve over the steps. Below it, {interval}."
-    elif view.env.best_of:
+    elif view.env.scoring.best_of:
         of = f" of at most {most}" if most > 1 else ""
         text = (
             f"In bold, the mean over {view.presentation.items} of the best attempt{of}. Below it, the mean of single "
@@ -105,7 +105,7 @@ def _score(estimate: Estimate | None, measured: Measure, view: TaskView) -> Cell
         return BLANK
     metric, mean, presentation = measured.metric, measured.mean(estimate), view.presentation
     note = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
-    best_of = not measured.series and registry.load(estimate.group.env).best_of
+    best_of = not measured.series and registry.load(estimate.group.env).scoring.best_of
     lost = measured.lost(estimate)
     if best_of and not lost and (ends := interval_text(mean, metric)):
         note += f"; best of attempts {ends}"

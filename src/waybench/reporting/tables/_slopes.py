@@ -29,11 +29,11 @@ def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable
         ordered: Its groups, the best one first.
         regressions: The regressions.
     """
-    source = view.env.explanatory_variables
+    source = view.env.difficulty.explanatory_variables
     if source is None:
         return []
     cluster, clusters = view.presentation.cluster, view.presentation.clusters
-    titles = {metric.name: metric.title for metric in view.env.metrics}
+    titles = {metric.name: metric.title for metric in view.env.scoring.metrics}
     found: list[Table] = []
     for name, some in grouped(regressions, lambda each: each.metric).items():
         own = {each.group: each for each in some}

@@ -90,8 +90,10 @@ def _spread_table(
     spreads: Sequence[Spread],
     guided: Mapping[Group, bool],
 ) -> Table | None:
-    names = view.presentation.metrics or (view.env.metrics[0].name,)
-    free = [] if all(guided[each.group] for each in spreads) else [m for m in view.env.metrics if m.name in names]
+    names = view.presentation.metrics or (view.env.scoring.metrics[0].name,)
+    free = (
+        [] if all(guided[each.group] for each in spreads) else [m for m in view.env.scoring.metrics if m.name in names]
+    )
     guided_measures = [measure(view.env, guided=True)] if any(guided[each.group] for each in spreads) else []
     rows: list[TableRow] = []
     for group, some in grouped(spreads, lambda each: each.group).items():
@@ -122,10 +124,10 @@ def repeat_table(view: TaskView, repeated: Sequence[Repeats]) -> Table | None:
     """Return the table of repeats, the best model first."""
     metrics = [
         metric
-        for metric in view.env.metrics
-        if metric.name in (view.presentation.metrics or (view.env.metrics[0].name,))
+        for metric in view.env.scoring.metrics
+        if metric.name in (view.presentation.metrics or (view.env.scoring.metrics[0].name,))
     ]
-    headline = view.env.metrics[0]
+    headline = view.env.scoring.metrics[0]
     sign = -1 if headline.better == "higher" else 1
     rows: list[tuple[float, TableRow]] = []
     for each in repeated:

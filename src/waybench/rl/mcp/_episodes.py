@@ -98,8 +98,8 @@ class AgentEpisodes:
             {
                 "environment": environment.id,
                 "title": environment.title,
-                "smallest_level": environment.smallest_level,
-                "some_levels": list(environment.sample_levels),
+                "smallest_level": environment.items.smallest_level,
+                "some_levels": list(environment.items.sample_levels),
                 "about": " ".join(environment.about.split("\n\n", 1)[0].split())[:500],
             }
             for environment in self._environments.values()
@@ -114,7 +114,7 @@ class AgentEpisodes:
         chosen = self._chosen(environment)
         return [
             {"name": option.name, "default": option.default, "choices": list(option.choices), "about": option.doc}
-            for option in (*chosen.play_options, *chosen.source_options)
+            for option in (*chosen.play_options, *chosen.items.options)
             if option.name not in self._options
         ]
 
@@ -152,7 +152,7 @@ class AgentEpisodes:
         self.free_idle()
         if len(self._open) >= self._most:
             raise UsageError(f"{len(self._open)} episodes are open, the maximum: finish one of yours, or wait")
-        key = self._allowed_key(key) or chosen.public_key
+        key = self._allowed_key(key) or chosen.items.public_key
         session = Session(chosen, key=key, level=level, source_options=of_source, legal_actions=0, **play)
         player = self._player or f"agent/{_printable(client) or 'unnamed'}"
         turn = session.start(index, attempt, player)
@@ -216,7 +216,7 @@ class AgentEpisodes:
         return self._environments[name]
 
     def _allowed(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> Mapping[str, Json]:
-        local = {option.name for option in environment.source_options if option.local}
+        local = {option.name for option in environment.items.options if option.local}
         for name, value in options.items():
             if name in self._options:
                 raise UsageError(f"the server has fixed the option {name[:60]}: leave it out")

@@ -61,7 +61,7 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         super().__init__()
         self._catalogued: Catalogued[Any, Any, Any] = registry.load(env_id)
         self._key, self._settings = key, settings
-        self._level = self._catalogued.smallest_level if level is None else level
+        self._level = self._catalogued.items.smallest_level if level is None else level
         self._session = self._make(None, self._level)
         self._episode_id: str | None = None
 
@@ -136,7 +136,7 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
 
     def list_splits(self) -> list[Json]:
         """Return the splits of some levels, the server's own among them, that have items."""
-        levels = sorted({*self._catalogued.sample_levels, self._level})
+        levels = sorted({*self._catalogued.items.sample_levels, self._level})
         found = [(split, level) for level in levels for split in SPLITS if self._has_items(split, level)]
         return [{"name": f"{split}-{level}", "type": split} for split, level in found]
 

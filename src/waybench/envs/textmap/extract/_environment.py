@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Limits, Option, Play, Stream
+from waybench.core import Limits, Option, Play, Players, Scoring, Stream
 from waybench.envs.textmap.extract._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, ExtractionRules, ExtractionState
 from waybench.envs.textmap.extract._instance import (
@@ -115,8 +115,6 @@ EXTRACT = map_environment(
     decode=decode_extraction,
     resolve_references=resolve_extraction,
     prove=prove,
-    metrics=METRICS,
-    failures=EXTRACT_FAILURES,
-    failure=extract_failure,
-    players=PLAYERS,
+    scoring=Scoring(metrics=METRICS, failures=EXTRACT_FAILURES, failure=extract_failure),
+    players=Players(policies=PLAYERS),
 )

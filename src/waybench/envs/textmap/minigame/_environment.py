@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import AnswerState, Limits, Option, Play, Stream
+from waybench.core import AnswerState, Limits, Option, Play, Players, Scoring, Stream
 from waybench.envs.textmap.map import PlaceMap
 from waybench.envs.textmap.minigame._failures import MINIGAME_FAILURES, minigame_failure
 from waybench.envs.textmap.minigame._game import PLAYERS, MinigameRules
@@ -81,8 +81,6 @@ MINIGAME = map_environment(
     decode=decode_minigame,
     resolve_references=resolve_minigame,
     prove=prove,
-    metrics=METRICS,
-    failures=MINIGAME_FAILURES,
-    failure=minigame_failure,
-    players=PLAYERS,
+    scoring=Scoring(metrics=METRICS, failures=MINIGAME_FAILURES, failure=minigame_failure),
+    players=Players(policies=PLAYERS),
 )

@@ -134,7 +134,7 @@ class MapItems:
         """The three data sets."""
         limit = Option(name="limit", default=self.limit[0], low=1, high=10_000_000, doc=self.limit[1])
         common_options = (limit, _PREFIX_STEPS, *(_TOKENS if self.takes_tokens else ()), _ATTEMPTS)
-        shared = tuple(option.name for option in self.environment.source_options if option.name in _MAP_OPTIONS)
+        shared = tuple(option.name for option in self.environment.items.options if option.name in _MAP_OPTIONS)
 
         def dataset(name: str, items: str, doc: str, open_: Any, *options: Option) -> Dataset:
             return Dataset(
@@ -164,7 +164,7 @@ class MapItems:
     def _generated(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
         key = PUBLIC_KEY if parameters["key"] is None else parameters["key"]
         level = _LEVEL if parameters["level"] is None else parameters["level"]
-        options = self.environment.source_options
+        options = self.environment.items.options
         style = {option.name: parameters.get(option.name) for option in options} | {"questions": parameters["limit"]}
         cutoff = _cutoff_function(parameters) if self.takes_tokens and parameters["prefix_tokens"] else None
         source = self.draw(key, level, resolve(options, style), cutoff)
@@ -175,7 +175,9 @@ class MapItems:
         path = user_path(parameters["source"])
         if path.suffix == ".jsonl" or isfile(path):
             environment = self.environment
-            return read_items(path, environment.id, environment.decode, environment.level_of, environment.prove)
+            return read_items(
+                path, environment.id, environment.items.decode, environment.items.level_of, environment.items.prove
+            )
         return self._from_maps(parameters, files)
 
     def _from_maps(self, parameters: Mapping[str, Any], files: DataFiles) -> Source[Any]:
@@ -188,7 +190,7 @@ class MapItems:
         for place_map in selected_maps(parameters, files):
             stream = Stream("textmap/asked", kind, key, place_map.name)
             for instance in self.ask(place_map, cutoff(place_map), parameters["limit"], stream, parameters, None):
-                proof = self.environment.prove(instance)
+                proof = self.environment.items.prove(instance)
                 yield Item(instance, f"{place_map.name}-{index}", instance.level, key, index, proof)
                 index += 1
 

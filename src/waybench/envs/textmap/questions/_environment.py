@@ -1,10 +1,21 @@
 """The environments of route and destination questions."""
 
 from collections.abc import Callable
-from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import AnswerState, Environment, HorizonSpec, Json, Limits, Option, Play
+from waybench.core import (
+    AnswerState,
+    Difficulty,
+    Environment,
+    HorizonSpec,
+    Json,
+    Limits,
+    Option,
+    Play,
+    Players,
+    Scoring,
+    Typing,
+)
 from waybench.envs.textmap.map import resolve_game
 from waybench.envs.textmap.questions._answer import Trajectory
 from waybench.envs.textmap.questions._ask import LABELS_OPTION, QUESTION_OPTIONS, asker
@@ -68,11 +79,18 @@ def _play(
 
 
 def _environment(
-    kind: Kind, opening: str, decode: Callable[[Json], MapQuestion], **fields: Any
+    kind: Kind,
+    title: str,
+    opening: str,
+    decode: Callable[[Json], MapQuestion],
+    scoring: Scoring,
+    success: str,
+    horizon: HorizonSpec | None = None,
 ) -> Environment[MapQuestion, AnswerState[MapQuestion], Trajectory]:
     return map_environment(
         kind,
         version=2,
+        title=title,
         about=read_text(__file__, "about.md").format(first=opening),
         options=OPTIONS,
         play=_play,
@@ -83,37 +101,34 @@ def _environment(
         limit=(10, "Questions per game or world, alternately easy and hard; all if there are fewer."),
         resolve_references=resolve_game,
         prove=prove,
-        metrics=METRICS,
-        axes=AXES,
-        parse_typed=parse_typed,
-        typed_help=HELP,
-        explanatory_variables=explanatory_variables(decode),
-        players=PLAYERS,
         isomorph=renamed_question,
         takes_context=True,
         decode=decode,
-        **fields,
+        scoring=scoring,
+        difficulty=Difficulty(
+            axes=AXES, success=success, horizon=horizon, explanatory_variables=explanatory_variables(decode)
+        ),
+        players=Players(policies=PLAYERS),
+        typing=Typing(parse=parse_typed, help=HELP),
     )
 
 
 ROUTE = _environment(
     "route",
+    "Text maps: route finding (MANGO)",
     "The player reads the walkthrough of a text game and tells how to get from one place to another.",
-    title="Text maps: route finding (MANGO)",
-    decode=decode_route,
-    failures=ROUTE_FAILURES,
-    failure=route_failure,
-    first_errors=ROUTE_ERRORS,
-    horizon=HorizonSpec(levels=(1, 2, 3, 4, 5, 6, 7), pool=40),
+    decode_route,
+    Scoring(metrics=METRICS, failures=ROUTE_FAILURES, failure=route_failure, first_errors=ROUTE_ERRORS),
     success="the answer's moves lead to the destination, by any path",
+    horizon=HorizonSpec(levels=(1, 2, 3, 4, 5, 6, 7), pool=40),
 )
 DESTINATION = _environment(
     "destination",
+    "Text maps: destination finding (MANGO)",
     "The player reads the walkthrough of a text game and tells where a sequence of moves leads.",
-    title="Text maps: destination finding (MANGO)",
-    decode=decode_destination,
-    failures=DESTINATION_FAILURES,
-    failure=destination_failure,
-    first_errors=DESTINATION_ERRORS,
+    decode_destination,
+    Scoring(
+        metrics=METRICS, failures=DESTINATION_FAILURES, failure=destination_failure, first_errors=DESTINATION_ERRORS
+    ),
     success="the answered place is the destination",
 )

@@ -1,0 +1,281 @@
+"""The parts of an environment: its items, how they are played, scored and typed, and what makes them hard."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from waybench.core._axes import Axis
+from waybench.core._board import TypedAction
+from waybench.core._datasets import Dataset, HorizonSpec
+from waybench.core._explanatory import ExplanatoryVariables
+from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
+from waybench.core._first_errors import FirstError, FirstErrors
+from waybench.core._game import A, End, Json, S
+from waybench.core._images import Images, with_image_options
+from waybench.core._instance import Instance, Source, nothing_known
+from waybench.core._keys import PrivateSource, is_public_key
+from waybench.core._metrics import Aggregate, Metric, Series
+from waybench.core._options import Option, with_common_options
+from waybench.core._play import Play
+from waybench.core._potential import Potential
+from waybench.core._programs import Program
+from waybench.core._random import Stream
+from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+Player = Callable[[S, Stream], A]  # a scripted player sees the true state and chooses an action
+
+
+class ReferenceScores(NamedTuple):
+    """Scores of players that need no model at an item, by the headline metric.
+
+    Attributes:
+        nothing: The score of saying nothing; None if that is not defined.
+        constants: The score of the same reply in every turn, for some replies.
+        ceiling: The oracle's score, likewise; None where the best possible score is not known.
+        chance: Whether `nothing` is the expected score of a player that chooses at random, which is the floor where
+            each action is as likely to be the right one as another.
+    """
+
+    nothing: float | None
+    constants: Mapping[str, float]
+    ceiling: float | None
+    chance: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items(Generic[I]):
+    """The items of an environment: where they come from and what is known of them.
+
+    Attributes:
+        make_source: (key, level, resolved source options) -> source of items.
+        decode: JSON -> instance; raises DataError for anything that is no instance.
+        public_key: The key of its public set.
+        sample_levels: A few levels for tests and demonstrations, easiest first; the first one is the easiest of all.
+        options: The source options, in addition to key and level; none by default.
+        level_of: Instance -> its level; by default its attribute `level`.
+        prove: Instance -> what is known of its solution, as JSON values; by default nothing is.
+        datasets: What a task can play in addition to generated items and files of JSON lines, or in place of them.
+        cluster: EpisodeRecord -> the name of what was drawn, within the set, if several instances share it, such as a
+            map with many questions: they are no independent observations. The instance itself if None.
+        pooled: Whether a set holds items of several levels at once, so that its score is the mean over all of them.
+        isomorph: (instance, key of its set, number of the isomorphic set, from 1) -> an instance that is the same
+            problem in another appearance, so that it is as difficult, while its solution is written in another way: a
+            mirrored maze, a map with other names. The same for the same arguments. None if there are none.
+        twin: For an environment with an embodied wording, the id of the one with the plain wording. Both have the same
+            instances for the same key and level, and the same options and metrics. Their results are compared item by
+            item, and a file of items of one can be played in the other. "" if there is none.
+        sound_options: Resolved source options -> the same with what `protocol="sound"` has in place of those that are
+            not given (None). None if items do not depend on the protocol.
+        resolve_references: (JSON, where) -> JSON, for instances that can name published data instead of containing
+            it: puts the data in its place; `where` gives the path of a file of a data set. None if there are no such
+            instances.
+    """
+
+    make_source: Callable[[str, int, Mapping[str, Json]], Source[I]]
+    decode: Callable[[Json], I]
+    public_key: str
+    sample_levels: tuple[int, ...]
+    options: tuple[Option, ...] = ()
+    level_of: Callable[[I], int] = attrgetter("level")
+    prove: Callable[[I], Mapping[str, Json]] = nothing_known
+    datasets: tuple[Dataset, ...] = ()
+    cluster: Callable[[EpisodeRecord], str] | None = None
+    pooled: bool = False
+    isomorph: Callable[[I, str, int], I] | None = None
+    twin: str = ""
+    sound_options: Callable[[Mapping[str, Json]], Mapping[str, Json]] | None = None
+    resolve_references: Callable[[Json, Callable[[str, str], Path]], Json] | None = None
+
+    @property
+    def smallest_level(self) -> int:
+        """The easiest level."""
+        return self.sample_levels[0]
+
+    def marked(self, source: Source[I], key: str) -> Source[I]:
+        """Return a source of items of a key, which are marked as private unless it is a public set's."""
+        return source if is_public_key(key, self.public_key) else PrivateSource(source)
+
+    def options_for(self, protocol: str, options: Mapping[str, Json]) -> Mapping[str, Json]:
+        """Return resolved source options, with the protocol's values for options that are not given."""
+        return self.sound_options(options) if protocol == "sound" and self.sound_options is not None else options
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Playing(Generic[I, S, A]):
+    """How an item is played.
+
+    Attributes:
+        play: Resolved options -> game, wording and limits, which keep no state: episodes with the same options share
+            what it returns. `Environment.play_with` also knows templates.
+        options: The options of play. If "protocol" ("paper", "sound" or both) or "wording" is not declared, there is
+            only "sound" or "plain".
+        images: How its messages are drawn, for the wordings "image" and "image+text"; None if they cannot be.
+        takes_context: Whether an item can be asked among others of its level in one prompt (`context_tokens`): the
+            rules say all of it, and other items of a level are as difficult.
+        action_turns: EpisodeRecord -> the turns whose replies had to name an action; by default all. Shares of outcomes
+            are shares of these. Other turns ask for a thought, say, and whatever is replied to them is right.
+        check_options: Options of play with which checks play whole episodes, where episodes with the defaults would
+            take too long: fewer steps of a long game.
+        implied: (EpisodeRecord, its options) -> values of options that were left to their default and that follow from
+            the set, the same for all of its items, as where a published set is shown up to a published step.
+        not_replayable: EpisodeRecord -> why it cannot be simulated again here, in words that follow "not simulated
+            again:", such as for a live world, or an engine that is not installed; "" if it can. Where it cannot, the
+            recorded values count. None if every record can.
+        programs: The programs outside waybench that it can use, such as engines of worlds; none is needed by default.
+    """
+
+    play: Callable[[Mapping[str, Json]], Play[I, S, A]]
+    options: tuple[Option, ...] = ()
+    images: Images | None = None
+    takes_context: bool = False
+    action_turns: Callable[[EpisodeRecord], Sequence[TurnRecord]] = all_turns
+    check_options: Mapping[str, Json] = field(default_factory=dict[str, Any])
+    implied: Callable[[EpisodeRecord, Mapping[str, Json]], Mapping[str, Json]] | None = None
+    not_replayable: Callable[[EpisodeRecord], str] | None = None
+    programs: tuple[Program, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Add the options of play that every environment has, and those of pictures, to those that are declared."""
+        object.__setattr__(self, "options", with_image_options(self.images, with_common_options(self.options)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoring:
+    """What an episode is measured by, and why it failed.
+
+    Attributes:
+        metrics: What an episode is measured by, the headline metric first.
+        series: What is measured at every step of an episode.
+        aggregates: Measures of a set of episodes in addition to the means of the metrics.
+        best_of: Whether an item's score is that of its best attempt, and attempts after a perfect one are skipped;
+            otherwise it is the mean of all attempts.
+        failures: The kinds of failure that `failure` adds to the general ones. One with a general kind's name
+            takes its place, for a title that says more.
+        failure: EpisodeRecord of a finished episode that was not solved -> its main cause, one of `failure_kinds`. None
+            only where the episode went on to its limit on turns and that is no failure, as in a game of a fixed length.
+            By default outcomes and end alone are looked at.
+        first_errors: What the first error of an episode is; None if that is not defined.
+        reference_scores: EpisodeRecord -> scores of players without a model at its item with the same options,
+            where they are known without playing: computed, or measured beforehand for items that take too long to be
+            played again; None where they are not.
+        published_setting: EpisodeRecord -> the name of the published setting that its instance and options are, None
+            if they are none; for benchmarks with published scores on such settings. None if there are no such settings.
+    """
+
+    metrics: tuple[Metric, ...]
+    series: tuple[Series, ...] = ()
+    aggregates: tuple[Aggregate, ...] = ()
+    best_of: bool = False
+    failures: tuple[FailureKind, ...] = ()
+    failure: Callable[[EpisodeRecord], FailureKind | None] = general_failure
+    first_errors: FirstErrors | None = None
+    reference_scores: Callable[[EpisodeRecord], ReferenceScores | None] | None = None
+    published_setting: Callable[[EpisodeRecord], str | None] | None = None
+
+    @property
+    def failure_kinds(self) -> tuple[FailureKind, ...]:
+        """All kinds in which an episode can fail: the general ones first, and then those of this environment alone.
+
+        This is the order of columns and of what is named first where several kinds are equally frequent.
+        """
+        declared = {kind.name: kind for kind in self.failures}
+        general = [declared.pop(kind.name, kind) for kind in GENERAL_FAILURES]
+        return (*general, *declared.values())
+
+    def failure_of(self, record: EpisodeRecord) -> FailureKind | None:
+        """Return the main cause of an episode's failure.
+
+        Returns:
+            The kind; None for an episode that was solved, is not over or ended in an infrastructure error, and where
+            its limit on turns is no failure.
+        """
+        return None if record.end in (None, End.SOLVED, End.INFRASTRUCTURE) else self.failure(record)
+
+    def first_error_of(self, record: EpisodeRecord) -> FirstError | None:
+        """Return the first error of an episode that failed.
+
+        Returns:
+            The error; None for an episode that was solved, is not over or ended in an infrastructure error, for one
+            without an error, where errors are not defined, and where the first one is in the prefix.
+        """
+        if self.first_errors is None or record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
+            return None
+        error = self.first_errors.find(record)
+        return None if error is not None and record.turns[error.turn].prefix else error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difficulty:
+    """What makes items hard, and what counts as success at them.
+
+    Attributes:
+        axes: What makes items hard, where success falls with it; the first one is that of the horizon.
+        success: What counts as success for horizons, as it follows "success if", for their readers. Every environment
+            with axes has it.
+        competent: EpisodeRecord of a solved episode -> whether it is such a success, where not every solved one is: a
+            random walk that meets the goal some time shows no competence. It does not depend on the options of play,
+            such as a greater limit on steps. None if every solved episode is a success.
+        horizon: The levels on which a model's horizon is searched for, as `Entry.horizon` says; None if there is
+            no such search.
+        explanatory_variables: Explanatory variables of items, and of clusters (for example, of maps); None if there are
+            none.
+    """
+
+    axes: tuple[Axis, ...] = ()
+    success: str = ""
+    competent: Callable[[EpisodeRecord], bool] | None = None
+    horizon: HorizonSpec | None = None
+    explanatory_variables: ExplanatoryVariables | None = None
+
+    @property
+    def item_variables(self) -> tuple[Axis, ...]:
+        """The explanatory variables of items; none if none are declared."""
+        return self.explanatory_variables.items if self.explanatory_variables is not None else ()
+
+    def succeeded(self, record: EpisodeRecord) -> bool:
+        """Return whether an episode is a success for horizons: solved, and competently so (`competent`)."""
+        return record.end is End.SOLVED and (self.competent is None or self.competent(record))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Players(Generic[S, A]):
+    """The players of an environment that see the true state, and what training can take from them.
+
+    Attributes:
+        policies: Scripted players by name: at least "heuristic" and "oracle"; "random" where a uniform choice among
+            the elementary legal actions would be no sensible player.
+        oracle_is_ceiling: EpisodeRecord of the oracle -> whether no player can have a better score on this item with
+            these options. Where it is False, nothing calls the oracle's score the best possible one. None if it never
+            is; in a game of chance it means the best expected score.
+        reasoning: State -> how the oracle comes to its next action, step by step, in the terms of the prompts, for data
+            to train on; None if nobody has written it down.
+        potentials: How far a state is on the way to the goal, for shaped rewards in training; none by default.
+    """
+
+    policies: Mapping[str, Player[S, A]] = field(default_factory=dict[str, Any])
+    oracle_is_ceiling: Callable[[EpisodeRecord], bool] | None = None
+    reasoning: Callable[[S], str] | None = None
+    potentials: tuple[Potential[S], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Typing(Generic[S, A]):
+    """What a person types, or chooses from a list, in place of whole replies.
+
+    Attributes:
+        parse: (what a person types, state) -> the action that it stands for, where whole replies are tedious to type;
+            None for what is not understood.
+        format: Action -> what a person would type for it, in one part or several; what `parse` reads.
+        help: What a person can type, in a sentence.
+        actions: State -> the actions that a person can choose from a list or by a key; empty where there are too
+            many. None if there are never any.
+    """
+
+    parse: Callable[[str, S], A | None] | None = None
+    format: Callable[[A], Sequence[str]] | None = None
+    help: str = ""
+    actions: Callable[[S], Sequence[TypedAction]] | None = None
