@@ -174,7 +174,7 @@ def _programs() -> Iterator[Check]:
     """Report the programs that environments declare."""
     for entry in registry.entries:
         try:
-            programs = registry.load(entry.id).programs
+            programs = registry.load(entry.id).playing.programs
         except Exception as error:  # another package's code
             yield Check("", entry.id, PROBLEM, f"cannot be loaded: {type(error).__name__}: {error}")
             continue

@@ -101,7 +101,7 @@ def solution_lines(choice: ItemChoice, player: str = "oracle", reasoning: str = 
         UsageError: If the environment has no reasoning, or the reasoning is of another player.
     """
     environment, item = choice.environment, choice.item
-    explain = environment.reasoning
+    explain = environment.players.reasoning
     if reasoning != "none" and (explain is None or player != "oracle"):
         raise UsageError(
             f"--reasoning: {environment.id} writes none; leave it out"

@@ -127,15 +127,15 @@ class ItemChoices:
 def _source(environment: Environment[Any, Any, Any], settings: ItemSettings, protocol: str) -> Source[Any]:
     """Return the source of the items that are to be played in a protocol."""
     reference = settings.key_reference
-    key = environment.public_key if reference is None else read_key(reference)
-    source = environment.make_source(
+    key = environment.items.public_key if reference is None else read_key(reference)
+    source = environment.items.make_source(
         key,
         environment.items.smallest_level if settings.level is None else settings.level,
-        environment.items_for(
+        environment.items.options_for(
             protocol, resolve(environment.items.options, assignments(settings.settings, "-S"), "source option")
         ),
     )
-    return environment.marked(source, key)
+    return environment.items.marked(source, key)
 
 
 def _task(name: str) -> TaskEntry:
