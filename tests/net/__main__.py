@@ -2,8 +2,11 @@
 
 import argparse
 import json
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in the tests; it is read when numpy is imported
 
 from tests.net.digests import FILE, committed, differences, digests, present
 

@@ -23,6 +23,9 @@ _VERSION = re.compile(rf"(?<![\d.]){re.escape(__version__)}(?![\d.])")
 _PACKED = re.compile(r'(?<=<script type="application/zlib" id=")(\w+)">([^<]*)')
 _PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 _BLANK = re.compile(r"\s+")
+_INSTALLED = re.compile(r" with waybench VERSION(?=:)")  # logs name it only where the package is installed
+_LONG = re.compile(r"-?\b\d+(?:\.\d{10,}(?:e[-+]?\d+)?|(?:\.\d+)?e-\d+)\b")
+_DIGITS, _ZERO = 9, 1e-12  # the last digits depend on the processor's linear algebra
 _MANY = "replays", "clusters"  # folders with many pages, of which those of a model at a task are one output
 
 # Name -> arguments of `waybench compare`, of which {logs} and {folder} are replaced.
@@ -99,7 +102,7 @@ def _site(name: str, site: Path) -> Iterator[tuple[str, str]]:
         elif path.name == "summary.json":
             for key, value in json.loads(path.read_text(encoding="utf-8")).items():
                 yield f"{name}/summary/{key}.json", _indented(value)
-        elif path.suffix in {".csv", ".md"} or path.name == "summary.schema.json":
+        elif path.suffix in {".csv", ".md"}:
             yield f"{name}/{place}", path.read_text(encoding="utf-8")
         elif path.suffix == ".json":
             yield f"{name}/{place}", _indented(json.loads(path.read_text(encoding="utf-8")))
@@ -132,8 +135,14 @@ def _file(name: str) -> str:
 
 
 def _plain(text: str, folder: Path) -> str:
-    """Return a text without the corpus's folder and the version."""
-    return _VERSION.sub("VERSION", text.replace(str(folder.resolve()), "FOLDER").replace(str(folder), "FOLDER"))
+    """Return a text without the corpus's folder and the version, and with numbers to nine digits."""
+    text = text.replace(str(folder.resolve()), "FOLDER").replace(str(folder), "FOLDER")
+    return _LONG.sub(_rounded, _INSTALLED.sub("", _VERSION.sub("VERSION", text)))
+
+
+def _rounded(number: re.Match[str]) -> str:
+    value = float(number[0])
+    return f"{value:.{_DIGITS}g}" if abs(value) > _ZERO else "0"
 
 
 def rows(text: str) -> int:
