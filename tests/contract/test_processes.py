@@ -14,7 +14,7 @@ import sys
 import waybench
 from waybench.testing import sample_records
 environment = waybench.load(sys.argv[1])
-for level in environment.sample_levels[:2]:
+for level in environment.items.sample_levels[:2]:
     for record in sample_records(environment, level):
         print(record)
 """

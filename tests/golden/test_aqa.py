@@ -301,7 +301,7 @@ TABLES = [
 def test_means_that_the_tables_show(
     env: str, mode: str, count: int, policy: str, metric: str, mean: float, compared: Compared
 ) -> None:
-    (of,) = (one.of for one in load(env).metrics if one.name == metric)
+    (of,) = (one.of for one in load(env).scoring.metrics if one.name == metric)
     values: list[Any] = [of(said(env, mode, policy, number, False).record()) for number in range(count)]
     digits = len(str(mean).partition(".")[2])
     assert round(fmean(values), digits) == mean
