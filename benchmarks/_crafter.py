@@ -20,7 +20,7 @@ def crafter() -> Iterator[Comparison]:
     environment = waybench.load("crafter/survival")
     options = {"wording": "one_question", "steps": STEPS}
     rules = environment.playing.play(environment.resolve_options(options)).game.rules
-    engine = import_module("waybench.envs.crafter._engine")
+    engine = import_module("waybench.envs.crafter._world")
     actions = _actions()
     start = engine.create(1)
 

@@ -183,7 +183,7 @@ def gymnasium() -> Iterator[Comparison]:
 def crafter() -> Iterator[Comparison]:
     """Make steps and worlds; here the package compiles its noise with numba."""
     package = import_module("crafter")
-    engine = import_module("waybench.envs.crafter._engine")
+    engine = import_module("waybench.envs.crafter._world")
     env, start = package.Env(seed=1, length=None), engine.create(1)
     env.reset()
     actions = [number * 7 % 17 for number in range(500)]

@@ -310,7 +310,7 @@ def test_a_breach_is_found(where: str, text: str) -> None:
         ("core._x", "import json\nfrom waybench._version import __version__"),
         ("core._x", "from waybench.core._random import Stream\nfrom ._random import Stream"),
         ("envs.maze._x", "from waybench.core import Stream\nfrom waybench.spaces import Lattice"),
-        ("envs.maze._x", "from waybench.envs.maze._instance import Maze"),
+        ("envs.maze._x", "from waybench.envs.maze._game import Maze"),
         ("envs.maze._x", "import_module('waybench.envs.maze._game')"),
         ("envs._index", "from waybench.core import Entry\nEntry('maze/alicia', 1, 'waybench.envs.maze:ALICIA', '')"),
         ("cli._app", "COMMAND = 'waybench.cli._run:run'"),

@@ -19,24 +19,25 @@ import pytest
 from tests.conftest import shared
 from waybench._api import score_line
 from waybench.core import Invalid, normal_name
-from waybench.envs.textmap.map._labels import Labels, path_labels
-from waybench.envs.textmap.map._load import load_map
-from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
-from waybench.envs.textmap.map._prefix import PUBLISHED_STEPS, all_names, track, walkthrough
-from waybench.envs.textmap.map._routes import routes
-from waybench.envs.textmap.map._similar import similarity
-from waybench.envs.textmap.questions._answer import Trajectory, published_answer, sound_answer, trajectory
-from waybench.envs.textmap.questions._prompts import CHAT, COMPLETION, opening, question_text
-from waybench.envs.textmap.questions._score import (
+from waybench.envs.textmap.map._instances import similarity
+from waybench.envs.textmap.map._paths import routes
+from waybench.envs.textmap.map._place_map import NEVER, PlaceMap, load_map
+from waybench.envs.textmap.map._prefix import PUBLISHED_STEPS, Labels, all_names, path_labels, track, walkthrough
+from waybench.envs.textmap.questions._answers import (
     PAPER,
     SOUND,
     Difference,
+    Trajectory,
     destinations,
     length_weight,
     move_index,
+    published_answer,
     reasoning,
+    sound_answer,
     success,
+    trajectory,
 )
+from waybench.envs.textmap.questions._wording import CHAT, COMPLETION, opening, question_text
 
 Compared = Callable[[str, str, int], None]
 

@@ -11,8 +11,8 @@ import pytest
 import waybench
 from tests.conftest import shared
 from waybench.core import End, Environment, Episode, Stream, replay
-from waybench.envs.bandit._instance import PUBLISHED as BANDITS
-from waybench.envs.rps._instance import PUBLISHED as MATCHES
+from waybench.envs.bandit._game import PUBLISHED as BANDITS
+from waybench.envs.rps._game import PUBLISHED as MATCHES
 from waybench.smartplay import history_text, manual_text, published_match
 
 Compared = Callable[[str, str, int], None]

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from waybench.core import End
-from waybench.envs.messenger._game import RoleRules
-from waybench.envs.messenger._instance import Actor, Case
-from waybench.envs.messenger._wording import ACTIONS, ADVICE, CONTEXT
+from waybench.envs.messenger._game import ACTIONS, ADVICE, CONTEXT, RoleRules
+from waybench.envs.messenger._world import Actor, Case
 from waybench.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice, manual_text
 
 Compared = Callable[[str, str, int], None]

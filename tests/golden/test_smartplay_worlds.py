@@ -15,7 +15,7 @@ import pytest
 
 from waybench.core import End, Stream
 from waybench.envs.crafter import ACHIEVEMENTS, SurvivalRules, Wilds, World, published_seed
-from waybench.envs.crafter._engine import beings_of, body_of, create, daylight
+from waybench.envs.crafter._game import ACTIONS, OUTSIDE
 from waybench.envs.crafter._ids import (
     ASLEEP,
     BEING,
@@ -39,8 +39,8 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._metrics import STEPS
-from waybench.envs.crafter._wording import ACTIONS, OUTSIDE
+from waybench.envs.crafter._measures import STEPS
+from waybench.envs.crafter._world import beings_of, body_of, create, daylight
 from waybench.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice
 
 Compared = Callable[[str, str, int], None]

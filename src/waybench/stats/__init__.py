@@ -102,11 +102,37 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
-        "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
-        "_clusters": ("RobustMean", "clustered_error"),
-        "_difficulty": ("IndexGain", "index_gain", "logistic"),
-        "_intervals": ("CONFIDENCE", "LostAttempts", "Mean", "clustered_mean", "jackknifed", "t_interval"),
-        "_paired": ("ALPHA", "PairedTest", "Pairs", "paired_difference", "paired_test"),
+        "_abilities": (
+            "PROFILE_CONFIDENCE",
+            "Abilities",
+            "FamilyResults",
+            "Interval",
+            "joint_abilities",
+        ),
+        "_clusters": (
+            "RobustMean",
+            "clustered_error",
+        ),
+        "_difficulty": (
+            "IndexGain",
+            "index_gain",
+            "logistic",
+        ),
+        "_intervals": (
+            "CONFIDENCE",
+            "LostAttempts",
+            "Mean",
+            "clustered_mean",
+            "jackknifed",
+            "t_interval",
+        ),
+        "_paired": (
+            "ALPHA",
+            "PairedTest",
+            "Pairs",
+            "paired_difference",
+            "paired_test",
+        ),
         "_power": (
             "FEWEST_ITEMS",
             "PowerAssumptions",
@@ -116,8 +142,17 @@ __getattr__ = late_names(
             "items_needed",
             "pilot_assumptions",
         ),
-        "_quantiles": ("normal_quantile", "t_quantile"),
-        "_regressions": ("FEWEST_POINTS", "regression_line"),
-        "_tests": ("holm", "mcnemar"),
+        "_quantiles": (
+            "normal_quantile",
+            "t_quantile",
+        ),
+        "_regressions": (
+            "FEWEST_POINTS",
+            "regression_line",
+        ),
+        "_tests": (
+            "holm",
+            "mcnemar",
+        ),
     },
 )

@@ -42,5 +42,13 @@ __all__ = [
 ]
 
 __getattr__ = late_names(
-    __name__, {"_estimate": ("TaskQuote",), "_samples": ("Samples", "implied_samples", "task_samples")}
+    __name__,
+    {
+        "_estimate": ("TaskQuote",),
+        "_samples": (
+            "Samples",
+            "implied_samples",
+            "task_samples",
+        ),
+    },
 )

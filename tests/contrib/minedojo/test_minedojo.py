@@ -18,7 +18,7 @@ from waybench.contrib.minedojo._terrain import MISSING, MinedojoTerrain, raw_of,
 from waybench.core import DataError, LiveError, Stream, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, FindRules, SearchSource, terrain
 from waybench.envs.voxel._drawing import draw
-from waybench.envs.voxel._instance import decode, level_of, prove
+from waybench.envs.voxel._game import decode, level_of, prove
 from waybench.envs.voxel._wording import describe
 from waybench.envs.voxel.engines import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS, _engines
 from waybench.reporting import write_report

@@ -11,9 +11,7 @@ from waybench.analysis import LoggedEpisode, overall
 from waybench.analysis.results import Anchoring, row
 from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
 from waybench.envs.bandit import SETTINGS, BanditRules
-from waybench.envs.bandit._game import Machines
-from waybench.envs.bandit._instance import Bandit, decode
-from waybench.envs.bandit._players import beta, thompson
+from waybench.envs.bandit._game import Bandit, Machines, beta, decode, thompson
 
 ENVIRONMENT = waybench.load("bandit/arms")
 RULES = BanditRules(published=True)

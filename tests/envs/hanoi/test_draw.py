@@ -7,7 +7,7 @@ import pytest
 import waybench
 from waybench.core import Episode, play_out, policy
 from waybench.envs.hanoi._drawing import MOST_FRAMES, draw, frames
-from waybench.envs.hanoi._instance import Towers
+from waybench.envs.hanoi._game import Towers
 
 HANOI = waybench.load("hanoi/rods")
 

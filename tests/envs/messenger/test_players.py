@@ -10,9 +10,9 @@ import pytest
 from tests.envs.messenger.games import EAST, ENV, KINDS, NORTH, STAY, First, at, case, played, value
 from waybench.core import EpisodeRecord, Stream, play_out, policy
 from waybench.envs.messenger import World
-from waybench.envs.messenger._engine import advance, begin, collide, moved
-from waybench.envs.messenger._metrics import EXPECTED
+from waybench.envs.messenger._measures import EXPECTED
 from waybench.envs.messenger._players import PLAYERS, _board, _collision_chance, _risk, _sets
+from waybench.envs.messenger._world import advance, begin, collide, moved
 
 EPISODES = 20_000
 

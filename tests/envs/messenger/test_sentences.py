@@ -11,8 +11,8 @@ import pytest
 
 from tests.envs.messenger.games import KINDS, ROLES
 from waybench.core import Stream
-from waybench.envs.messenger._cast import FURTHER, NUMBERS, PUBLISHED
-from waybench.envs.messenger._sentences import _MOVES, _MOVING, _PREDICATES, NAMES, UNKNOWN, sentence, things
+from waybench.envs.messenger._items import _MOVES, _MOVING, _PREDICATES, NAMES, UNKNOWN, sentence, things
+from waybench.envs.messenger._world import FURTHER, NUMBERS, PUBLISHED
 
 CAST = PUBLISHED + FURTHER
 

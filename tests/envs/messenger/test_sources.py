@@ -11,8 +11,8 @@ import pytest
 from tests.envs.messenger.games import ENV, KINDS, ROLES
 from waybench.core import DataError, UsageError, set_hash
 from waybench.envs.messenger import Case, PublishedGames
-from waybench.envs.messenger._cast import CASTS, NUMBERS, PUBLISHED
-from waybench.envs.messenger._sentences import NAMES
+from waybench.envs.messenger._items import NAMES
+from waybench.envs.messenger._world import CASTS, NUMBERS, PUBLISHED
 
 AROUND = {(5, 3), (3, 5), (7, 5), (5, 7)}
 CORNERS = {(2, 2), (7, 2), (2, 7), (7, 7)}

@@ -11,8 +11,8 @@ from tests.drawings import box, dots, inside, parts, points, steps, texts, told,
 from tests.envs.search.cases import EASY, after
 from tests.envs.search.cases import number as case_of
 from waybench.core import play_out, policy
-from waybench.envs.search._drawing_number import draw_number as draw
-from waybench.envs.search._game_number import decode, most_steps
+from waybench.envs.search._number import decode, most_steps
+from waybench.envs.search._presentation import draw_number as draw
 
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
 

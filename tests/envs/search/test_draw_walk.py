@@ -13,7 +13,7 @@ from tests.drawings import Point, box, dots, inside, number, parts, points, read
 from tests.envs.search.cases import SQUARE, TREE, WALKS, after, breadth_first, depth_first, graph, neighbours, trees
 from waybench.core import play_out, policy
 from waybench.envs.search._drawing_walk import MOST_NODES, draw_breadth, draw_depth
-from waybench.envs.search._game_walk import decode
+from waybench.envs.search._walk import decode
 
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
 DRAW = {"dfs": draw_depth, "cavedfs": draw_depth, "bfs": draw_breadth, "cavebfs": draw_breadth}

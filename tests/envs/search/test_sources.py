@@ -12,7 +12,7 @@ import waybench
 from tests.envs.search.cases import TREE, breadth_first, depth_first, neighbours, number
 from waybench.core import DataError, UsageError
 from waybench.envs.search import CaseFile
-from waybench.envs.search import _source as sources
+from waybench.envs.search import _items as sources
 
 GUESSNUM, DFS, BFS = (waybench.load(f"search/{env}") for env in ("guessnum", "dfs", "bfs"))
 

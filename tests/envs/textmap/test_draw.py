@@ -23,9 +23,9 @@ from tests.envs.textmap import test_minigame as minigame
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item, reply
 from waybench.core import Episode, Item, TurnRecord, play_out, policy
 from waybench.envs.textmap import Edge, Extraction, MapQuestion, Minigame, PlaceMap, load_map
-from waybench.envs.textmap.drawing._board import _cached_board, map_board
 from waybench.envs.textmap.drawing._draw import draw, draw_frames
 from waybench.envs.textmap.drawing._layout import bearing, layout
+from waybench.envs.textmap.drawing._overlay import _cached_board, map_board
 
 HOSTILE = "</title><script>alert(1)</script>&\"'\0\u202e"
 SHAPES = {"svg", "g", "path", "circle", "text", "tspan", "title", "use"}

@@ -12,10 +12,9 @@ from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import DataError, Episode, Item, Reply, Stream, play_out, policy
 from waybench.envs.textmap import Extraction, MapQuestion, PlaceMap, Step, extractions, load_map
+from waybench.envs.textmap.extract._game import TripletGraph, result
 from waybench.envs.textmap.extract._instance import decode_extraction, resolve_extraction
-from waybench.envs.textmap.extract._triplet_graph import TripletGraph, result
-from waybench.envs.textmap.questions._answer import Hop
-from waybench.envs.textmap.questions._score import PAPER, SOUND
+from waybench.envs.textmap.questions._answers import PAPER, SOUND, Hop
 
 ENV = waybench.load("textmap/extract")
 PAPERS_GAMES = ("zork1", "night", "partyfoul", "plundered", "spirit", "temple")

@@ -9,8 +9,7 @@ import pytest
 
 from tests.envs.textmap import HOUSE, edge, of_edges
 from waybench.core import DataError, UsageError
-from waybench.envs.textmap.map._load import walkthrough_text
-from waybench.envs.textmap.map._place_map import PlaceMap
+from waybench.envs.textmap.map._place_map import PlaceMap, walkthrough_text
 from waybench.envs.textmap.questions._instance import (
     MapQuestion,
     cut,

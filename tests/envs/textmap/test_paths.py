@@ -17,8 +17,8 @@ from waybench import _compile
 from waybench.core import Stream, UsageError
 from waybench.envs.textmap import PlaceMap
 from waybench.envs.textmap.map import _kernel, _paths
-from waybench.envs.textmap.map._labels import Rule, path_labels
 from waybench.envs.textmap.map._paths import Choice, Paths
+from waybench.envs.textmap.map._prefix import Rule, path_labels
 
 Path = tuple[int, ...]
 

@@ -18,8 +18,8 @@ from waybench.envs.textmap.map._prefix import (
     walkthrough,
     with_ids,
 )
-from waybench.envs.textmap.questions._answer import RELEASED
-from waybench.envs.textmap.questions._prompts import (
+from waybench.envs.textmap.questions._answers import RELEASED
+from waybench.envs.textmap.questions._wording import (
     CHAT,
     PAPER_EXAMPLES,
     PLAIN,

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench.core import Stream
 from waybench.envs.textmap import NEVER, Edge, PlaceMap
-from waybench.envs.textmap.map._labels import DIFFICULTIES, Labels, Rule, path_labels
-from waybench.envs.textmap.map._paths import Choice, Paths
-from waybench.envs.textmap.map._routes import routes
-from waybench.envs.textmap.questions._counts import Counts, count_questions
+from waybench.envs.textmap.map._paths import Choice, Paths, routes
+from waybench.envs.textmap.map._prefix import DIFFICULTIES, Labels, Rule, path_labels
 from waybench.envs.textmap.questions._questions import (
+    Counts,
     DestinationQuestion,
     RouteQuestion,
+    count_questions,
     destination_questions,
     route_questions,
 )

@@ -9,7 +9,7 @@ import waybench
 from tests.envs.textmap import HOUSE, edge, of_edges
 from waybench.core import Episode, EpisodeRecord, Item, Outcome, play_out, policy
 from waybench.envs.textmap.questions._instance import MapQuestion, cut
-from waybench.envs.textmap.questions._metrics import prove
+from waybench.envs.textmap.questions._measures import prove
 
 ROUTE, DESTINATION = waybench.load("textmap/route"), waybench.load("textmap/destination")
 PATH = (HOUSE.edges[1], HOUSE.edges[3])  # attic, down, hall, out, garden

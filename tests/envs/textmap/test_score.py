@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waybench.core import normal_name
+from waybench.envs.textmap.map._instances import distance, similarity
 from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap
-from waybench.envs.textmap.map._similar import distance, similarity
-from waybench.envs.textmap.questions._answer import Hop
-from waybench.envs.textmap.questions._score import (
+from waybench.envs.textmap.questions._answers import (
     PAPER,
     SOUND,
+    Hop,
     MoveIndex,
     Rules,
     destinations,

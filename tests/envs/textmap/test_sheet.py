@@ -12,7 +12,7 @@ import waybench
 from tests.envs.textmap import edge, of_edges
 from waybench.envs.textmap import MapQuestion, PlaceMap, load_map
 from waybench.envs.textmap.drawing import draw_map
-from waybench.envs.textmap.drawing._sheet import sheet, split
+from waybench.envs.textmap.drawing._atlas import sheet, split
 
 Box = tuple[float, float, float, float]
 

@@ -9,7 +9,7 @@ import pytest
 from tests.envs.textmap import HOUSE, edge, of_edges, square
 from waybench.core import UsageError
 from waybench.envs.textmap import write_map
-from waybench.envs.textmap.map._load import load_map
+from waybench.envs.textmap.map._place_map import load_map
 
 KINDS = {"edges.json", "locations.json", "actions.json", "walkthrough", "all2all.jsonl", "all_pairs.jsonl"}
 

@@ -4,7 +4,7 @@ import pytest
 
 from waybench.core import Invalid
 from waybench.envs.tilemap import MovePlan
-from waybench.envs.tilemap._reply import published_plan, sound_plan
+from waybench.envs.tilemap._wording import published_plan, sound_plan
 
 PUBLISHED = {
     "{'action': ['move_up']} and more": MovePlan(("move_up",)),

@@ -10,8 +10,8 @@ import pytest
 
 from waybench.core import Item, Json, UsageError, resolve, set_hash
 from waybench.envs.tilemap._instance import TileMap, decode
-from waybench.envs.tilemap.worlds._biomes import BIOMES
-from waybench.envs.tilemap.worlds._source import WORLD_OPTIONS, WorldSource
+from waybench.envs.tilemap.worlds._items import WORLD_OPTIONS, WorldSource
+from waybench.envs.tilemap.worlds._tiles import BIOMES
 
 LEVELS = range(1, 10)
 MOST_TILES = {1: 30, 2: 45}  # and 60 at higher levels

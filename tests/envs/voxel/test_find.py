@@ -10,7 +10,7 @@ import pytest
 from waybench.core import DataError, End, Episode, Json, Outcome, Stream, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, FindRules, Search, World, terrain
 from waybench.envs.voxel._blocks import GOALS
-from waybench.envs.voxel._instance import LEVELS, bounds, decode
+from waybench.envs.voxel._game import LEVELS, bounds, decode
 from waybench.envs.voxel._wording import ACTIONS
 from waybench.envs.voxel.engines import ENGINES
 

@@ -24,12 +24,12 @@ from waybench.cli._report import build
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, SearchSource
 from waybench.envs.voxel._drawing import draw
-from waybench.envs.voxel._instance import bounds, level_of, prove
+from waybench.envs.voxel._game import bounds, level_of, prove
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import Raw
 from waybench.envs.voxel.engines import ENGINES, _engines, _luanti, _server
-from waybench.envs.voxel.engines._blockworld import LENGTHS, BlockWorld, eye_of, rays
 from waybench.envs.voxel.engines._luanti import LuantiTerrain, called
+from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
 from waybench.envs.voxel.engines._server import Server
 from waybench.envs.voxel.engines._terrain import Body
 from waybench.reporting import write_report

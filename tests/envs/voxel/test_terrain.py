@@ -13,7 +13,7 @@ from tests.conftest import PATIENCE
 from waybench.core import UsageError
 from waybench.envs.voxel import terrain
 from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
-from waybench.envs.voxel._source import SearchSource
+from waybench.envs.voxel._items import SearchSource
 from waybench.envs.voxel.engines import ENGINES, _generate, chart
 from waybench.envs.voxel.engines._own import OwnTerrain, goal_mask
 

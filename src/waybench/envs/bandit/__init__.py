@@ -1,7 +1,6 @@
 """Slot machines whose chances have to be learned (SmartPlay)."""
 
 from waybench.envs.bandit._environment import ARMS
-from waybench.envs.bandit._game import BanditRules
-from waybench.envs.bandit._instance import SETTINGS
+from waybench.envs.bandit._game import SETTINGS, BanditRules
 
 __all__ = ["ARMS", "SETTINGS", "BanditRules"]

@@ -1,13 +1,12 @@
-"""An episode with slot machines as a drawing (SVG): how often each has paid, its chance, and all pulls in a row."""
+"""Slot machines as a drawing (SVG) and as a board for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from waybench._svg import drawing, path, text, texts
-from waybench.core import TurnRecord, lost_turns, plural
-from waybench.envs.bandit._game import values
-from waybench.envs.bandit._instance import Bandit
-from waybench.smartplay import step_turns
+from waybench.core import Board, Tile, TurnRecord, lost_turns, plural
+from waybench.envs.bandit._game import Bandit, Machines, values
+from waybench.smartplay import AgentState, step_turns
 
 ROOM = 50  # pulls for which there is room, as in the published settings; for longer episodes it doubles
 MOST_ROOM = 800
@@ -159,3 +158,20 @@ def _strip(bandit: Bandit, pulls: Sequence[Pull], top: int, width: int) -> Itera
         yield f'<path class="arms-last" fill="#111" d="M{x:.1f} {bottom + 1}l3.5 6h-7z"/>'
     yield text("arms-text", _LEFT, bottom + 17, str(first + 1), 9)
     yield text("arms-text", width - 8, bottom + 17, str(first + room), 9, "end")
+
+
+_SHOWN = 12  # pulls of a machine, the latest
+_NAME, _WIN, _LOSS, _NONE = "#e69f00", "#009e73", "#d55e00", "#e8e8e8"
+
+
+def board(state: AgentState[Any, Machines], turns: Sequence[TurnRecord]) -> Board:
+    """Return a row for each machine: its number, and a win or a loss for each of its latest pulls."""
+    pulls = [(turn.action[0], turn.reward > 0) for turn in turns if "optimal" in turn.events]
+    rows: list[list[Tile]] = []
+    for machine in range(len(state.instance.arms)):
+        paid = [Tile("+", _WIN) if won else Tile("-", _LOSS) for arm, won in pulls if arm == machine][-_SHOWN:]
+        rows.append([Tile(str(machine + 1), _NAME), *paid, *[Tile("", _NONE)] * (_SHOWN - len(paid))])
+    last = [] if state.world.arm < 0 else [f"Machine {state.world.arm + 1} paid {state.world.reward:g}."]
+    return Board(
+        rows=rows, notes=[*last, f"Each machine's latest pulls: + for a win, - for a loss; {len(pulls)} in all."]
+    )

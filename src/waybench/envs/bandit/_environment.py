@@ -1,15 +1,39 @@
-"""The environment of slot machines."""
+"""The environment of slot machines, with its metrics."""
 
 from waybench._package_data import read_text
-from waybench.core import Items, Players, Presentation, Scoring
-from waybench.envs.bandit._drawing import draw
-from waybench.envs.bandit._game import BanditRules
-from waybench.envs.bandit._instance import LARGEST_PAYOFF, decode
-from waybench.envs.bandit._metrics import MEASURES, reference_scores, setting
-from waybench.envs.bandit._people import board
-from waybench.envs.bandit._players import PLAYERS
-from waybench.envs.bandit._source import OPTIONS, BanditSource, prove
-from waybench.smartplay import agent_environment, symmetric_reward, thinking_players
+from waybench.core import EpisodeRecord, Items, Players, Presentation, Scoring
+from waybench.envs.bandit._drawing import board, draw
+from waybench.envs.bandit._game import (
+    LARGEST_PAYOFF,
+    OPTIONS,
+    PLAYERS,
+    PUBLISHED,
+    BanditRules,
+    BanditSource,
+    decode,
+    prove,
+)
+from waybench.smartplay import agent_environment, chance_scores, learning_metrics, symmetric_reward, thinking_players
+
+
+def setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of the machines' setting; None if it is none of the registered ones."""
+    return PUBLISHED.get(decode(record.instance).setting or "")
+
+
+def _arms(record: EpisodeRecord) -> int:
+    return len(record.instance["arms"])
+
+
+reference_scores = chance_scores(_arms)
+MEASURES = learning_metrics(
+    "the one with the highest expected reward",
+    setting,
+    _arms,
+    "With k machines, the random player finds the best one in 1/k of the steps, the optimal player in every step.",
+    lambda record: max(payoff for _, payoff in record.instance["arms"]),
+)
+
 
 STEPS = 50  # and as many observations in the history (Table 1)
 

@@ -1,12 +1,114 @@
-"""The rules and the words of slot machines (SmartPlay, section 3.2 and appendix C.1; shared/specs/smartplay.md, 3)."""
+"""Slot machines whose chances are unknown: instances, rules, wording, players and sets by key."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import Stream
-from waybench.envs.bandit._instance import Bandit
+from waybench.core import (
+    DataError,
+    Instance,
+    Json,
+    KeyedSource,
+    Option,
+    Stream,
+    UsageError,
+    check_fields,
+    is_array,
+    is_object,
+)
 from waybench.smartplay import Rules, Step, best_of
+
+MOST_ARMS = 1_000
+LARGEST_PAYOFF = 1_000.0
+LARGEST_DRAW = 2**53
+
+Arm = tuple[float, float]
+
+# The registered settings (shared/specs/smartplay.md, 2) as (probability, payoff) of each arm, by our names.
+SETTINGS: dict[str, tuple[Arm, ...]] = {
+    "deterministic": ((1.0, 1.0), (0.0, 1.0)),
+    "high_low": ((0.8, 1.0), (0.2, 1.0)),
+    "high_high": ((0.8, 1.0), (0.9, 1.0)),
+    "low_low": ((0.1, 1.0), (0.2, 1.0)),
+}
+PUBLISHED = {
+    "deterministic": "BanditTwoArmedDeterministicFixed",
+    "high_low": "BanditTwoArmedHighLowFixed",
+    "high_high": "BanditTwoArmedHighHighFixed",
+    "low_low": "BanditTwoArmedLowLowFixed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bandit(Instance):
+    """Some slot machines.
+
+    Attributes:
+        arms: (probability, payoff) of each: it pays its payoff with its probability, and otherwise takes as much.
+        drift: The most by which a probability changes in one step; 0 if all stay as they are.
+        draw: Names what chance brings, so that a set can have the same machines several times.
+    """
+
+    arms: tuple[Arm, ...]
+    drift: float = 0.0
+    draw: int = 0
+
+    @property
+    def level(self) -> int:
+        """The number of machines."""
+        return len(self.arms)
+
+    @property
+    def setting(self) -> str | None:
+        """The name of the registered setting that this is, in whatever order; None if it is none."""
+        if self.drift:
+            return None
+        return next((name for name, arms in SETTINGS.items() if sorted(arms) == sorted(self.arms)), None)
+
+    def canonical(self) -> str:
+        """Return all numbers."""
+        arms = " ".join(f"{chance!r}:{payoff!r}" for chance, payoff in self.arms)
+        return f"{arms} drift {self.drift!r} draw {self.draw}"
+
+    def to_json(self) -> Json:
+        """Return {"arms": [[probability, payoff], ...], "drift": ..., "draw": ...}."""
+        return {"arms": [list(arm) for arm in self.arms], "drift": self.drift, "draw": self.draw}
+
+
+def decode(data: Json) -> Bandit:
+    """Read {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}.
+
+    Raises:
+        DataError: If it is no such object.
+    """
+    check_fields(data, ("arms", "drift", "draw"))
+    if not is_object(data) or set(data) != {"arms", "drift", "draw"} or not is_array(data["arms"]):
+        raise DataError('instance: give {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}')
+    if not 2 <= len(data["arms"]) <= MOST_ARMS:
+        raise DataError(f"instance: give 2 to {MOST_ARMS} arms")
+    arms = tuple(_arm(arm) for arm in data["arms"])
+    drift, draw = data["drift"], data["draw"]
+    if not _within(drift, 0, 1):
+        raise DataError("instance: drift is a number from 0 to 1")
+    if type(draw) is not int or not 0 <= draw < LARGEST_DRAW:
+        raise DataError("instance: draw is a whole number from 0 to 2**53 - 1")
+    return Bandit(arms, float(drift), draw)
+
+
+def _arm(data: Json) -> Arm:
+    match data:
+        case [chance, payoff] if _within(chance, 0, 1) and _within(payoff, 0, LARGEST_PAYOFF) and payoff > 0:
+            return float(chance), float(payoff)
+        case _:
+            raise DataError(
+                f"instance: an arm is [probability, payoff], from 0 to 1 and from above 0 to {LARGEST_PAYOFF:g}"
+            )
+
+
+def _within(value: Json, low: float, high: float) -> bool:
+    return type(value) in (int, float) and low <= value <= high
+
 
 # Protocol text: the published program's, with {count} for its 2.
 MANUAL = (
@@ -113,3 +215,125 @@ def _pulled_text(arm: int, reward: float) -> str:
 def _reflected(chance: float) -> float:
     """Return a probability that has gone beyond 0 or 1 by less than 1, reflected there."""
     return -chance if chance < 0 else 2 - chance if chance > 1 else chance
+
+
+_MOST_COUNTED = 200  # pulls of a machine; of more, their proportion
+
+
+def oracle(bandit: Bandit, world: Machines, rng: Stream) -> int:
+    """Pull the machine with the highest expected reward, which it knows."""
+    return world.best
+
+
+def thompson(bandit: Bandit, world: Machines, rng: Stream) -> int:
+    """Learn by Thompson sampling (Beta-Bernoulli, uniform prior): pull what is best under beliefs drawn by chance."""
+    counts = list(zip(world.counts[::2], world.counts[1::2], strict=True))
+    pulled = [payoff for (_, payoff), (paid, lost) in zip(bandit.arms, counts, strict=True) if paid or lost]
+    hoped = max(pulled, default=1.0)  # a payoff is known once the machine was pulled
+    samples: list[float] = []
+    for (_, payoff), (paid, lost) in zip(bandit.arms, counts, strict=True):
+        payoff_estimate = payoff if paid or lost else hoped
+        samples.append(payoff_estimate * (2 * beta(paid + 1, lost + 1, rng) - 1))
+    return samples.index(max(samples))
+
+
+def stay_or_shift(bandit: Bandit, world: Machines, rng: Stream) -> int:
+    """Stay with a machine that has paid, otherwise go on to the next one."""
+    if world.reward > 0:
+        return world.arm
+    return (world.arm + 1) % len(bandit.arms)
+
+
+def beta(a: int, b: int, rng: Stream) -> float:
+    """Return a number from the Beta distribution: the a-th smallest of a + b - 1 uniform ones.
+
+    Of large parameters only the proportion is kept, which bounds the work, and the distribution is then a wider one.
+    """
+    if a + b > _MOST_COUNTED:
+        share = _MOST_COUNTED / (a + b)
+        a, b = max(1, round(a * share)), max(1, round(b * share))
+    return sorted(rng.random() for _ in range(a + b - 1))[a - 1]
+
+
+PLAYERS = {"oracle": oracle, "thompson": thompson, "heuristic": stay_or_shift}
+
+
+VERSION = 1  # of the generator; part of every item's key
+FEWEST, MOST = 2, 50  # machines that are drawn
+_CHANCES = range(5, 96)  # hundredths
+_PAYOFFS = range(1, 6)
+_LEAD = 0.1  # least difference of the best expected reward to the next one, so that it can be found out
+
+OPTIONS = (
+    Option(
+        name="setting",
+        default="free",
+        choices=("free", *SETTINGS),
+        doc="The machines: free draws them from the key; the others are the four registered settings of two machines, "
+        "whose order is drawn.",
+    ),
+    Option(
+        name="drift",
+        default=0.0,
+        low=0,
+        high=0.5,
+        doc="Maximum change of each machine's probability per step, up or down; the manual mentions the drift.",
+    ),
+    Option(
+        name="payoffs",
+        default="equal",
+        choices=("equal", "unequal"),
+        doc="Payoffs of free machines: 1 each, or whole numbers from 1 to 5.",
+    ),
+)
+
+
+class BanditSource(KeyedSource[Bandit]):
+    """Slot machines drawn by key.
+
+    Args:
+        key: The set's key.
+        level: Number of machines.
+        options: `setting`, `drift`, `payoffs`.
+
+    Raises:
+        UsageError: For a level that does not exist or does not fit the setting.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not FEWEST <= level <= MOST:
+            raise UsageError(f"level {level}: give a number of slot machines from {FEWEST} to {MOST}")
+        super().__init__(key, level, prove)
+        self._setting, self._drift = str(options["setting"]), float(options["drift"])
+        self._unequal = options["payoffs"] == "unequal"
+        if self._setting != "free" and len(SETTINGS[self._setting]) != level:
+            fits = len(SETTINGS[self._setting])
+            raise UsageError(f"setting={self._setting} has {fits} slot machines, not {level}: give level {fits}")
+
+    def instance(self, index: int) -> Bandit:
+        """Return the machines of this number."""
+        settings = f"{self._setting} {self._drift!r} {self._unequal}"
+        rng = Stream("bandit", VERSION, self.key, self.level, settings, index)
+        return Bandit(self._arms(rng), self._drift, rng.below(LARGEST_DRAW))
+
+    def _arms(self, rng: Stream) -> tuple[Arm, ...]:
+        if self._setting != "free":
+            arms = list(SETTINGS[self._setting])
+            rng.shuffle(arms)
+            return tuple(arms)
+        while True:
+            hundredths = list(_CHANCES)
+            rng.shuffle(hundredths)
+            arms = [
+                (chance / 100, float(rng.choice(_PAYOFFS)) if self._unequal else 1.0)
+                for chance in hundredths[: self.level]
+            ]
+            bandit = Bandit(tuple(arms))
+            if sorted(values(bandit, [chance for chance, _ in arms])[1])[1] >= _LEAD:
+                return bandit.arms
+
+
+def prove(bandit: Bandit) -> dict[str, Json]:
+    """Return the best machine at the start as "best", from 1, and how much worse the worst one is as "worst"."""
+    best, gaps = values(bandit, [chance for chance, _ in bandit.arms])
+    return {"best": best + 1, "worst": max(gaps)}

@@ -1,11 +1,10 @@
 """Crafter: survive in a world, and unlock what it has to offer (SmartPlay)."""
 
-from waybench.envs.crafter._engine import World, published_seed
 from waybench.envs.crafter._environment import SURVIVAL
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._ids import ACHIEVEMENTS
-from waybench.envs.crafter._instance import Wilds
-from waybench.envs.crafter._metrics import crafter_score, success_rates
+from waybench.envs.crafter._measures import crafter_score, success_rates
+from waybench.envs.crafter._world import Wilds, World, published_seed
 
 __all__ = [
     "ACHIEVEMENTS",

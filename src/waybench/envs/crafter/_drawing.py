@@ -1,11 +1,10 @@
-"""An episode of Crafter as a drawing (SVG): the map, the way, achievements where they were unlocked, and the status."""
+"""An episode of Crafter as a drawing (SVG) and as a board for people."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from waybench.core import TurnRecord, plural
-from waybench.envs.crafter._engine import World, advance, begin, beings_of, body_of, daylight
+from waybench.core import Board, Tile, TurnRecord, plural
 from waybench.envs.crafter._ids import (
     ACHIEVEMENTS,
     ACROSS,
@@ -43,8 +42,8 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._instance import Wilds
-from waybench.smartplay import step_turns
+from waybench.envs.crafter._world import Wilds, World, advance, begin, beings_of, body_of, daylight
+from waybench.smartplay import AgentState, step_turns
 
 _COLOURS = {
     WATER: "#56b4e9",
@@ -296,3 +295,64 @@ def _bar(x: float, y: float, name: str, share: float, label: str, colour: str) -
         f'<rect fill="{colour}" x="{x + 8.5:g}" y="{y:g}" width="{20 * max(0.0, min(1.0, share)):.2f}" height="1.5"/>'
     )
     yield _line(x + 29.3, y + 1.3, label)
+
+
+KEYS = {
+    **{"Do": "space", "Sleep": "z", "Noop": "n", "Place Stone": "p", "Place Table": "t", "Place Furnace": "f"},
+    **{"Place Plant": "v", "Make Wood Pickaxe": "u", "Make Stone Pickaxe": "i", "Make Iron Pickaxe": "o"},
+    **{"Make Wood Sword": "j", "Make Stone Sword": "k", "Make Iron Sword": "l"},
+}
+
+_TILES = {
+    WATER: Tile("~", "#56b4e9"),
+    GRASS: Tile("", "#b7d89a"),
+    STONE: Tile("", "#9a9a9a"),
+    PATH: Tile("", "#ded3bd"),
+    SAND: Tile("", "#f3e3a1"),
+    TREE: Tile("♣", "#2f7d4f"),
+    LAVA: Tile("!", "#d55e00"),
+    COAL: Tile("c", "#333333"),
+    IRON: Tile("i", "#e69f00"),
+    DIAMOND: Tile("d", "#ffffff"),
+    TABLE: Tile("T", "#8a5a2b"),
+    FURNACE: Tile("F", "#5b4a6f"),
+}
+_BOARD_BEINGS = {
+    COW: Tile("C", "#7a4b2a"),
+    ZOMBIE: Tile("Z", "#a33c00"),
+    SKELETON: Tile("S", "#a33c00"),
+    ARROW: Tile("-", "#a33c00"),
+    PLANT: Tile("P", "#009e73"),
+}
+_OUTSIDE = Tile("", "#000000")
+_ARROWS = {(-1, 0): "◀", (1, 0): "▶", (0, -1): "▲", (0, 1): "▼"}
+
+
+def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
+    """Return the cells that the observation is about, with the player in the middle."""
+    world = state.world
+    body, beings = body_of(world), beings_of(world)
+    x, y = beings[0][X], beings[0][Y]
+    there = {(row[X], row[Y]): _BOARD_BEINGS[row[KIND]] for row in beings[1:] if row[KIND] in _BOARD_BEINGS}
+    there[x, y] = Tile(_ARROWS.get((body[EAST_OF], body[SOUTH_OF]), "@"), "#0072b2")
+
+    def tile(column: int, row: int) -> Tile:
+        inside = 0 <= column < SIZE and 0 <= row < SIZE
+        return there.get((column, row)) or (
+            _TILES.get(world.land[column * SIZE + row], _OUTSIDE) if inside else _OUTSIDE
+        )
+
+    rows = [
+        [tile(column, row) for column in range(x - ACROSS, x + ACROSS + 1)] for row in range(y - DOWN, y + DOWN + 1)
+    ]
+    owned = ", ".join(
+        f"{name.replace('_', ' ')} {count}" for name, count in zip(ITEMS[4:], body[4:MADE], strict=True) if count
+    )
+    made = sum(1 for count in body[MADE : MADE + len(ACHIEVEMENTS)] if count)
+    notes = [
+        ", ".join(f"{name} {count}" for name, count in zip(ITEMS[:4], body, strict=False))
+        + (", asleep" if body[ASLEEP] else ""),
+        f"Inventory: {owned or 'nothing'}. Achievements: {made} of {len(ACHIEVEMENTS)}.",
+        ", ".join(f"{each.text} {NAMES[kind]}" for kind, each in {**_TILES, **_BOARD_BEINGS}.items() if each.text),
+    ]
+    return Board(rows=rows, at=(DOWN, ACROSS), width=3, notes=notes)

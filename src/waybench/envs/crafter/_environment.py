@@ -2,14 +2,22 @@
 
 from waybench._package_data import read_text
 from waybench.core import Images, Items, Players, Presentation, Scoring
-from waybench.envs.crafter._drawing import draw, draw_frames
-from waybench.envs.crafter._failures import FAILURES, own_failure
+from waybench.envs.crafter._drawing import KEYS, board, draw, draw_frames
 from waybench.envs.crafter._game import SurvivalRules
-from waybench.envs.crafter._instance import decode
-from waybench.envs.crafter._metrics import AGGREGATES, LEAST, METRICS, MOST, SERIES, STEPS, reference_scores, setting
-from waybench.envs.crafter._people import KEYS, board
+from waybench.envs.crafter._measures import (
+    AGGREGATES,
+    FAILURES,
+    LEAST,
+    METRICS,
+    MOST,
+    SERIES,
+    STEPS,
+    own_failure,
+    reference_scores,
+    setting,
+)
 from waybench.envs.crafter._players import PLAYERS
-from waybench.envs.crafter._source import LEVEL, Worlds
+from waybench.envs.crafter._world import LEVEL, Worlds, decode
 from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
 
 PRESENTATION = Presentation(

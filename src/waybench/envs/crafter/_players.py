@@ -1,13 +1,12 @@
 """Scripted players. Oracle and heuristic see the true map."""
 
 from waybench.core import Stream
-from waybench.envs.crafter import _plans as plans
-from waybench.envs.crafter._achievements import progress
-from waybench.envs.crafter._engine import World
+from waybench.envs.crafter import _oracle as plans
+from waybench.envs.crafter._game import ACTIONS
 from waybench.envs.crafter._ids import COW, DO, DRINK, FOOD, LAVA, NOOP, SOUTH, TREE, WATER, WEST
-from waybench.envs.crafter._instance import Wilds
+from waybench.envs.crafter._oracle import progress
 from waybench.envs.crafter._view import STEPS, View
-from waybench.envs.crafter._wording import ACTIONS
+from waybench.envs.crafter._world import Wilds, World
 
 _ORACLE = (
     plans.rest,

@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any
 
 from waybench._late import LateModule
-from waybench.envs.crafter._engine import World, beings_of, body_of, daylight
 from waybench.envs.crafter._ids import (
     ARROW,
     ASLEEP,
@@ -38,6 +37,7 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
+from waybench.envs.crafter._world import World, beings_of, body_of, daylight
 
 FAR = 1_000_000  # as in `_routes`
 WALKABLE = (GRASS, SAND, PATH)

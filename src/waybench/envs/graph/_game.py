@@ -1,11 +1,224 @@
-"""The game of one answer: a path, or whether there is one."""
+"""Questions about a graph: instances, rules, wording and players."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
-from waybench.core import AnswerState, DataError, Json, Judgement, OneAnswerGame, Outcome, Stream
-from waybench.envs.graph._instance import Question, neighbours
+from waybench.core import (
+    ActionTool,
+    AnswerState,
+    DataError,
+    Field,
+    Instance,
+    Invalid,
+    Json,
+    Judgement,
+    OneAnswerGame,
+    OneAnswerWording,
+    Outcome,
+    Player,
+    Stream,
+    ToolCall,
+    check_fields,
+    is_object,
+    last_object,
+    shown,
+)
+
+CHAIN = 2  # nodes of the dead end at each node of the two ways
+
+
+class Component(NamedTuple):
+    """A connected graph with two ways between two nodes; its nodes are numbers from 0.
+
+    Attributes:
+        nodes: Number of nodes.
+        edges: Pairs of nodes.
+        shortest: The nodes of the shortest way, from the one end to the other.
+        neighbours: Node -> its neighbours, in increasing order.
+    """
+
+    nodes: int
+    edges: tuple[tuple[int, int], ...]
+    shortest: tuple[int, ...]
+    neighbours: tuple[tuple[int, ...], ...]
+
+
+@lru_cache(maxsize=16)
+def component(distance: int) -> Component:
+    """Return the component whose ends are a distance apart.
+
+    One way between the ends has `distance` edges, and one has two more. At each node of both ways begins a dead end of
+    two nodes, so every node of a way has three neighbours, the ends included. It has 6 * (distance + 1) nodes, and as
+    many edges.
+
+    Args:
+        distance: Edges of the shortest way, at least 1.
+    """
+    shortest = tuple(range(distance + 1))
+    longer = (0, *range(distance + 1, 2 * distance + 2), distance)
+    edges = [*_pairs(shortest), *_pairs(longer)]
+    nodes = 2 * distance + 2
+    for node in range(nodes):
+        chain = (node, *range(nodes + CHAIN * node, nodes + CHAIN * (node + 1)))
+        edges += _pairs(chain)
+    total = nodes * (1 + CHAIN)
+    neighbours: list[list[int]] = [[] for _ in range(total)]
+    for one, other in edges:
+        neighbours[one].append(other)
+        neighbours[other].append(one)
+    return Component(total, tuple(edges), shortest, tuple(tuple(sorted(each)) for each in neighbours))
+
+
+def _pairs(way: tuple[int, ...]) -> list[tuple[int, int]]:
+    return list(pairwise(way))
+
+
+VERSION = 1  # of the generator; part of every seed
+QUESTIONS = ("path", "reachable")
+LEAST_DISTANCE, MOST_DISTANCE = 2, 10
+MOST_NODES = 600_000
+FIRST_NAME, NAMES = 100_000, 900_000  # names of nodes have six digits each, so that every edge is as long as any other
+MOST_LEVEL = 2_000
+_SEED = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Question(Instance):
+    """A question about two nodes of a graph.
+
+    Attributes:
+        question: "path" or "reachable".
+        seed: 32 hexadecimal digits, from which names and order follow.
+        distance: Edges of the shortest path, or of the one there would be.
+        components: Number of components of the graph.
+        reachable: Whether there is a path.
+        level: The greatest number of tokens of the prompt, in thousands.
+        tokenizer: The name of the tokenizer.
+        tokens: The prompt's number of tokens.
+    """
+
+    question: str
+    seed: str
+    distance: int
+    components: int
+    reachable: bool
+    level: int
+    tokenizer: str
+    tokens: int
+
+    def canonical(self) -> str:
+        """Return the JSON text with sorted keys."""
+        return json.dumps(self.to_json(), sort_keys=True)
+
+    def to_json(self) -> Json:
+        """Return the fields."""
+        return asdict(self)
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The names of the two nodes: of the first component's start, and of its goal or the second one's."""
+        graph, shape = graph_of(self), component(self.distance)
+        return graph.names[0], graph.names[shape.shortest[-1] + (0 if self.reachable else shape.nodes)]
+
+    @property
+    def shortest(self) -> tuple[int, ...]:
+        """The shortest path, in names of nodes; without one, the way to the node that stands in the goal's place."""
+        names = graph_of(self).names
+        return tuple(names[node] for node in component(self.distance).shortest)
+
+
+class Graph(NamedTuple):
+    """A graph of equal components.
+
+    Attributes:
+        names: The names of all nodes, component by component.
+        number: Name -> the node's number among all.
+    """
+
+    names: tuple[int, ...]
+    number: dict[int, int]
+
+
+@lru_cache(maxsize=4)
+def _graph(seed: str, nodes: int) -> Graph:
+    stream = Stream("graph", VERSION, seed, "names")
+    number: dict[int, int] = {}
+    while len(number) < nodes:
+        name = FIRST_NAME + stream.below(NAMES)
+        if name not in number:
+            number[name] = len(number)
+    return Graph(tuple(number), number)
+
+
+def graph_of(question: Question) -> Graph:
+    """Return the graph. The names of a component are the same however many components follow it."""
+    return _graph(question.seed, question.components * component(question.distance).nodes)
+
+
+def neighbours(question: Question, name: int) -> tuple[int, ...]:
+    """Return the names of a node's neighbours; none for a name that no node has."""
+    graph, shape = graph_of(question), component(question.distance)
+    number = graph.number.get(name)
+    if number is None:
+        return ()
+    first = number - number % shape.nodes
+    return tuple(graph.names[first + node] for node in shape.neighbours[number - first])
+
+
+@lru_cache(maxsize=2)
+def edge_lines(seed: str, distance: int, components: int) -> str:
+    """Return the lines of the edges, in random order, the two names of each in random order."""
+    shape = component(distance)
+    names = _graph(seed, components * shape.nodes).names
+    stream = Stream("graph", VERSION, seed, "order", components)
+    edges = [
+        (names[first + one], names[first + other])
+        for first in range(0, len(names), shape.nodes)
+        for one, other in shape.edges
+    ]
+    stream.shuffle(edges)
+    lines: list[str] = []
+    for start in range(0, len(edges), 64):  # a word has the bits of 64 edges
+        bits = stream.word()
+        for one, other in edges[start : start + 64]:
+            lines.append(f"{one} {other}" if bits & 1 else f"{other} {one}")
+            bits >>= 1
+    return "\n".join(lines)
+
+
+def decode(data: Json) -> Question:
+    """Read a question.
+
+    Raises:
+        DataError: If it is none.
+    """
+    check_fields(data, tuple(Question.__slots__), "graph")
+    if not is_object(data):
+        raise DataError("graph: not an object")
+    values: dict[str, Any] = data
+    if values.keys() != set(Question.__slots__):
+        raise DataError(f"graph: needs exactly the fields {', '.join(Question.__slots__)}")
+    numbers = {"distance": (LEAST_DISTANCE, MOST_DISTANCE), "level": (1, MOST_LEVEL), "tokens": (1, 1_000 * MOST_LEVEL)}
+    for name, (low, high) in {**numbers, "components": (2, MOST_NODES)}.items():
+        if type(values[name]) is not int or not low <= values[name] <= high:
+            raise DataError(f"graph: {name} is no whole number from {low} to {high}")
+    if values["question"] not in QUESTIONS:
+        raise DataError(f"graph: question is none of {', '.join(QUESTIONS)}")
+    if not isinstance(values["seed"], str) or not _SEED.fullmatch(values["seed"]):
+        raise DataError("graph: seed is not 32 hexadecimal digits")
+    if not isinstance(values["reachable"], bool) or (values["question"] == "path" and not values["reachable"]):
+        raise DataError("graph: reachable is not true or false, or there is no path to find")
+    if not isinstance(values["tokenizer"], str) or not 1 <= len(values["tokenizer"]) <= 200:
+        raise DataError("graph: tokenizer is no name of at most 200 characters")
+    if values["components"] * component(values["distance"]).nodes > MOST_NODES:
+        raise DataError(f"graph: more than {MOST_NODES:,} nodes")
+    return Question(**values)
+
 
 Answer = tuple[int, ...] | bool
 GraphState = AnswerState[Question]
@@ -65,3 +278,159 @@ class GraphGame(OneAnswerGame[Question, Answer]):
             if rng.random() < rate:
                 path[number] = rng.choice(neighbours(state.instance, path[number - 1]) or (path[number],))
         return tuple(path)
+
+
+_INTRODUCTION = (
+    "The lines below are the edges of an undirected graph. The nodes are numbers of six digits, and each line has the "
+    "two nodes that an edge joins."
+)
+_ASKED = {
+    "path": "What is a shortest path from node {0} to node {1}? A path goes from node to node along edges. Reply with "
+    'a JSON object that has all nodes of the path in order: {{"path": [{0}, ..., {1}]}}',
+    "reachable": "Is there a path along edges from node {0} to node {1}? Reply with a JSON object: "
+    '{{"reachable": true}} or {{"reachable": false}}',
+}
+
+_TOOLS = {
+    "path": ActionTool(
+        "answer_path",
+        "Answer with a path.",
+        {
+            "path": {
+                "type": "array",
+                "items": {"type": "integer"},
+                "maxItems": LONGEST,
+                "description": "All nodes of the path in order, from the first node to the second.",
+            }
+        },
+    ),
+    "reachable": ActionTool(
+        "answer_reachable",
+        "Answer whether there is a path.",
+        {"reachable": {"type": "string", "enum": ["yes", "no"], "description": "Whether there is a path."}},
+    ),
+}
+
+
+def question_text(question: Question) -> str:
+    """Return the question's text."""
+    return _ASKED[question.question].format(*question.ends)
+
+
+def prompt(question: Question) -> str:
+    """Return the whole prompt."""
+    lines = edge_lines(question.seed, question.distance, question.components)
+    return f"{_INTRODUCTION}\n\n{lines}\n\n{question_text(question)}"
+
+
+class EdgeList(OneAnswerWording[Question, Answer]):
+    """The graph as a list of edges."""
+
+    name = "edges"
+    rule_fields: Sequence[Field[Question]] = (
+        Field("introduction", "What the lines mean.", lambda question: _INTRODUCTION),
+        Field(
+            "edges",
+            "The edges, a line each.",
+            lambda question: edge_lines(question.seed, question.distance, question.components),
+        ),
+        Field("question", "The question, and the form of the reply.", question_text),
+        Field("start", "The first of the two nodes.", lambda question: str(question.ends[0])),
+        Field("goal", "The second of the two nodes.", lambda question: str(question.ends[1])),
+    )
+
+    def rules(self, instance: Question) -> str:
+        """Return the edges and the question."""
+        return prompt(instance)
+
+    def parse(self, reply: str, state: GraphState) -> Answer | Invalid:
+        """Read the last JSON object with the question's key."""
+        key = state.instance.question
+        found = last_object(reply, key)
+        if isinstance(found, Invalid):
+            return found
+        if found.duplicate is not None:
+            return Invalid(f'The object has the key "{found.duplicate[:40]}" twice.')
+        return _answer(key, found[key])
+
+    def tools(self, state: GraphState) -> Sequence[ActionTool]:
+        """Return the tool that takes a path, or the one that takes a yes or no."""
+        return (_TOOLS[state.instance.question],)
+
+    def parse_call(self, call: ToolCall, state: GraphState) -> Answer | Invalid:
+        """Read the path, or the yes or no."""
+        key = state.instance.question
+        value = call.arguments[key]
+        return value == "yes" if key == "reachable" else _answer(key, value)
+
+    def render_call(self, action: Answer, state: GraphState) -> ToolCall:
+        """Return the call with this answer."""
+        key = state.instance.question
+        value = list(action) if isinstance(action, tuple) else ("yes" if action else "no")
+        return ToolCall(_TOOLS[key].name, {key: value})
+
+    def render(self, action: Answer, state: GraphState) -> str:
+        """Return a reply that `parse` reads as this answer."""
+        if isinstance(action, tuple):
+            return f'{{"path": [{", ".join(map(str, action))}]}}'
+        return f'{{"reachable": {"true" if action else "false"}}}'
+
+
+def _answer(key: str, value: Json) -> Answer | Invalid:
+    if key == "reachable":
+        return value if isinstance(value, bool) else Invalid(f'"reachable" is {shown(value)}, not true or false.')
+    if not isinstance(value, list):
+        return Invalid(f'"path" is {shown(value)}, not a list of nodes.')
+    nodes = cast("list[Any]", value)
+    if len(nodes) > LONGEST:
+        return Invalid(f"The path has {len(nodes):,} nodes; at most {LONGEST:,} are read.")
+    for node in nodes:
+        if type(node) is not int:
+            return Invalid(f'"path" has {shown(node)}, which is no node.')
+    return tuple(nodes)
+
+
+_LONGEST = 1_000  # steps of a walk at random
+
+
+def oracle(state: GraphState, rng: Stream) -> Answer:
+    """Return the right answer."""
+    question = state.instance
+    return question.shortest if question.question == "path" else question.reachable
+
+
+def heuristic(state: GraphState, rng: Stream) -> Answer:
+    """Return the path that a depth-first search finds, lower numbers first; whether it is the shortest is chance.
+
+    Whether there is a path it does not look up: it says that there is.
+    """
+    question = state.instance
+    if question.question == "reachable":
+        return True
+    start, goal = question.ends
+    came_from, open_ = {start: start}, [start]
+    while open_ and goal not in came_from:
+        node = open_.pop()
+        for name in sorted(neighbours(question, node), reverse=True):
+            if name not in came_from:
+                came_from[name] = node
+                open_.append(name)
+    path = [goal]
+    while path[-1] != start:
+        path.append(came_from[path[-1]])
+    return tuple(reversed(path))
+
+
+def random(state: GraphState, rng: Stream) -> Answer:
+    """Return a walk at random up to the goal, or yes or no at random."""
+    question = state.instance
+    if question.question == "reachable":
+        return bool(rng.below(2))
+    start, goal = question.ends
+    walk = [start]
+    while walk[-1] != goal and len(walk) <= _LONGEST:
+        walk.append(rng.choice(neighbours(question, walk[-1])))
+    return tuple(walk)
+
+
+PLAYERS: Mapping[str, Player[GraphState, Answer]] = {"oracle": oracle, "heuristic": heuristic, "random": random}

@@ -1,13 +1,11 @@
-"""An episode of the puzzle as a drawing (SVG): the rods at the start, after each move, and as they should be."""
+"""An episode of the puzzle as a drawing (SVG) and as a board for people."""
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from waybench._svg import drawing, texts
-from waybench.core import Picture, TurnRecord, plural
-from waybench.envs.hanoi._game import Puzzle
-from waybench.envs.hanoi._instance import RODS, Towers
-from waybench.envs.hanoi._solve import MOVES, Stacks, moved, stacks
+from waybench.core import Board, Picture, Tile, TurnRecord, plural
+from waybench.envs.hanoi._game import MOVES, RODS, Puzzle, Stacks, Towers, moved, stacks
 from waybench.smartplay import AgentState, step_turns
 
 MOST_FRAMES = 72  # of a longer episode the last ones are left out
@@ -152,3 +150,47 @@ def draw_picture(picture: Picture) -> str:
         body = _frame(frame, disks) + texts("hanoi-number", numbers, 0.8, more=edge) + texts("hanoi-name", names, 1.2)
         parts.append(f'<g transform="translate(0.5 {place * high + 0.5:g})">{body}</g>')
     return drawing("hanoi", 3 * wide + 1, 2 * high + 0.5, f"Rods with {plural(disks, 'disk')}", parts)
+
+
+_BOARD_COLOURS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00")  # after Okabe and Ito
+_POST, _GROUND = "#8a8a8a", "#5a6372"
+
+
+def board(state: AgentState[Any, Puzzle], turns: Sequence[TurnRecord]) -> Board:
+    """Return the rods side by side; a disk is as many cells wide as its size, twice over, and one more."""
+    towers = state.instance
+    rows = _rows(state.world.rods, towers.level)
+    goal = ", ".join(
+        f"{rod} holds {' '.join(map(str, stack))}"
+        for rod, stack in zip(RODS, stacks(towers.positions[1]), strict=True)
+        if stack
+    )
+    notes = [f"Goal, from bottom to top: {goal}."]
+    return Board(rows=rows, width=2 if towers.level < 5 else 1, notes=notes)
+
+
+def _rows(rods: Sequence[Sequence[int]], disks: int) -> list[list[Tile]]:
+    half = disks  # cells on each side of a post
+    rows: list[list[Tile]] = []
+    for height in range(disks, -1, -1):
+        row: list[Tile] = []
+        for rod in rods:
+            disk = rod[height] if height < len(rod) else None
+            for place in range(-half, half + 1):
+                if disk is not None and abs(place) <= disk + (disks < 3):
+                    row.append(Tile(str(disk) if place == 0 else "", _BOARD_COLOURS[disk % len(_BOARD_COLOURS)]))
+                else:
+                    row.append(Tile("", _POST) if place == 0 else Tile())
+            row.append(Tile())
+        rows.append(row[:-1])
+    wide = 2 * half + 1
+    rows.append(
+        [Tile() if place % (wide + 1) == wide else Tile(_name(place, wide), _GROUND) for place in range(3 * wide + 2)]
+    )
+    return rows
+
+
+def _name(place: int, wide: int) -> str:
+    """Return the name of a rod below its post."""
+    rod, column = divmod(place, wide + 1)
+    return RODS[rod] if column == wide // 2 else ""

@@ -13,20 +13,35 @@ from waybench.core import (
     Scoring,
     level_axis,
 )
-from waybench.envs.hanoi._beliefs import RODS_BELIEF
-from waybench.envs.hanoi._drawing import draw, draw_frames, draw_picture
-from waybench.envs.hanoi._failures import FAILURES, own_failure
-from waybench.envs.hanoi._first_errors import FIRST_ERRORS
-from waybench.envs.hanoi._game import ILLEGAL_REWARD, SOLVED_REWARD, HanoiRules
-from waybench.envs.hanoi._instance import decode
-from waybench.envs.hanoi._isomorph import isomorph
-from waybench.envs.hanoi._metrics import METRICS, SERIES, STEPS, is_competent, most_steps, sample, setting
-from waybench.envs.hanoi._people import board
-from waybench.envs.hanoi._players import PLAYERS
-from waybench.envs.hanoi._potential import POTENTIALS
-from waybench.envs.hanoi._reasoning import reasoning
-from waybench.envs.hanoi._source import OPTIONS, HanoiSource, prove
-from waybench.envs.hanoi._variables import MINIMUM, VARIABLES
+from waybench.envs.hanoi._drawing import board, draw, draw_frames, draw_picture
+from waybench.envs.hanoi._game import (
+    ILLEGAL_REWARD,
+    OPTIONS,
+    PLAYERS,
+    SOLVED_REWARD,
+    HanoiRules,
+    HanoiSource,
+    decode,
+    isomorph,
+    prove,
+)
+from waybench.envs.hanoi._measures import (
+    FAILURES,
+    FIRST_ERRORS,
+    METRICS,
+    MINIMUM,
+    POTENTIALS,
+    RODS_BELIEF,
+    SERIES,
+    STEPS,
+    VARIABLES,
+    is_competent,
+    most_steps,
+    own_failure,
+    reasoning,
+    sample,
+    setting,
+)
 from waybench.smartplay import agent_environment, thinking_players
 
 

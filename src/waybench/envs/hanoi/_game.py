@@ -1,13 +1,222 @@
-"""The rules and the words of the puzzle (SmartPlay, section 3.4 and appendix C.3; shared/specs/smartplay.md, 5)."""
+"""The Tower of Hanoi: puzzles, their shortest solutions, rules, wording, players and sets by key."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import permutations
+from math import fsum
 from typing import NamedTuple
 
-from waybench.core import NOTHING, End, Field, Outcome, Stream
-from waybench.envs.hanoi._instance import RODS, Towers
-from waybench.envs.hanoi._solve import MOVES, Stacks, moved, stacks
+from waybench.core import (
+    NOTHING,
+    DataError,
+    End,
+    Field,
+    Instance,
+    Json,
+    KeyedSource,
+    Option,
+    Outcome,
+    Stream,
+    UsageError,
+    check_fields,
+    draw_appearance,
+    is_object,
+)
 from waybench.smartplay import Rules, Step
+
+Position = tuple[int, ...]
+Stacks = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # the disks on each rod, the lowest first
+
+MOVES = ((0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1))  # (from, to) of each action
+
+_MOST_WORK = 1_000_000  # positions times steps up to which the random player's score is computed: half a second
+
+
+@lru_cache(maxsize=4096)
+def stacks(position: Position) -> Stacks:
+    """Return the disks on each rod, the lowest first."""
+    rods: tuple[list[int], list[int], list[int]] = ([], [], [])
+    for disk in reversed(range(len(position))):
+        rods[position[disk]].append(disk)
+    return tuple(rods[0]), tuple(rods[1]), tuple(rods[2])
+
+
+def moved(rods: Stacks, action: int) -> Stacks | None:
+    """Return the rods after a move; None if it is not allowed."""
+    source, target = MOVES[action]
+    from_, to = rods[source], rods[target]
+    if not from_ or (to and to[-1] < from_[-1]):
+        return None
+    changed = list(rods)
+    changed[source], changed[target] = from_[:-1], (*to, from_[-1])
+    return changed[0], changed[1], changed[2]
+
+
+def position_of(rods: Stacks) -> Position:
+    """Return the rod of each disk, the smallest first."""
+    rod_of = {disk: rod for rod, disks in enumerate(rods) for disk in disks}
+    return tuple(rod_of[disk] for disk in range(len(rod_of)))
+
+
+@lru_cache(maxsize=4096)
+def distance(start: Position, goal: Position) -> int:
+    """Return the number of moves of a shortest solution from one position to another.
+
+    Of the largest disk whose rod differs it is known that it moves once, straight to its goal, or twice, over the third
+    rod, and that no larger disk moves (A. M. Hinz, "The Tower of Hanoi", L'Enseignement mathématique 35, 1989). Before,
+    between and after its moves all smaller disks have to stand on one rod.
+    """
+    largest = next((disk for disk in reversed(range(len(start))) if start[disk] != goal[disk]), None)
+    if largest is None:
+        return 0
+    here, there = start[largest], goal[largest]
+    third = 3 - here - there
+    once = _to_tower(start, largest, third) + 1 + _to_tower(goal, largest, third)
+    twice = _to_tower(start, largest, there) + (1 << largest) + 1 + _to_tower(goal, largest, here)
+    return min(once, twice)
+
+
+def _to_tower(position: Sequence[int], count: int, rod: int) -> int:
+    """Return the fewest moves that bring the smallest disks, so many of them, together on a rod."""
+    moves = 0
+    for disk in reversed(range(count)):
+        if position[disk] != rod:
+            moves += 1 << disk  # itself, and all smaller ones from the third rod, where they have to be by then
+            rod = 3 - rod - position[disk]
+    return moves
+
+
+def best_moves(rods: Stacks, goal: Sequence[int]) -> list[int]:
+    """Return the actions with which a shortest solution begins; there can be two."""
+    left = distance(position_of(rods), goal)
+    successors = [(action, moved(rods, action)) for action in range(len(MOVES))]
+    return [action for action, after in successors if after and distance(position_of(after), goal) == left - 1]
+
+
+def random_score(start: Position, goal: Position, steps: int) -> float | None:
+    """Return the expected number of disks at their goal after so many random moves, or when it is solved before.
+
+    All legal moves are equally likely.
+
+    Returns:
+        The exact value; None where it would take too long.
+    """
+    if 3 ** len(start) * steps > _MOST_WORK:
+        return None
+    return _random_scores(goal, steps)[_number(start)]
+
+
+@lru_cache(maxsize=32)
+def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
+    """Return the random player's score from each position, by backward induction over the steps."""
+    following = _following(len(goal))
+    end, score = _number(goal), [0.0] * len(following)
+    for number in range(len(following)):
+        rest = number
+        for rod in goal:
+            rest, at = divmod(rest, 3)
+            score[number] += at == rod
+    for _ in range(steps):
+        score = [fsum([score[after] for after in afters]) / len(afters) for afters in following]
+        score[end] = float(len(goal))
+    return tuple(score)
+
+
+@lru_cache(maxsize=4)
+def _following(disks: int) -> tuple[tuple[int, ...], ...]:
+    """Return, for each position by its number, the numbers of those that one move leads to."""
+    successors: list[tuple[int, ...]] = []
+    for number in range(3**disks):
+        position = tuple([number // 3**disk % 3 for disk in range(disks)])
+        afters = [after for action in range(len(MOVES)) if (after := moved(stacks(position), action))]
+        successors.append(tuple(_number(position_of(after)) for after in afters))
+    return tuple(successors)
+
+
+def _number(position: Sequence[int]) -> int:
+    return sum(rod * 3**disk for disk, rod in enumerate(position))
+
+
+RODS = "ABC"
+MOST_DISKS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Towers(Instance):
+    """A puzzle.
+
+    Attributes:
+        start: The rod of each disk at the start, as letters, the smallest disk first.
+        goal: The same for the end; it differs from the start.
+    """
+
+    start: str
+    goal: str
+
+    @property
+    def level(self) -> int:
+        """The number of disks."""
+        return len(self.start)
+
+    @property
+    def setting(self) -> str | None:
+        """The published name of the registered setting that this is; None if it is none."""
+        published = self.level in (3, 4) and set(self.start) == {"A"} and set(self.goal) == {"C"}
+        return f"Hanoi{self.level}Disk" if published else None
+
+    @property
+    def positions(self) -> tuple[Position, Position]:
+        """Start and goal, with numbers for the rods."""
+        return _position(self.start), _position(self.goal)
+
+    def canonical(self) -> str:
+        """Return start and goal."""
+        return f"{self.start} {self.goal}"
+
+    def to_json(self) -> Json:
+        """Return {"start": "AAA", "goal": "CCC"}, the smallest disk first."""
+        return {"start": self.start, "goal": self.goal}
+
+
+@lru_cache(maxsize=4096)  # the same few positions are asked for again and again, here and in `_solve`
+def _position(letters: str) -> Position:
+    return tuple(map(RODS.index, letters))
+
+
+def decode(data: Json) -> Towers:
+    """Read {"start": "AAA", "goal": "CCC"}, the smallest disk first.
+
+    Raises:
+        DataError: If it is no such object.
+    """
+    check_fields(data, ("start", "goal"))
+    values = [data.get(name) for name in ("start", "goal")] if is_object(data) and len(data) == 2 else []
+    match values:
+        case [str(start), str(goal)] if set(start + goal) <= set(RODS):
+            if start != goal and 1 <= len(start) == len(goal) <= MOST_DISKS:
+                return Towers(start, goal)
+            raise DataError(
+                f"instance: start and goal have 1 to {MOST_DISKS} letters, as many as each other, and differ"
+            )
+        case _:
+            raise DataError('instance: give {"start": "AAA", "goal": "CCC"}, the rod of each disk, the smallest first')
+
+
+_ORDERS = ["".join(order) for order in permutations(RODS)][1:]  # the first one is the original's
+
+
+def isomorph(towers: Towers, key: str, number: int) -> Towers:
+    """Return the puzzle with its rods exchanged, by one of five orders; five sets in a row have all of them.
+
+    Args:
+        towers: The puzzle.
+        key: The key of its set.
+        number: The number of the isomorphic set, from 1.
+    """
+    order = str.maketrans(RODS, draw_appearance(_ORDERS, number, "hanoi", key, towers.hash))
+    return Towers(towers.start.translate(order), towers.goal.translate(order))
+
 
 # Protocol text: the published program's, blanks at the ends of lines included. Two sentences of it are only true of
 # towers, and are replaced for other positions.
@@ -149,3 +358,78 @@ def _manual(puzzle: Towers) -> str:
 @lru_cache(maxsize=4096)  # the same few positions are seen again and again
 def _rods_text(rods: Stacks) -> str:
     return "\n".join(f"- {name}: |bottom, {list(disks)}, top|" for name, disks in zip(RODS, rods, strict=True))
+
+
+VERSION = 1  # of the generator; part of every item's key
+FEWEST = 3  # with fewer disks, random moves solve it
+
+OPTIONS = (
+    Option(
+        name="positions",
+        default="published",
+        choices=("published", "free"),
+        doc="Start and goal: all disks on rod A and then on rod C, or two positions drawn from the key, at least half "
+        "of the greatest distance apart.",
+    ),
+)
+
+
+class HanoiSource(KeyedSource[Towers]):
+    """Puzzles drawn by key.
+
+    Args:
+        key: The set's key.
+        level: Number of disks.
+        options: `positions`.
+
+    Raises:
+        UsageError: For a level that does not exist.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not FEWEST <= level <= MOST_DISKS:
+            raise UsageError(f"level {level}: give a number of disks from {FEWEST} to {MOST_DISKS}")
+        super().__init__(key, level, prove)
+        self._free = options["positions"] == "free"
+
+    @property
+    def space(self) -> int | None:
+        """One puzzle, if it is the published one."""
+        return None if self._free else 1
+
+    def instance(self, index: int) -> Towers:
+        """Return the puzzle of this number."""
+        if not self._free:
+            return Towers(RODS[0] * self.level, RODS[2] * self.level)
+        rng = Stream("hanoi", VERSION, self.key, self.level, index)
+        while True:
+            start, goal = ("".join(rng.choice(RODS) for _ in range(self.level)) for _ in range(2))
+            towers = Towers(start, goal)
+            if distance(*towers.positions) >= 1 << self.level - 1:
+                return towers
+
+
+def prove(towers: Towers) -> dict[str, Json]:
+    """Return the number of moves of a shortest solution as "minimum"."""
+    return {"minimum": distance(*towers.positions)}
+
+
+_RULES = HanoiRules(published=True)
+
+
+def oracle(towers: Towers, world: Puzzle, rng: Stream) -> int:
+    """Make the next move of a shortest solution from where it is, the first in the list where there are two."""
+    return best_moves(world.rods, towers.positions[1])[0]
+
+
+def greedy(towers: Towers, world: Puzzle, rng: Stream) -> int:
+    """Make an allowed move after which most disks are where they have to go, and never take the last one back."""
+    back = MOVES.index(MOVES[world.action][::-1]) if world.action >= 0 and world.allowed else None
+    scored = [
+        (_RULES.step(world, action, rng).world.placed, action) for action in _RULES.legal(world) if action != back
+    ]
+    most = max(placed for placed, _ in scored)
+    return rng.choice([action for placed, action in scored if placed == most])
+
+
+PLAYERS = {"oracle": oracle, "heuristic": greedy}

@@ -1,10 +1,8 @@
 """Mazes: a plan of movements from the entrance to the exit (AliciaBench)."""
 
 from waybench.envs.maze._environment import ALICIA, known_horizon
-from waybench.envs.maze._game import MazeGame, MazeState, Movement, MovePlan
-from waybench.envs.maze._instance import Maze
-from waybench.envs.maze._players import noisy_success
-from waybench.envs.maze._source import MazeSource
+from waybench.envs.maze._game import Maze, MazeGame, MazeState, Movement, MovePlan, noisy_success
+from waybench.envs.maze._items import MazeSource
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A maze drawn as SVG with the turns of an episode on it."""
+"""A maze as a drawing (SVG) with the turns of an episode, and as a board for people."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,9 +6,8 @@ from itertools import count
 from typing import NamedTuple
 
 from waybench._svg import ruled_board, walk
-from waybench.core import Json, Picture, TurnRecord, plural
-from waybench.envs.maze._game import MazeState
-from waybench.envs.maze._instance import Maze
+from waybench.core import Board, Json, Picture, Tile, TurnRecord, TypedAction, plural
+from waybench.envs.maze._game import Maze, MazeState
 from waybench.spaces import DIRECTIONS
 
 LARGE = 41
@@ -255,3 +254,25 @@ def _ends(maze: Maze) -> str:
         f'r="{radius}"/><path class="maze-exit" fill="none" stroke="#009e73" stroke-width="{thick}" '
         f'd="M{exit_x} {exit_y}m-{radius}-{radius}h{2 * radius:g}v{2 * radius:g}h-{2 * radius:g}z"/>'
     )
+
+
+WALL, PATH = Tile("█", "#3b4252"), Tile("", "#ffffff")
+EXIT, HERE = Tile("><", "#009e73"), Tile("()", "#e69f00", "@")
+_TYPED_ACTIONS = [TypedAction(direction, key=direction, whole=False) for direction in DIRECTIONS]
+
+
+def board(state: MazeState, turns: Sequence[TurnRecord]) -> Board:
+    """Return the maze with its coordinates."""
+    maze, size = state.maze, state.maze.size
+    signs = {maze.exit: EXIT, state.at: HERE}
+    rows = [
+        [signs.get(cell) or (PATH if maze.lattice.cells[cell] else WALL) for cell in range(start, start + size)]
+        for start in range(0, size * size, size)
+    ]
+    x, y = maze.lattice.position(state.at)
+    return Board(rows=rows, at=(y, x), numbered=True)
+
+
+def typed_actions(state: MazeState) -> Sequence[TypedAction]:
+    """Return a movement by one cell in each direction; several make a reply."""
+    return _TYPED_ACTIONS

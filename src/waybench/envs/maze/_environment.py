@@ -21,22 +21,33 @@ from waybench.core import (
     Typing,
     level_axis,
 )
-from waybench.envs.maze._beliefs import POSITION
-from waybench.envs.maze._drawing import draw, draw_picture
-from waybench.envs.maze._failures import FAILURES, failure
-from waybench.envs.maze._first_errors import FIRST_ERRORS
-from waybench.envs.maze._game import MazeGame, MazeState, MovePlan
-from waybench.envs.maze._instance import Maze, decode, prove
-from waybench.envs.maze._isomorph import isomorph
-from waybench.envs.maze._metrics import METRICS, is_competent
-from waybench.envs.maze._people import board, typed_actions
-from waybench.envs.maze._players import PLAYERS, noisy_success
-from waybench.envs.maze._potential import POTENTIALS
-from waybench.envs.maze._reasoning import reasoning
-from waybench.envs.maze._source import OPTIONS, MazeSource
-from waybench.envs.maze._typed import TYPED_HELP, format_typed, parse_typed
-from waybench.envs.maze._variables import JUNCTIONS, MINIMUM, VARIABLES
-from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
+from waybench.envs.maze._drawing import board, draw, draw_picture, typed_actions
+from waybench.envs.maze._game import (
+    PLAYERS,
+    POTENTIALS,
+    Maze,
+    MazeGame,
+    MazeState,
+    MovePlan,
+    decode,
+    isomorph,
+    noisy_success,
+    prove,
+    reasoning,
+)
+from waybench.envs.maze._items import OPTIONS, MazeSource
+from waybench.envs.maze._measures import (
+    FAILURES,
+    FIRST_ERRORS,
+    JUNCTIONS,
+    METRICS,
+    MINIMUM,
+    POSITION,
+    VARIABLES,
+    failure,
+    is_competent,
+)
+from waybench.envs.maze._wording import REPRESENTATIONS, TYPED_HELP, MazeWording, format_typed, parse_typed
 
 PLAY_OPTIONS = (
     Option(

@@ -1,11 +1,180 @@
-"""The rules of walking through a maze by plans of movements."""
+"""Mazes: instances, rules, players, and how far a cell is on the way to the exit."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, NamedTuple
 
-from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition, is_array
-from waybench.envs.maze._instance import Maze, movements
-from waybench.spaces import DIRECTIONS
+from waybench.core import (
+    DataError,
+    End,
+    Facts,
+    Game,
+    Instance,
+    Json,
+    Outcome,
+    Potential,
+    Stream,
+    Transition,
+    check_fields,
+    draw_appearance,
+    is_array,
+    is_object,
+    plural,
+)
+from waybench.spaces import DIRECTIONS, ROTATIONS, Lattice, transform, transform_place
+
+SMALLEST = 5
+LARGEST = 1001
+
+_DIGITS = bytes.maketrans(b"\0\1", b"01")
+_FEW_WAYS = bytes(ways for ways in range(16) if ways.bit_count() < 3)  # those of cells that are no junctions
+
+
+@dataclass(frozen=True, slots=True)
+class Maze(Instance):
+    """A square maze.
+
+    Attributes:
+        lattice: Its cells; open ones are paths, closed ones walls.
+        entrance: Cell number of the entrance, on the border.
+        exit: Cell number of the exit, on the border.
+    """
+
+    lattice: Lattice
+    entrance: int
+    exit: int
+
+    @property
+    def size(self) -> int:
+        """The dimension N of the N x N matrix."""
+        return self.lattice.width
+
+    def rows(self, player: int | None = None) -> list[list[int | str]]:
+        """Return the matrix: 1 for a path, 0 for a wall, "X" where the player is (the entrance by default)."""
+        flat: list[int | str] = list(self.lattice.cells)
+        flat[self.entrance if player is None else player] = "X"
+        return [flat[i : i + self.size] for i in range(0, len(flat), self.size)]
+
+    def lines(self, player: int | None = None, *, commas: bool = False) -> list[str]:
+        """Return the rows of the matrix as texts of 0, 1 and X, with or without commas between these signs."""
+        signs, wide = bytearray(self.lattice.cells.translate(_DIGITS)), self.size
+        signs[self.entrance if player is None else player] = ord("X")
+        if commas:
+            spread = bytearray(b",") * (2 * len(signs))
+            spread[::2] = signs
+            signs, wide = spread, 2 * wide
+        text = signs.decode()
+        return [text[row : row + wide - commas] for row in range(0, len(text), wide)]
+
+    def canonical(self) -> str:
+        """Return the rows of the matrix as lines of 0, 1 and X."""
+        return "\n".join(self.lines())
+
+    def to_json(self) -> Json:
+        """Return {"maze": matrix}."""
+        return {"maze": self.rows()}
+
+
+_SIGNS: dict[str, int] = {"0": 0, "1": 1}
+
+
+def movements(path: tuple[str, ...]) -> list[list[str | int]]:
+    """Join equal directions of a path: ("down", "down", "left") -> [["down", 2], ["left", 1]]."""
+    return [[direction, len(list(run))] for direction, run in groupby(path)]
+
+
+def prove(maze: Maze) -> dict[str, Json]:
+    """Return what is known of a maze.
+
+    Returns:
+        minimum: cells moved on a shortest path from entrance to exit, without the entrance's own;
+        solution: such a path, as [direction, cells] pairs;
+        loops: independent cycles, that is openings beyond those of a spanning tree;
+        junctions: open cells with three or four open neighbours.
+
+    Raises:
+        DataError: If the exit cannot be reached.
+    """
+    path = maze.lattice.shortest_path(maze.entrance, maze.exit)
+    if path is None:
+        raise DataError("maze: the exit cannot be reached from the entrance")
+    edges, nodes, junctions = _count(maze)
+    return {"minimum": len(path), "solution": movements(path), "loops": edges - nodes + 1, "junctions": junctions}
+
+
+def _count(maze: Maze) -> tuple[int, int, int]:
+    """Return the numbers of pairs of neighbouring cells, cells and junctions that can be reached."""
+    far, cells = maze.lattice.distances(maze.exit), maze.lattice.cells
+    if far.count(-1) > cells.count(0):
+        cells = bytes(map((-1).__lt__, far))
+    ways = int.from_bytes(maze.lattice.ways(), "little") & int.from_bytes(cells, "little") * 15
+    junctions = ways.to_bytes(len(cells), "little").translate(None, _FEW_WAYS)
+    return ways.bit_count() // 2, cells.count(1), len(junctions)
+
+
+def decode(data: Json) -> Maze:
+    """Read a maze: {"maze": rows}, or the rows alone.
+
+    A row is a list, [0, 0, 0, "X", 0], or a text, "000X0": 1 is a path, 0 a wall, and the one "X", on the border, the
+    entrance. The one other opening in the border is the exit.
+
+    Raises:
+        DataError: If it is no such maze; the message names the row.
+    """
+    check_fields(data, ("maze",))
+    given = data.get("maze") if is_object(data) else data
+    if not is_array(given) or not all(is_array(row) or isinstance(row, str) for row in given):
+        raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
+    rows = [[_SIGNS.get(sign, sign) for sign in row.rstrip("\r\n")] if isinstance(row, str) else row for row in given]
+    size = len(rows)
+    if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
+        raise DataError(
+            f"maze: the matrix has {plural(size, 'row')}; the dimension is odd and from {SMALLEST} to {LARGEST}"
+        )
+    cells = bytearray()
+    entrances: list[int] = []
+    for y, row in enumerate(rows):
+        if len(row) != size:
+            raise DataError(f"maze: row {y} has {plural(len(row), 'cell')}, not {size}")
+        for x, cell in enumerate(row):
+            if cell == "X":
+                entrances.append(y * size + x)
+            elif type(cell) is not int or cell not in (0, 1):
+                raise DataError(f'maze: row {y}, column {x}: a cell is 0, 1 or "X"')
+            cells.append(cell != 0)
+    border = [y * size + x for y in range(size) for x in range(size) if not (0 < x < size - 1 and 0 < y < size - 1)]
+    corners = {0, size - 1, size * (size - 1), size * size - 1}
+    openings = [cell for cell in border if cells[cell]]
+    if len(entrances) != 1 or entrances[0] not in openings:
+        raise DataError('maze: it needs exactly one "X", and on the border: the entrance')
+    if len(openings) != 2 or corners & set(openings):
+        raise DataError("maze: it needs exactly one opening in the border besides the entrance, and none in a corner")
+    exit_ = next(cell for cell in openings if cell != entrances[0])
+    return Maze(Lattice(size, size, bytes(cells)), entrances[0], exit_)
+
+
+def isomorph(maze: Maze, key: str, number: int) -> Maze:
+    """Return the maze after one of the three rotations of the square, which the set's key and number determine.
+
+    Three sets in a row, from the first one on, have all three. A maze that is symmetrical itself can stay as it is.
+    Mirrored mazes are left out: there, a player that keeps a hand on the wall goes another way.
+
+    Args:
+        maze: The maze.
+        key: The key of its set.
+        number: The number of the isomorphic set, from 1.
+    """
+    symmetry = draw_appearance(ROTATIONS, number, "maze", key, maze.hash)
+    size = maze.size
+    rows = transform(symmetry, [maze.lattice.cells[start : start + size] for start in range(0, size * size, size)])
+
+    def moved(cell: int) -> int:
+        row, column = transform_place(symmetry, *divmod(cell, size), size, size)
+        return row * size + column
+
+    cells = bytes(cell for row in rows for cell in row)
+    return Maze(Lattice(size, size, cells), moved(maze.entrance), moved(maze.exit))
 
 
 class Movement(NamedTuple):
@@ -142,3 +311,102 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
 def _next(maze: Maze, cell: int, direction: str) -> int | None:
     neighbour = maze.lattice.step(cell, direction)
     return neighbour if neighbour is not None and maze.lattice.cells[neighbour] else None
+
+
+_RIGHT_OF = {"up": "right", "right": "down", "down": "left", "left": "up"}
+_BACK = {"up": "down", "down": "up", "left": "right", "right": "left"}
+
+
+def _plan(path: list[str] | tuple[str, ...]) -> MovePlan:
+    return tuple(Movement(str(direction), int(cells)) for direction, cells in movements(tuple(path)))
+
+
+def oracle(state: MazeState, rng: Stream) -> MovePlan:
+    """Take a shortest path."""
+    path = state.maze.lattice.shortest_path(state.at, state.maze.exit)
+    return _plan(path or ())
+
+
+def wall_follower(state: MazeState, rng: Stream) -> MovePlan:
+    """Keep the right hand on the wall, all the way to the exit.
+
+    From the border this always arrives, for entrance and exit part the same outer wall.
+    """
+    maze, at = state.maze, state.at
+    inwards = {0: "down", maze.size - 1: "up"}
+    x, y = maze.lattice.position(at)
+    heading: str = inwards.get(y) or ("right" if x == 0 else "left")
+    path: list[str] = []
+    while at != maze.exit and len(path) < 4 * len(maze.lattice.cells):
+        open_: dict[str, int] = dict(maze.lattice.exits(at))
+        right = _RIGHT_OF[heading]
+        heading = next(str(way) for way in (right, heading, _BACK[right], _BACK[heading]) if way in open_)
+        at = open_[heading]
+        path.append(heading)
+    return _plan(path)
+
+
+def wanderer(state: MazeState, rng: Stream) -> MovePlan:
+    """Walk at random for 4 N cells, turning back only in dead ends; stop at the exit if it happens to be met."""
+    maze, at = state.maze, state.at
+    path: list[str] = []
+    came_from = ""
+    while at != maze.exit and len(path) < 4 * maze.size:
+        ways = [(way, cell) for way, cell in maze.lattice.exits(at) if way != came_from]
+        way, at = rng.choice(ways or list(maze.lattice.exits(at)))
+        path.append(way)
+        came_from = _BACK[way]
+    return _plan(path)
+
+
+def noisy_success(maze: Maze, rate: float) -> float:
+    """Return how probable it is that the plan of an oracle that errs at a rate reaches the exit.
+
+    An error turns into any of a cell's open directions, also into the right one (`MazeGame.perturb`). What is left out
+    is that a later error, or a loop, makes good the first one, which is rare.
+
+    Args:
+        maze: The maze.
+        rate: Probability of an error in each step.
+    """
+    lattice, at, chance = maze.lattice, maze.entrance, 1.0
+    for direction in lattice.shortest_path(maze.entrance, maze.exit) or ():
+        ways = dict(lattice.exits(at))
+        chance *= 1 - rate * (len(ways) - 1) / len(ways)
+        at = ways[direction]
+    return chance
+
+
+PLAYERS = {"heuristic": wall_follower, "oracle": oracle, "random": wanderer}
+
+
+def reasoning(state: MazeState) -> str:
+    """Return the shortest path from here, with the open ways of each cell and the moves that are left.
+
+    Cells are [x, y] from the top left one, as in the prompts.
+    """
+    lattice, at = state.maze.lattice, state.at
+    far = lattice.distances(state.maze.exit)
+    lines = [f"I am at {list(lattice.position(at))}, and the exit is at {list(lattice.position(state.maze.exit))}."]
+    for direction in lattice.shortest_path(at, state.maze.exit) or ():
+        ways = dict(lattice.exits(at))
+        following = ways[direction]
+        lines.append(
+            f"{list(lattice.position(at))}: open ways: {', '.join(ways)}. {direction.capitalize()} leads to "
+            f"{list(lattice.position(following))}, moves left from there: {far[following]}."
+        )
+        at = following
+    return "\n".join(lines)
+
+
+def _gained(state: Any) -> float:
+    maze: Maze = state.maze
+    at: int = state.at
+    far = maze.lattice.distances(maze.exit)
+    return 1 - far[at] / far[maze.entrance]
+
+
+POTENTIALS: tuple[Potential[Any], ...] = (
+    Potential("distance", "Share of the shortest path from the entrance to the exit that is gained.", _gained),
+)
+"""Of states with a maze and a cell, `maze` and `at`: of mazes that are seen as a whole, and in part."""

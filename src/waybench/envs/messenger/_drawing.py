@@ -1,11 +1,12 @@
-"""A game of Messenger as a drawing (SVG): who was where, the ways of all, and where it ended."""
+"""A game of Messenger as a drawing (SVG) and as a board for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import Any
 
-from waybench.core import TurnRecord, plural
-from waybench.envs.messenger._engine import WON, Location, begin
-from waybench.envs.messenger._instance import Case, role_name
+from waybench.core import Board, Tile, TurnRecord, plural
+from waybench.envs.messenger._world import WON, Case, Location, World, begin, role_name
+from waybench.smartplay import AgentState
 
 # Colours that people with any kind of colour vision tell apart, and a letter for those who print in grey.
 _LOOKS = {
@@ -126,3 +127,23 @@ def _end(ways: Sequence[tuple[Location, tuple[Location | None, ...]]], fate: str
         return f'{dot}<circle {look} cx="{x:g}" cy="{y:g}" r="0.3"/>'
     cross = f"M{x - 0.3:g} {y - 0.3:g}l.6 .6m0 -.6l-.6 .6"
     return dot + (f'<path class="roles-end" stroke="#d55e00" stroke-width="0.12" d="{cross}"/>' if fate else "")
+
+
+_FLOOR, _AGENT = "#f0efe9", "#0072b2"
+_COLOURS = ("#e69f00", "#cc79a7", "#56b4e9", "#f0e442", "#9ad0c2", "#c9b6e4")
+
+
+def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
+    """Return the cells with the first letters of the entities in them; entities of one name have one colour."""
+    world, case = state.world, state.instance
+    rows = [[Tile("", _FLOOR)] * case.size for _ in range(case.size)]
+    names = sorted({actor.name for actor in case.actors})
+    for actor, place in zip(case.actors, world.places, strict=True):
+        if place is not None:
+            colour = _COLOURS[names.index(actor.name) % len(_COLOURS)]
+            rows[place[1] // 2][place[0] // 2] = Tile(actor.name[:2], colour)
+    x, y = world.agent[0] // 2, world.agent[1] // 2
+    rows[y][x] = Tile("@!" if world.carries else "@", _AGENT)
+    entities = ", ".join(f"{name[:2]} {name}" for name in names)
+    carried = "You have the message." if world.carries else "You do not have the message."
+    return Board(rows=rows, at=(y, x), notes=[carried, f"@ is you. {entities}. The manual says which is which."])

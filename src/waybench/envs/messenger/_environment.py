@@ -2,14 +2,12 @@
 
 from waybench._package_data import read_text
 from waybench.core import Images, Items, Players, Presentation, Scoring
-from waybench.envs.messenger._drawing import draw
-from waybench.envs.messenger._failures import FAILURES, own_failure
+from waybench.envs.messenger._drawing import board, draw
 from waybench.envs.messenger._game import RoleRules
-from waybench.envs.messenger._instance import STAGES, decode
-from waybench.envs.messenger._metrics import LEAST, METRICS, MOST, setting
-from waybench.envs.messenger._people import board
+from waybench.envs.messenger._items import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
+from waybench.envs.messenger._measures import FAILURES, LEAST, METRICS, MOST, own_failure, setting
 from waybench.envs.messenger._players import PLAYERS
-from waybench.envs.messenger._source import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
+from waybench.envs.messenger._world import STAGES, decode
 from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
 
 PRESENTATION = Presentation(

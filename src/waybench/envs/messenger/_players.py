@@ -6,9 +6,18 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from waybench.core import Stream
-from waybench.envs.messenger._cast import CHASER, FLEEING, IMMOVABLE
-from waybench.envs.messenger._engine import OPTIONS, REST, Location, World, collide, walked
-from waybench.envs.messenger._instance import Case
+from waybench.envs.messenger._world import (
+    CHASER,
+    FLEEING,
+    IMMOVABLE,
+    OPTIONS,
+    REST,
+    Case,
+    Location,
+    World,
+    collide,
+    walked,
+)
 
 ACTIONS = range(REST + 1)
 _MOST = 400  # plans that are looked at before the best of them is taken

@@ -1,13 +1,12 @@
-"""A match as a drawing (SVG): both players' choices round by round, how they came out, and how often each was made."""
+"""A match as a drawing (SVG) and as a board for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from waybench._svg import drawing, path, text
-from waybench.core import TurnRecord, lost_turns, plural
-from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Rounds, RpsRules, played
-from waybench.envs.rps._instance import Match
-from waybench.smartplay import step_turns
+from waybench.core import Board, Tile, TurnRecord, lost_turns, plural
+from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Match, Rounds, RpsRules, played
+from waybench.smartplay import AgentState, step_turns
 
 ROOM = 50  # rounds for which there is room, as in the published settings; for longer episodes it is twice that
 _WIDTH, _LEFT = 400, 62
@@ -165,3 +164,35 @@ def _letters(name: str, y: int, wide: float, choices: Sequence[tuple[float, int]
     places, letters = " ".join(f"{x:g}" for x, _ in choices), "".join(SOUND_NAMES[choice][0] for _, choice in choices)
     look = f'class="rounds-{name}" fill="#333" font-size="{min(10.0, 1.1 * wide):.1f}" text-anchor="middle"'
     return f'<text {look} x="{places}" y="{y}">{letters}</text>' if letters else ""
+
+
+KEYS = {"Rock": "r", "Paper": "p", "Scissor": "s", "Scissors": "s"}
+
+_SHOWN = 8  # rounds
+_LEGEND = (
+    "Your choices, and below them the opponent's: R rock, P paper, S scissors.",
+    "Green: you won; orange: you lost.",
+)
+_LETTERS = "RPS"
+_COLOURS = ("#cccccc", "#009e73", "#d55e00")  # of a tie, a win and a defeat
+
+
+def board(state: AgentState[Any, Rounds], turns: Sequence[TurnRecord]) -> Board:
+    """Return two rows: the player's choices and the opponent's, in the colour of the result."""
+    rounds = [(turn.action[0], turn.events["theirs"]) for turn in turns if "theirs" in turn.events]
+    latest = rounds[-_SHOWN:]
+    empty = [Tile("", "#f0f0f0")] * (_SHOWN - len(latest))
+    rows = [
+        [Tile(name), *(Tile(_LETTERS[pair[who]], _COLOURS[(pair[0] - pair[1]) % 3]) for pair in latest), *empty]
+        for who, name in enumerate(("you", "it"))
+    ]
+    results = [(mine - theirs) % 3 for mine, theirs in rounds]
+    score = f"Won {results.count(1)}, lost {results.count(2)}, tied {results.count(0)}."
+    return Board(
+        rows=rows,
+        width=3,
+        notes=[
+            score,
+            *_LEGEND,
+        ],
+    )

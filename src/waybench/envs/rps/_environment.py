@@ -1,16 +1,36 @@
-"""The environment of Rock Paper Scissors."""
+"""The environment of Rock Paper Scissors, with its metrics."""
 
 from waybench._package_data import read_text
-from waybench.core import Items, Players, Presentation, Scoring
-from waybench.envs.rps._drawing import draw
-from waybench.envs.rps._game import RpsRules
-from waybench.envs.rps._instance import LARGEST_SCORE, decode
-from waybench.envs.rps._metrics import MEASURES, setting
-from waybench.envs.rps._people import KEYS, board
-from waybench.envs.rps._players import PLAYERS
-from waybench.envs.rps._source import OPTIONS, RpsSource, prove
-from waybench.envs.rps._strategies import STRATEGIES
-from waybench.smartplay import agent_environment, symmetric_reward, thinking_players
+from waybench.core import EpisodeRecord, Items, Players, Presentation, Scoring
+from waybench.envs.rps._drawing import KEYS, board, draw
+from waybench.envs.rps._game import (
+    LARGEST_SCORE,
+    NAMES,
+    OPTIONS,
+    PLAYERS,
+    PUBLISHED,
+    STRATEGIES,
+    RpsRules,
+    RpsSource,
+    decode,
+    prove,
+)
+from waybench.smartplay import agent_environment, learning_metrics, symmetric_reward, thinking_players
+
+
+def setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of the match's setting; None if it is none of the registered ones."""
+    return PUBLISHED.get(decode(record.instance).setting or "")
+
+
+MEASURES = learning_metrics(
+    "the one with the highest expected score",
+    setting,
+    lambda record: len(NAMES),
+    "The random player makes the best choice in one round of three, the optimal one in every round.",
+    lambda record: max(record.instance["wins"]),
+)
+
 
 STEPS = 50  # and as many observations in the history (Table 1)
 _OPPONENTS = "\n".join(f"  * `{name}` {strategy.doc}" for name, strategy in STRATEGIES.items())

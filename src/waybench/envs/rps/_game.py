@@ -1,13 +1,168 @@
-"""The rules and the words of the game (SmartPlay, section 3.3 and appendix C.2; shared/specs/smartplay.md, 4)."""
+"""Rock Paper Scissors: matches, strategies of opponents, rules, wording, players and sets by key."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import Stream
-from waybench.envs.rps._instance import Match, Three
-from waybench.envs.rps._strategies import FIXED, STRATEGIES
+from waybench.core import (
+    DataError,
+    Instance,
+    Json,
+    KeyedSource,
+    Option,
+    Stream,
+    UsageError,
+    check_fields,
+    is_object,
+    unknown,
+)
 from waybench.smartplay import Rules, Step, best_of
+
+
+def beats(choice: int) -> int:
+    """Return what beats a choice."""
+    return (choice + 1) % 3
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """An opponent's way to choose.
+
+    Attributes:
+        level: What it looks at: 1 nothing, 2 the last round, 3 all rounds.
+        choose: (the player's last choice, its own, how often the player has chosen each) -> its next choice.
+        doc: What it does, as the end of a sentence.
+    """
+
+    level: int
+    choose: Callable[[int, int, Sequence[int]], int]
+    doc: str
+
+
+def _stay_or_shift(mine: int, theirs: int, counts: Sequence[int]) -> int:
+    return beats(mine) if mine == beats(theirs) else theirs
+
+
+def _most_frequent(mine: int, theirs: int, counts: Sequence[int]) -> int:
+    return beats(counts.index(max(counts)))
+
+
+FIXED = "fixed"
+STRATEGIES = {
+    FIXED: Strategy(1, lambda mine, theirs, counts: theirs, "draws every choice from the same probabilities"),
+    "copy_last": Strategy(2, lambda mine, theirs, counts: mine, "repeats the player's last choice"),
+    "beat_last": Strategy(2, lambda mine, theirs, counts: beats(mine), "chooses what beats the player's last choice"),
+    "win_stay": Strategy(
+        2, _stay_or_shift, "keeps its choice unless it has lost, and then chooses what would have won"
+    ),
+    "cycle": Strategy(
+        2, lambda mine, theirs, counts: beats(theirs), "chooses what beats its own last choice: Rock, Paper, Scissors"
+    ),
+    "frequency": Strategy(
+        3, _most_frequent, "chooses what beats the player's most frequent choice, the first in the list of several"
+    ),
+}
+
+
+LARGEST_SCORE = 1_000.0
+LARGEST_DRAW = 2**53
+
+Three = tuple[float, float, float]
+Pair = tuple[float, float]
+
+# The registered settings (shared/specs/smartplay.md, 2) as (the opponent's probability, the score of a win) of each
+# choice, by our names.
+SETTINGS: dict[str, tuple[Pair, ...]] = {
+    "basic": ((0.2, 1.0), (0.2, 1.0), (0.6, 1.0)),
+    "different_score": ((0.3, 1.0), (0.3, 2.0), (0.4, 1.0)),
+}
+PUBLISHED = {"basic": "RockPaperScissorBasic", "different_score": "RockPaperScissorDifferentScore"}
+
+
+@dataclass(frozen=True, slots=True)
+class Match(Instance):
+    """An opponent, and the scores.
+
+    Attributes:
+        chances: The probabilities of the opponent's choices: of all if it is "fixed", otherwise of the first one and
+            of those that do not follow its strategy. Their sum is 1.
+        wins: What a win with Rock, Paper and Scissors is worth; a loss costs as much.
+        opponent: A name in `STRATEGIES`.
+        rate: The probability that it follows its strategy in a round, from the second round on; 0 if it is "fixed".
+        draw: Names what chance brings, so that a set can have the same opponent several times.
+    """
+
+    chances: Three
+    wins: Three
+    opponent: str = FIXED
+    rate: float = 0.0
+    draw: int = 0
+
+    @property
+    def level(self) -> int:
+        """The level of the opponent's strategy."""
+        return STRATEGIES[self.opponent].level
+
+    @property
+    def setting(self) -> str | None:
+        """The name of the registered setting that this is, in whatever order; None if it is none."""
+        if self.opponent != FIXED:
+            return None
+        pairs = sorted(zip(self.chances, self.wins, strict=True))
+        return next((name for name, registered in SETTINGS.items() if sorted(registered) == pairs), None)
+
+    def canonical(self) -> str:
+        """Return all numbers and the strategy."""
+        numbers = " ".join(repr(number) for number in (*self.chances, *self.wins))
+        return f"{numbers} {self.opponent} {self.rate!r} draw {self.draw}"
+
+    def to_json(self) -> Json:
+        """Return {"chances": [...], "wins": [...], "opponent": ..., "rate": ..., "draw": ...}."""
+        return {
+            "chances": list(self.chances),
+            "wins": list(self.wins),
+            "opponent": self.opponent,
+            "rate": self.rate,
+            "draw": self.draw,
+        }
+
+
+def decode(data: Json) -> Match:
+    """Read {"chances": [0.2, 0.2, 0.6], "wins": [1, 1, 1], "opponent": "fixed", "rate": 0, "draw": 7}.
+
+    Raises:
+        DataError: If it is no such object.
+    """
+    check_fields(data, ("chances", "wins", "opponent", "rate", "draw"))
+    if not is_object(data) or set(data) != {"chances", "wins", "opponent", "rate", "draw"}:
+        raise DataError("instance: give an object with chances, wins, opponent, rate and draw")
+    opponent, rate, draw = data["opponent"], data["rate"], data["draw"]
+    if not isinstance(opponent, str) or opponent not in STRATEGIES:
+        raise DataError(f"instance: opponent is one of {', '.join(STRATEGIES)}")
+    if not _within(rate, 0, 1) or (rate > 0) == (opponent == FIXED):
+        raise DataError("instance: rate is 0 if the opponent is fixed, and otherwise a number above 0, up to 1")
+    if type(draw) is not int or not 0 <= draw < LARGEST_DRAW:
+        raise DataError("instance: draw is a whole number from 0 to 2**53 - 1")
+    chances, wins = _three(data["chances"], 1.0), _three(data["wins"], LARGEST_SCORE)
+    if abs(sum(chances) - 1) > 1e-9:
+        raise DataError("instance: the sum of the chances is not 1")
+    if min(wins) == 0:
+        raise DataError("instance: a win must be worth more than 0")
+    return Match(chances, wins, opponent, float(rate), draw)
+
+
+def _three(data: Json, high: float) -> Three:
+    match data:
+        case [rock, paper, scissors] if all(_within(value, 0, high) for value in (rock, paper, scissors)):
+            return float(rock), float(paper), float(scissors)
+        case _:
+            raise DataError(f"instance: chances and wins are three numbers each, from 0 to 1 and to {LARGEST_SCORE:g}")
+
+
+def _within(value: Json, low: float, high: float) -> bool:
+    return type(value) in (int, float) and low <= value <= high
+
 
 # Protocol text: the published program's. {wins} are the scores in the order in which the lines are filled.
 MANUAL = """\
@@ -155,3 +310,123 @@ def _chances(match: Match, planned: int) -> Three:
     rock, paper, scissors = ((1 - match.rate) * chance for chance in match.chances)
     rate = match.rate
     return rock + rate * (planned == 0), paper + rate * (planned == 1), scissors + rate * (planned == 2)
+
+
+def oracle(match: Match, world: Rounds, rng: Stream) -> int:
+    """Make the choice with the highest expected score against what the opponent is about to do, which it knows."""
+    return world.best
+
+
+def learner(match: Match, world: Rounds, rng: Stream) -> int:
+    """Learn the opponent's frequencies: the best response to how often it has made each choice, plus once each."""
+    return _response(world.theirs, match)
+
+
+def predictor(match: Match, world: Rounds, rng: Stream) -> int:
+    """Learn how the opponent follows up: the best response to what it has done after such a last round, plus once each.
+
+    That is what opponents of level 2 can be read by.
+    """
+    if world.last is None:
+        return learner(match, world, rng)
+    place = 9 * world.last[0] + 3 * world.last[1]
+    return _response(world.replies[place : place + 3], match)
+
+
+def _response(counts: Sequence[int], match: Match) -> int:
+    rounds = sum(counts) + 3
+    return values([(count + 1) / rounds for count in counts], match.wins)[0]
+
+
+def beat_last(match: Match, world: Rounds, rng: Stream) -> int:
+    """Choose what beats the opponent's last choice."""
+    return 0 if world.last is None else beats(world.last[1])
+
+
+PLAYERS = {"oracle": oracle, "learner": learner, "predictor": predictor, "heuristic": beat_last}
+
+
+VERSION = 1  # of the generator; part of every item's key
+LOWEST_LEVEL, HIGHEST_LEVEL = 1, 3
+_LEAD = 0.1  # least difference of the best expected score to the next one, so that it can be found out
+_TWENTIETHS = [(rock, paper, 20 - rock - paper) for rock in range(1, 19) for paper in range(1, 20 - rock)]
+
+OPTIONS = (
+    Option(
+        name="setting",
+        default="free",
+        choices=("free", *SETTINGS),
+        doc="Probabilities and scores: free draws them from the key; basic and different_score are the registered "
+        "ones, whose order is drawn.",
+    ),
+    Option(
+        name="opponent",
+        default="any",
+        doc=f"The opponent, which must belong to the level: {', '.join(STRATEGIES)}; any draws one of the level.",
+    ),
+    Option(
+        name="rate",
+        default=0.8,
+        low=0.05,
+        high=1,
+        doc="Rate at which an opponent that is not fixed follows its strategy; otherwise it draws from the "
+        "probabilities.",
+    ),
+)
+
+
+class RpsSource(KeyedSource[Match]):
+    """Matches drawn by key.
+
+    Args:
+        key: The set's key.
+        level: What the opponent looks at: 1 nothing, 2 the last round, 3 all rounds.
+        options: `setting`, `opponent`, `rate`.
+
+    Raises:
+        UsageError: For a level or an opponent that does not exist, or if they do not fit each other.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
+            raise UsageError(f"level {level}: give a level of opponents from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
+        super().__init__(key, level, prove)
+        self._setting, self._rate = str(options["setting"]), float(options["rate"])
+        opponent = str(options["opponent"])
+        if opponent != "any" and opponent not in STRATEGIES:
+            raise UsageError(unknown("opponent", opponent, ("any", *STRATEGIES)))
+        if opponent != "any" and STRATEGIES[opponent].level != level:
+            fits = STRATEGIES[opponent].level
+            raise UsageError(f"opponent={opponent} belongs to level {fits}, not {level}: use level {fits}")
+        fitting = [name for name, strategy in STRATEGIES.items() if strategy.level == level]
+        self._opponents = fitting if opponent == "any" else [opponent]
+
+    def instance(self, index: int) -> Match:
+        """Return the match of this number."""
+        settings = f"{self._setting} {self._rate!r} {' '.join(self._opponents)}"
+        rng = Stream("rps", VERSION, self.key, self.level, settings, index)
+        (rock, paper, scissors), opponent = self._pairs(rng), rng.choice(self._opponents)
+        return Match(
+            (rock[0], paper[0], scissors[0]),
+            (rock[1], paper[1], scissors[1]),
+            opponent,
+            0.0 if opponent == FIXED else self._rate,
+            rng.below(LARGEST_DRAW),
+        )
+
+    def _pairs(self, rng: Stream) -> tuple[Pair, ...]:
+        if self._setting != "free":
+            pairs = list(SETTINGS[self._setting])
+            rng.shuffle(pairs)
+            return tuple(pairs)
+        while True:
+            chances = [share / 20 for share in rng.choice(_TWENTIETHS)]
+            wins = [float(1 + rng.below(3)) for _ in chances]
+            if sorted(values(chances, wins)[1])[1] >= _LEAD:
+                return tuple(zip(chances, wins, strict=True))
+
+
+def prove(match: Match) -> dict[str, Json]:
+    """Return the best choice of the first round as "best", from 1, and how much worse the worst one is as "worst"."""
+    best, gaps = values(match.chances, match.wins)
+    return {"best": best + 1, "worst": max(gaps)}

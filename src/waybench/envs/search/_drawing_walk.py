@@ -1,4 +1,4 @@
-"""A walk through a graph as a drawing (SVG): what was visited in which order, what was seen, and what went astray."""
+"""A walk through a graph as a drawing (SVG) and as a picture in messages."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
@@ -6,16 +6,77 @@ from math import hypot
 from typing import NamedTuple
 
 from waybench._svg import drawing, path, text, texts
-from waybench.core import Outcome, Stream, TurnRecord, lost_turns, plural
-from waybench.envs.search._game_walk import (
-    BreadthFirst,
-    DepthFirst,
-    Terrain,
-    WalkGame,
-    breadth_first,
-    depth_first,
-)
-from waybench.envs.search._layout import AHEAD, Layout, layered
+from waybench.core import Images, Outcome, Picture, Stream, TurnRecord, lost_turns, plural
+from waybench.envs.search._walk import BreadthFirst, DepthFirst, Terrain, Walk, WalkGame, breadth_first, depth_first
+from waybench.spaces import Graph
+
+ACROSS = 34  # units from node to node in a layer
+AHEAD = 37  # units both ways where layers stand upright
+_LEAST, _MOST = 42, 100  # units from layer to layer, otherwise; the more the wider the drawing is
+_TALL = 1.5  # how many times as many layers as nodes across there may be before the layers stand upright
+
+
+class Layout(NamedTuple):
+    """A drawing's geometry.
+
+    Attributes:
+        places: Of each node, x and y of its middle, in whole numbers.
+        width: How far the nodes are apart across, at most.
+        height: How far they are apart downwards, at most.
+        layers: Of each node, its distance from node 0.
+    """
+
+    places: tuple[tuple[int, int], ...]
+    width: int
+    height: int
+    layers: tuple[int, ...]
+
+    def moved(self, x: int, y: int) -> "Layout":
+        """Return the same, so far to the right and so far down."""
+        return self._replace(places=tuple((across + x, down + y) for across, down in self.places))
+
+
+@lru_cache(maxsize=8)  # an episode is drawn again and again, step by step
+def layered(graph: Graph) -> Layout:
+    """Place the nodes of a connected graph in layers by their distance from node 0, from (0, 0) on.
+
+    Below each node are those that a breadth-first search reaches from it first, in the order shown, and a node is above
+    the middle of its outer two. Deep graphs grow to the right in place of downwards.
+    """
+    order, children, depth = _spanned(graph)
+    across = [0.0] * graph.size
+    leaves = 0
+    todo = [0]
+    while todo:
+        node = todo.pop()
+        if not children[node]:
+            across[node] = leaves
+            leaves += 1
+        todo += reversed(children[node])
+    for node in reversed(order):
+        if children[node]:
+            across[node] = (across[children[node][0]] + across[children[node][-1]]) / 2
+    layers, widest = depth[order[-1]], leaves - 1
+    if layers + 1 > _TALL * leaves:
+        places = [(AHEAD * y, round(AHEAD * x)) for x, y in zip(across, depth, strict=True)]
+        return Layout(tuple(places), AHEAD * layers, AHEAD * widest, tuple(depth))
+    down = min(max(_LEAST, ACROSS * widest // 2 // layers), _MOST)
+    places = [(round(ACROSS * x), down * y) for x, y in zip(across, depth, strict=True)]
+    return Layout(tuple(places), ACROSS * widest, down * layers, tuple(depth))
+
+
+def _spanned(graph: Graph) -> tuple[list[int], list[list[int]], list[int]]:
+    """Return the nodes in the order of a breadth-first search from node 0, their children in it, and their depths."""
+    order, children, depth = [0], [list[int]() for _ in range(graph.size)], [-1] * graph.size
+    depth[0] = 0
+    for node in order:
+        for neighbour in graph.neighbours[node]:
+            if depth[neighbour] < 0:
+                depth[neighbour] = depth[node] + 1
+                children[node].append(neighbour)
+                order.append(neighbour)
+    return order, children, depth
+
 
 MOST_NODES = 1000  # of larger graphs nothing is drawn but how many nodes were visited
 MOST_LABELLED = 150  # nodes of a graph in which they have numbers
@@ -248,3 +309,57 @@ def _best(layout: Layout, order: Sequence[int]) -> Iterator[str]:
     yield _path("best", "#e69f00", 9, (f"M{x - half} {y}h{2 * half}" for x, y, half in grounds))
     yield texts("walk-rank", _at(layout, order[1:], numbers), 8, colour="#111", more='transform="translate(0 3)"')
     yield "</g>"
+
+
+_PICTURE_MARGIN = 26
+
+
+def draw_picture(picture: Picture) -> str:
+    """Draw the visited nodes, their neighbours, and the edges between them, as the answers have named them.
+
+    Nodes are placed by what has been seen alone, so that nothing in the picture depends on the rest of the graph.
+    """
+    state: Walk = picture.state
+    neighbours = state.graph.neighbours
+    seen = list(dict.fromkeys(node for visited in state.order for node in (visited, *neighbours[visited])))
+    number = {node: place for place, node in enumerate(seen)}
+    edges = dict.fromkeys(
+        (min(number[node], number[other]), max(number[node], number[other]))
+        for node in state.order
+        for other in neighbours[node]
+    )
+    layout = layered(Graph(len(seen), tuple(edges))).moved(_PICTURE_MARGIN, _PICTURE_MARGIN)
+    visited, places = set(state.order), layout.places
+    x, y = places[number[state.at]]
+    parts = [path("walk-edge", "#888", 1.5, (_straight_line(places[start], places[end]) for start, end in edges))]
+    for name, colour, wide, some in (
+        ("walk-outline", "#111", 25, seen),
+        ("walk-frontier", "#fff", 22, [node for node in seen if node not in visited]),
+        ("walk-visited", "#0072b2", 22, state.order),
+    ):
+        dots = (f"M{places[number[node]][0]} {places[number[node]][1]}h0" for node in some)
+        parts.append(path(name, colour, wide, dots, 'stroke-linecap="round"'))
+    ring = f'<circle class="walk-current" fill="none" stroke="#d55e00" stroke-width="3.5" cx="{x}" cy="{y}" r="15"/>'
+    parts.append(ring)
+    for name, colour, is_visited in (("walk-inside", "#fff", True), ("walk-label", "#111", False)):
+        labels = ((*_below(places[number[node]]), node) for node in seen if (node in visited) == is_visited)
+        parts.append(texts(name, labels, 12, colour=colour))
+    width, height = layout.width + 2 * _PICTURE_MARGIN, layout.height + 2 * _PICTURE_MARGIN
+    return drawing("walk", width, height, f"{plural(len(seen), 'node')} seen", parts)
+
+
+def _straight_line(start: tuple[int, int], end: tuple[int, int]) -> str:
+    return f"M{start[0]} {start[1]}L{end[0]} {end[1]}"
+
+
+def _below(place: tuple[int, int]) -> tuple[float, float]:
+    return place[0], place[1] + 4.3
+
+
+IMAGES = Images(
+    draw=draw_picture,
+    legend="The picture has all that has been seen so far: visited ones are blue, others that are adjacent to them are "
+    "white, a line joins two that are adjacent, and the current one has an orange ring.",
+    replaces=("adjacent",),
+    bases=("appendix", "code"),
+)

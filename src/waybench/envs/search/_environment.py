@@ -28,30 +28,58 @@ from waybench.core import (
     UsageError,
     level_axis,
 )
-from waybench.envs.search import _answers, _failures, _game_number, _game_walk, _potential, _reasoning, _texts
+from waybench.envs.search import _measures as _failures
+from waybench.envs.search import _measures as _potential
+from waybench.envs.search import _measures as _reasoning
+from waybench.envs.search import _metrics as _answers
 from waybench.envs.search import _metrics as _scores
-from waybench.envs.search._answers import Scores
-from waybench.envs.search._beliefs import bounds, queue, stack
-from waybench.envs.search._coach import Coach, Teacher
-from waybench.envs.search._competent import breadth_is_competent, depth_is_competent, number_is_competent
-from waybench.envs.search._datasets import BREADTH, DEPTH, NUMBERS, PUBLIC_KEY, Cases, PublishedCases
-from waybench.envs.search._first_errors import BREADTH_ERRORS, DEPTH_ERRORS, NUMBER_ERRORS
-from waybench.envs.search._isomorph import relabelled, shifted
-from waybench.envs.search._people import NUMBER_HELP, WALK_HELP, adjacent_nodes, known_nodes, parse_number
-from waybench.envs.search._picture import IMAGES
-from waybench.envs.search._presentation import BREADTH_PRESENTATION, DEPTH_PRESENTATION, NUMBER_PRESENTATION
-from waybench.envs.search._protocol import PROTOCOLS
-from waybench.envs.search._source import (
+from waybench.envs.search import _number as _game_number
+from waybench.envs.search import _texts
+from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search._drawing_walk import IMAGES
+from waybench.envs.search._items import (
+    BREADTH,
+    DEPTH,
     FEWEST_NODES,
     LOWEST_LEVEL,
     NUMBER_OPTIONS,
+    NUMBERS,
+    PUBLIC_KEY,
     WALK_OPTIONS,
+    Cases,
     NumberSource,
+    PublishedCases,
     WalkSource,
+    relabelled,
+    shifted,
 )
-from waybench.envs.search._texts import Story
-from waybench.envs.search._variables import MINIMUM, NUMBER_VARIABLES, WALK_VARIABLES
-from waybench.envs.search._wording import NumberWording, WalkWording
+from waybench.envs.search._measures import (
+    BREADTH_ERRORS,
+    DEPTH_ERRORS,
+    MINIMUM,
+    NUMBER_ERRORS,
+    NUMBER_VARIABLES,
+    WALK_VARIABLES,
+    bounds,
+    breadth_is_competent,
+    depth_is_competent,
+    number_is_competent,
+)
+from waybench.envs.search._measures import queue_belief as queue
+from waybench.envs.search._measures import stack_belief as stack
+from waybench.envs.search._metrics import Scores
+from waybench.envs.search._presentation import (
+    BREADTH_PRESENTATION,
+    DEPTH_PRESENTATION,
+    NUMBER_HELP,
+    NUMBER_PRESENTATION,
+    WALK_HELP,
+    adjacent_nodes,
+    known_nodes,
+    parse_number,
+)
+from waybench.envs.search._texts import PROTOCOLS, Story
+from waybench.envs.search._wording import Coach, NumberWording, Teacher, WalkWording
 
 _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
 

@@ -1,20 +1,199 @@
-"""Metrics of a search (AQA-Bench, sections 3.1 to 3.3)."""
+"""Metrics of a search, and the answers that they count (AQA-Bench, sections 3.1 to 3.3)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import reduce
 from math import fsum
-from typing import Any
+from typing import Any, Generic, TypeVar
+from typing import Protocol as Interface
 
-from waybench.core import (
-    End,
-    EpisodeRecord,
-    Metric,
-    Series,
-    outcome_metric,
-    proof_metric,
+from waybench.core import End, EpisodeRecord, Instance, Metric, Outcome, Range, Series, outcome_metric, proof_metric
+from waybench.envs.search import _number as _game_number
+from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search._texts import PROTOCOLS, Protocol
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+VALID = (Outcome.OK, Outcome.UNPRODUCTIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswers:
+    """The answers of an episode that count.
+
+    Attributes:
+        values: Each answer; None for an invalid one. In free play these are the valid answers, and a last None if
+            invalid replies ended the episode: those that were forgiven count nowhere. With a teacher all replies are.
+        taught: With a teacher in the whole episode, the teacher's answer at each step; otherwise None.
+        left: Interactions that the player had left when it was stopped short of the goal.
+        before: The teacher's answers before free play, which count in nothing.
+    """
+
+    values: tuple[int | None, ...]
+    taught: tuple[int, ...] | None
+    left: int
+    before: tuple[int, ...] = ()
+
+    @classmethod
+    def from_record(cls, record: EpisodeRecord, most: int) -> "ScoredAnswers":
+        """Read them from a record.
+
+        Args:
+            record: The record.
+            most: Number of interactions allowed if the options do not say.
+        """
+        if record.options["teacher_guided"] is True:
+            values = [turn.action if turn.outcome in VALID else None for turn in record.turns]
+            return cls(tuple(values), tuple(turn.executed for turn in record.turns), 0)
+        valid: list[int | None] = [
+            turn.action
+            for turn in record.turns
+            if turn.executed is None and turn.outcome in VALID and "coached" not in turn.events
+        ]
+        before = teacher_steps(record)
+        stopped = record.end not in (None, End.SOLVED)
+        left = (record.options["max_steps"] or most) - len(before) - len(valid) if stopped else 0
+        return cls((*valid, None) if record.end is End.INVALID_LIMIT else tuple(valid), None, left, before)
+
+    @property
+    def valid(self) -> int:
+        """Number of valid answers."""
+        return sum(answer is not None for answer in self.values)
+
+
+def teacher_steps(record: EpisodeRecord) -> tuple[int, ...]:
+    """Return the teacher's answers that were carried out."""
+    return tuple(turn.executed for turn in record.turns if turn.executed is not None)
+
+
+class Algorithm(Interface):
+    """Tells whether answers follow an algorithm."""
+
+    def follows(self, answer: int) -> bool:
+        """Whether an answer is what the algorithm gives now."""
+        ...
+
+    def take(self, answer: int) -> None:
+        """Go on after an answer."""
+        ...
+
+
+def follow_marks(answers: ScoredAnswers, algorithm: Algorithm) -> list[float]:
+    """Return 1 or 0 for each answer: whether it follows the algorithm.
+
+    In free play nothing follows after the first deviation; with a teacher each answer is judged by itself, after the
+    teacher's earlier ones. An invalid answer never follows.
+    """
+    marks: list[float] = []
+    for step in answers.before:
+        algorithm.take(step)
+    for number, answer in enumerate(answers.values):
+        follows = answer is not None and algorithm.follows(answer)
+        if answers.taught is None and not follows:
+            return marks + [0.0] * (len(answers.values) - number)
+        marks.append(float(follows))
+        algorithm.take(answers.taught[number] if answers.taught else answer or 0)
+    return marks
+
+
+def errors(answers: ScoredAnswers, case: _game_number.Number, whole_range: bool) -> list[float]:
+    """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
+    size = case.high - case.low + whole_range
+    return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.values]
+
+
+def gaps(answers: ScoredAnswers, case: _game_walk.Terrain) -> list[float]:
+    """Return the share of nodes that are not visited after each answer.
+
+    In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
+    nodes and this answer's; an invalid answer repeats the gap before it.
+    """
+    size, visited_nodes = case.graph.size, visited_set(answers.before)
+    shares: list[float] = []
+    for number, answer in enumerate(answers.values):
+        if answer is not None:
+            shares.append(1 - (visited_nodes | 1 << answer).bit_count() / size)
+        elif answers.taught is not None:
+            shares.append(shares[-1] if shares else 1 - 1 / size)
+        visited = answer if answers.taught is None else answers.taught[number]
+        visited_nodes |= 0 if visited is None else 1 << visited
+    return shares
+
+
+def visited_set(nodes: Iterable[int]) -> int:
+    """Return the nodes that are visited after some steps, as bits of a number."""
+    return reduce(lambda mask, node: mask | 1 << node, nodes, 1)
+
+
+@dataclass(frozen=True)
+class Scores(Generic[I]):
+    """The metrics of one game, made of what differs between the two.
+
+    Attributes:
+        decode: JSON -> instance.
+        most_steps: Instance -> default number of interactions.
+        algorithm: (instance, protocol) -> what answers are compared with.
+    """
+
+    decode: Callable[[object], I]
+    most_steps: Callable[[I], int]
+    algorithm: Callable[[I, Protocol], Algorithm]
+
+    def read(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
+        """Return a record's instance and its answers."""
+        case = self.decode(record.instance)
+        return case, ScoredAnswers.from_record(record, self.most_steps(case))
+
+    def most_answers(self, record: EpisodeRecord) -> int:
+        """Return the greatest number of valid answers possible; with a teacher, who solves it, that is its number."""
+        if record.options["teacher_guided"] is True:
+            return record.proof["minimum"]
+        limit: int = record.options["max_steps"] or self.most_steps(self.decode(record.instance))
+        return limit - len(teacher_steps(record))
+
+    def most_replies(self, record: EpisodeRecord) -> int:
+        """Return the greatest number of replies that are invalid or forgiven."""
+        if record.options["teacher_guided"] is True:
+            return self.most_answers(record)
+        guided = len(teacher_steps(record))  # each with one reply, which is judged and not forgiven
+        return guided + (self.most_answers(record) + 1) * (record.options["max_retries"] + 1)
+
+    def summed(self, record: EpisodeRecord) -> Range:
+        """Return the range of a sum of shares over the answers, an invalid one that ends the episode included."""
+        return 0, self.most_answers(record) + 1
+
+    def follow_marks(self, record: EpisodeRecord, protocol: Protocol) -> list[float]:
+        """Return whether each answer follows the algorithm."""
+        case, answers = self.read(record)
+        return follow_marks(answers, self.algorithm(case, protocol))
+
+    def accuracy(self, record: EpisodeRecord, protocol: Protocol) -> float:
+        """Return the share of answers that follow the algorithm; 0 without answers.
+
+        Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
+        """
+        case, answers = self.read(record)
+        marks = follow_marks(answers, self.algorithm(case, protocol))
+        count = max(len(marks), answers.valid + answers.left) if protocol.charges_quitting else len(marks)
+        return sum(marks) / count if count else 0.0
+
+    def guided_accuracy(self, record: EpisodeRecord) -> float | None:
+        """Return the same for an episode with a teacher from beginning to end, otherwise None."""
+        return self.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] is True else None
+
+
+NUMBERS = Scores(
+    _game_number.decode,
+    _game_number.most_steps,
+    lambda case, protocol: _game_number.Bisection(case, protocol.any_bisection),
 )
-from waybench.envs.search import _game_walk
-from waybench.envs.search._answers import NUMBERS, Scores, errors, gaps, protocol_of, teacher_steps, visited_set
-from waybench.envs.search._protocol import PROTOCOLS, Protocol
+DEPTH = Scores(_game_walk.decode, _game_walk.most_steps_depth, lambda case, protocol: _game_walk.DepthFirst(case))
+BREADTH = Scores(_game_walk.decode, _game_walk.most_steps_breadth, lambda case, protocol: _game_walk.BreadthFirst(case))
+
+
+def protocol_of(record: EpisodeRecord) -> Protocol:
+    """Return the protocol that an episode was played by."""
+    return PROTOCOLS[record.options["protocol"]]
 
 
 def _err(record: EpisodeRecord, protocol: Protocol) -> tuple[list[float], int]:

@@ -1,11 +1,262 @@
-"""The six environments for people: titles, legends and drawings."""
+"""The six environments for people: drawings of guesses, boards, titles and legends."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
+from math import log10
+from typing import Any, NamedTuple
 
-from waybench.core import Presentation
-from waybench.envs.search._drawing_number import draw_number
+from waybench._svg import drawing, path, text, texts
+from waybench.core import Board, Presentation, Stream, Tile, TurnRecord, TypedAction, lost_turns, plural
 from waybench.envs.search._drawing_walk import draw_breadth, draw_depth
-from waybench.envs.search._people import number_board, walk_board
+from waybench.envs.search._number import GuessGame, Guessing, Number, most_steps, teacher
+from waybench.envs.search._walk import Walk
+
+_WIDTH = 400
+_LEFT, _RIGHT = 34, 318  # of the lines of numbers; beside them are the guesses' numbers and values
+_MIDDLE = (_LEFT + _RIGHT) // 2
+_LINE = 34  # where the line of the range is
+_TOP, _ROW = 106, 14  # where the first guess's row is, and how high each
+_DIGIT = 5  # units that one needs
+_GAME, _NO_CHANCE = GuessGame(), Stream("search", "drawing")  # neither the game nor the teacher leaves anything to it
+_COLOURS = {"mark": "#0072b2", "off": "#d55e00", "found": "#009e73"}
+_PALE = 'stroke-opacity="0.25"'
+_THOUSANDS = ("", "k", "M", "G", "T", "P", "E")
+
+
+class Guess(NamedTuple):
+    """The effect of one turn.
+
+    Attributes:
+        before: The state before it.
+        guess: The number that was guessed; None if none was.
+        rejected: A number in the reply that did not count as a guess; None if there is none.
+    """
+
+    before: Guessing
+    guess: int | None
+    rejected: int | None
+
+    @property
+    def kind(self) -> str:
+        """The kind of the guess: "found" the number, "off" where it was excluded before, or a "mark"."""
+        if self.guess is not None and not self.before.low <= self.guess <= self.before.high:
+            return "off"
+        return "found" if self.guess == self.before.case.target else "mark"
+
+    @property
+    def after(self) -> Guessing:
+        """The state after it."""
+        return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
+
+
+def draw_number(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
+    """Draw the range of a number and the guesses of an episode.
+
+    There is a row for each guess that the case allows for, in which places are by the distance from the number, on a
+    logarithmic scale; of more guesses it shows those around the last one. Nothing of a reply reaches the drawing but
+    guesses within the range, and on which side of it others were.
+
+    Args:
+        case: The number, and the range.
+        turns: Turns of an episode that a simulation has confirmed.
+        board_id: Not used: what two episodes have in common is not worth it.
+        reuse: Not used.
+
+    Returns:
+        An `<svg>` element, whose geometry depends on the case alone. Classes: tiles, maze-large, guess, of paths
+        guess-rule, guess-possible, guess-target, guess-mark, guess-off (what was not possible any more), guess-found,
+        the same three as guess-tick-mark and so on above the range, guess-tried, guess-middle (reference), and of what
+        is written guess-number, guess-value, guess-told.
+    """
+    attempts = list(trail(case, turns))
+    guesses = [attempt for attempt in attempts if attempt.guess is not None]
+    now = attempts[-1].after if attempts else _GAME.start(case)
+    off = sum(attempt.kind == "off" for attempt in guesses)
+    lines = [
+        f"{plural(len(guesses), 'guess', 'guesses')}, " + (f"{case.target} found" if now.found else _left(now)),
+        ", ".join(part for part in (f"{off} excluded by earlier answers" if off else "", lost_turns(turns)) if part),
+    ]
+    label = f"A number from {case.low} to {case.high}, {case.target}: {', '.join(part for part in lines if part)}"
+    height = _TOP + _ROW * most_steps(case) + 44
+    parts = [*_range(case, guesses, now), *_scale(case), *_rows(case, attempts, now)]
+    parts += (text("guess-told", _LEFT, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines))
+    return drawing("tiles maze-large guess", _WIDTH, height, label, parts)
+
+
+def _left(state: Guessing) -> str:
+    count = state.high - state.low + 1
+    return f"{plural(count, 'number')} possible"
+
+
+def trail(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:
+    """Yield what each turn did that guessed a number or named one."""
+    state = _GAME.start(case)
+    for turn in turns:
+        number: int | None = turn.events.get("guess")
+        guess = number if number is not None and case.low <= number <= case.high else None
+        rejected: int | None = None if turn.action == guess else turn.action
+        if guess is not None or rejected is not None:
+            yield (attempt := Guess(state, guess, rejected))
+            state = attempt.after
+
+
+def _span(x: int, to_x: int, y: int) -> str:
+    """Return a line from one place to another, which is not shorter than can be seen."""
+    return f"M{min(x, (x + to_x) // 2 - 1)} {y}h{max(to_x - x, 2)}"
+
+
+def _range(case: Number, guesses: Sequence[Guess], now: Guessing) -> Iterator[str]:
+    """Yield the line of all numbers, what is possible of it now, and the guesses as far as there is room for them."""
+
+    def at(number: int) -> int:
+        return _LEFT + round((_RIGHT - _LEFT) * ((number - case.low) / (case.high - case.low)))
+
+    x = at(case.target)
+    yield path("guess-rule", "#999", 1, [f"M{_LEFT} {_LINE}H{_RIGHT}M{_LEFT} {_LINE - 4}v8M{_RIGHT} {_LINE - 4}v8"])
+    yield path("guess-possible", "#0072b2", 12, [_span(at(now.low), at(now.high), _LINE)], _PALE)
+    yield path("guess-target", "#009e73", 2, [f"M{x} {_LINE - 7}v14"])
+    edge = "start" if x < _MIDDLE / 2 else "end" if x > 1.5 * _MIDDLE else "middle"
+    yield text("guess-value", x, _LINE + 26, str(case.target), 9, edge)
+    yield text("guess-value", _LEFT, _LINE + 15, str(case.low), 9, "middle" if case.low < 10**8 else "start")
+    yield text("guess-value", _RIGHT, _LINE + 15, str(case.high), 9, "middle" if case.high < 10**8 else "end")
+    labels, label_spans = list[tuple[int, int, int]](), list[tuple[int, float]]()
+    for number, attempt in enumerate(guesses, start=1):
+        x, wide = at(attempt.guess or 0), _DIGIT * len(str(number)) / 2 + 1
+        if all(abs(x - label_x) >= wide + half for label_x, half in label_spans):
+            label_spans.append((x, wide))
+            labels.append((x, _LINE - 15, number))
+    for kind, colour in _COLOURS.items():
+        ticks = (f"M{at(attempt.guess or 0)} {_LINE - 12}v12" for attempt in guesses if attempt.kind == kind)
+        yield path(f"guess-tick-{kind}", colour, 1.4, ticks)
+    yield texts("guess-number", labels, 9)
+
+
+def _place(case: Number, number: int) -> int:
+    """Return where a number is in the rows: by its distance from the target, or beside them if it is out of range."""
+    if not case.low <= number <= case.high:
+        return _LEFT - 8 if number < case.low else _RIGHT + 8
+    away, most = number - case.target, max(case.target - case.low, case.high - case.target)
+    share = log10(1 + abs(away)) / log10(1 + most)
+    return _MIDDLE + round((_RIGHT - _LEFT) / 2 * (share if away > 0 else -share))
+
+
+def _scale(case: Number) -> Iterator[str]:
+    """Yield the scale of distances above the rows, with its lines through them."""
+    bottom = _TOP + _ROW * most_steps(case)
+    labels: list[tuple[int, int, int | str]] = [(_MIDDLE, _TOP - 22, "distance")]
+    lines = list[str]()
+    for power in range(3, 19, 3) if case.high - case.low > 10**7 else range(1, 8):
+        for number in (case.target - 10**power, case.target + 10**power):
+            if case.low <= number <= case.high:
+                x = _place(case, number)
+                lines.append(f"M{x} {_TOP - 4}V{bottom}")
+                labels.append((x, _TOP - 8, f"{10 ** (power % 3)}{_THOUSANDS[power // 3]}"))
+    yield texts("guess-value", labels, 9)
+    yield text("guess-value", _LEFT, _TOP - 22, "too small", 9)
+    yield text("guess-value", _RIGHT, _TOP - 22, "too large", 9, "end")
+    yield path("guess-rule", "#999", 0.5, lines)
+    yield path("guess-target", "#009e73", 2, [f"M{_MIDDLE} {_TOP - 4}V{bottom}"])
+
+
+def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[str]:
+    """Yield a row for each guess, and what is possible now in the one after them, as many as there is room for."""
+    rows = most_steps(case)
+    before = list(
+        accumulate((attempt.guess is not None for attempt in attempts), initial=0)
+    )  # guesses before each turn
+    first = max(0, before[-1] - 1) // rows * rows
+    visible = [
+        (_TOP + _ROW * (number - first), attempt)
+        for number, attempt in zip(before, attempts, strict=False)
+        if first <= number < first + rows
+    ]
+    guesses = [(y, attempt) for y, attempt in visible if attempt.guess is not None]
+    states = [(y, attempt.before) for y, attempt in guesses]
+    if not now.found and before[-1] < first + rows:
+        states.append((_TOP + _ROW * (before[-1] - first), now))
+    yield from _possible(case, states)
+    rejected_marks = ((_place(case, attempt.rejected), y + 4) for y, attempt in visible if attempt.rejected is not None)
+    yield path("guess-tried", "#d55e00", 1.4, (f"M{x - 3} {y}l6 6m0-6l-6 6" for x, y in rejected_marks))
+    for kind, width, shape in (("mark", 8, "h0"), ("found", 11, "h0"), ("off", 2.4, "m-4-4l8 8m0-8l-8 8")):
+        places = ((_place(case, attempt.guess or 0), y + 7) for y, attempt in guesses if attempt.kind == kind)
+        lines = (f"M{x} {y}{shape}" for x, y in places)
+        yield path(f"guess-{kind}", _COLOURS[kind], width, lines, 'stroke-linecap="round"')
+    numbered = ((_LEFT - 16, y + 10, number) for number, (y, _) in enumerate(guesses, start=first + 1))
+    yield texts("guess-number", numbered, 9, "end")
+    values = ((_RIGHT + 16, y + 10, attempt.guess) for y, attempt in guesses)
+    yield texts("guess-value", values, min(9, 110 / len(str(case.high))), "start")
+
+
+def _possible(case: Number, states: Sequence[tuple[int, Guessing]]) -> Iterator[str]:
+    """Yield what was possible in each row, and what the teacher would guess."""
+    spans = (_span(_place(case, state.low), _place(case, state.high), y + 7) for y, state in states)
+    yield path("guess-possible", "#0072b2", _ROW - 2, spans, _PALE)
+    middles = ((_place(case, teacher(state, _NO_CHANCE)), y + 1) for y, state in states)
+    yield path("guess-middle reference", "#e69f00", 2, (f"M{x} {y}v12" for x, y in middles), 'stroke-dasharray="3 2"')
+
+
+NUMBER_HELP = "Type a number of the range."
+WALK_HELP = "Type the number of a place."
+
+_ACROSS = 40  # cells of the line of numbers
+_BOARD_LINE, _SMALL, _LARGE, _HIT = "#dfe3ea", "#56b4e9", "#e69f00", "#009e73"
+_NODE, _HERE, _NEW = "#0072b2", "#e69f00", "#ffffff"
+_MOST = 60  # nodes that have a row, and actions in a list
+_DIGITS = 19
+
+
+def parse_number(text: str, state: Any) -> int | None:
+    """Return the number that a person has typed; None if it is none."""
+    text = text.strip()
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None
+
+
+def number_board(state: Guessing, turns: Sequence[TurnRecord]) -> Board:
+    """Return the range as a line with the guesses on it, and what was answered to each."""
+    case = state.case
+    wide = min(_ACROSS, case.high - case.low + 1)
+    line = [Tile("", _BOARD_LINE)] * wide
+    said: list[str] = []
+    for turn in turns:
+        guess: int | None = turn.events.get("guess")
+        if guess is None or not case.low <= guess <= case.high:
+            continue
+        below, found = guess < case.target, guess == case.target
+        place = (guess - case.low) * wide // (case.high - case.low + 1)
+        line[place] = Tile("=" if found else ">" if below else "<", _HIT if found else _SMALL if below else _LARGE)
+        said.append(f"{guess}: {'right' if found else 'it is larger' if below else 'it is smaller'}")
+    notes = [f"The range is {case.low} to {case.high}; > means that the number is larger, < that it is smaller."]
+    return Board(rows=[line], width=1 if wide > 20 else 2, notes=[*notes, *said])
+
+
+def walk_board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
+    """Return a row for each visited node: its number, and those of its neighbours, all of which were shown."""
+
+    def tile(node: int) -> Tile:
+        visited = state.visited_mask >> node & 1
+        return Tile(str(node), _HERE if node == state.at else _NODE if visited else _NEW)
+
+    rows = [
+        [Tile(str(node), _HERE if node == state.at else _NODE), Tile("→"), *map(tile, state.graph.neighbours[node])]
+        for node in state.order[-_MOST:]
+    ]
+    notes = [f"{len(state.order)} visited. First column: visited places in their order, each with its neighbours."]
+    notes.append("Amber: you are here; blue: visited; white: not visited yet.")
+    return Board(rows=rows, width=4, notes=notes)
+
+
+def adjacent_nodes(state: Walk) -> Sequence[TypedAction]:
+    """Return the neighbours of the node that was visited last, where a walker can go."""
+    return [TypedAction(str(node)) for node in state.graph.neighbours[state.at]][:_MOST]
+
+
+def known_nodes(state: Walk) -> Sequence[TypedAction]:
+    """Return the nodes that were shown and not visited, in the order in which they were shown."""
+    known = (neighbour for node in state.order for neighbour in state.graph.neighbours[node])
+    fringe = (node for node in known if not state.visited_mask >> node & 1)
+    return [TypedAction(str(node)) for node in dict.fromkeys(fringe)][:_MOST]
+
 
 _BASE = "search/guessnum", "search/dfs", "search/bfs"
 _EMBODIED = "search/coin", "search/cavedfs", "search/cavebfs"

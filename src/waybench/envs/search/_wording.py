@@ -1,26 +1,32 @@
-"""The words of both games: one wording for numbers, one for walks, and the stories and protocols as data."""
+"""The words of both games, and teacher guiding."""
 
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from waybench.core import (
     ActionTool,
     Field,
+    Game,
     Invalid,
     Outcome,
+    Player,
+    Stream,
     ToolCall,
     Transition,
+    TurnRecord,
     View,
     Wording,
     is_minus,
     without_invisible,
 )
 from waybench.envs.search import _texts as texts
-from waybench.envs.search._game_number import Guessing, Number
-from waybench.envs.search._game_walk import Terrain, Walk
-from waybench.envs.search._protocol import Protocol
+from waybench.envs.search._metrics import VALID, Algorithm
+from waybench.envs.search._number import Guessing, Number
+from waybench.envs.search._texts import Protocol
+from waybench.envs.search._walk import Terrain, Walk
 
 # As many as Python converts, unless configured otherwise; a longer number ended the published program.
 MAX_DIGITS = min(4300, sys.get_int_max_str_digits() or 4300)
@@ -247,3 +253,67 @@ def _listed(nodes: Iterable[int]) -> str:
 
 def _nodes(instance: Terrain) -> str:
     return str(instance.graph.size)
+
+
+_NO_CHANCE = Stream("search", "coach")  # the games leave nothing to it
+
+
+@dataclass(frozen=True, slots=True)
+class Teacher:
+    """Carries out the optimal policy's answers, in the whole episode or in its first steps.
+
+    Attributes:
+        game: The rules.
+        player: The optimal policy.
+        steps: Number of its steps; None for the whole episode. The step that would reach the goal is never among them,
+            so that there is always a free one to be scored.
+    """
+
+    game: Game[Any, Any, int]
+    player: Player[Any, int]
+    steps: int | None
+
+    def __call__(self, state: Any, rng: Stream, turns: Sequence[TurnRecord]) -> int | None:
+        """Return the teacher's answer; None where the player plays freely."""
+        action = self.player(state, rng)
+        if self.steps is None:
+            return action
+        # Once it has stopped it does not begin again, wherever the player has gone.
+        if len(turns) >= self.steps or (turns and turns[-1].executed is None):
+            return None
+        return action if self.game.terminal(self.game.apply(state, action, rng).state) is None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Coach:
+    """Refuses what does not follow the algorithm, so many times in a row; the next reply is taken, and none checked.
+
+    The published program also ended an episode, with no answer, at a refused reply that happened to be the target.
+    That is not repeated: it is refused like any other.
+
+    Attributes:
+        game: The rules; illegal actions are left to the game.
+        algorithm: State -> what answers are compared with.
+        refuse: State -> the message to the player.
+        chances: Refusals in a row.
+    """
+
+    game: Game[Any, Any, int]
+    algorithm: Callable[[Any], Algorithm]
+    refuse: Callable[[Any], str]
+    chances: int
+
+    def __call__(self, state: Any, action: int, turns: Sequence[TurnRecord]) -> str | None:
+        """Return why an action is refused; None to let it pass."""
+        algorithm, refused = self.algorithm(state), 0
+        for turn in turns:
+            if "coached" in turn.events:
+                refused += 1
+            elif turn.outcome in VALID:
+                if refused >= self.chances:
+                    return None
+                algorithm.take(turn.action)
+                refused = 0
+        if refused >= self.chances or self.game.apply(state, action, _NO_CHANCE).outcome is Outcome.ILLEGAL:
+            return None
+        return None if algorithm.follows(action) else self.refuse(state)

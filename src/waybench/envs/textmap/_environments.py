@@ -5,7 +5,7 @@ Drawings import all kinds of questions, so a kind of question cannot import them
 
 from dataclasses import replace
 
-from waybench.envs.textmap import _people as people
+from waybench.envs.textmap import _presentation as people
 from waybench.envs.textmap import extract, minigame, questions
 from waybench.envs.textmap._presentation import IMAGES, PRESENTATION
 

@@ -2,8 +2,8 @@
 
 from waybench.envs.tilemap._board import MOVES, MovePlan
 from waybench.envs.tilemap._environment import GTB, STATE, STEPWISE
-from waybench.envs.tilemap._file import MapFile
 from waybench.envs.tilemap._instance import Objective, TileMap, outside, tile_list, tour
+from waybench.envs.tilemap._items import MapFile
 
 __all__ = [
     "GTB",

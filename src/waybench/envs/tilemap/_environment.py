@@ -23,22 +23,16 @@ from waybench.core import (
     UsageError,
     proof_axis,
 )
-from waybench.envs.tilemap import _people as people
-from waybench.envs.tilemap._beliefs import BELIEFS
+from waybench.envs.tilemap import _drawing as people
 from waybench.envs.tilemap._board import Location, MovePlan, board, style_of
-from waybench.envs.tilemap._ceiling import oracle_is_ceiling
-from waybench.envs.tilemap._datasets import DATASETS, PUBLIC_KEY
 from waybench.envs.tilemap._drawing import draw, draw_picture
-from waybench.envs.tilemap._failures import FAILURES, failure
-from waybench.envs.tilemap._first_errors import FIRST_ERRORS
 from waybench.envs.tilemap._game import TileGame, step_budget
-from waybench.envs.tilemap._instance import TileMap, decode
-from waybench.envs.tilemap._isomorph import isomorph
+from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
+from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY
+from waybench.envs.tilemap._measures import BELIEFS, FAILURES, FIRST_ERRORS, VARIABLES, failure
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
-from waybench.envs.tilemap._players import PLAYERS
-from waybench.envs.tilemap._proof import prove
+from waybench.envs.tilemap._players import PLAYERS, oracle_is_ceiling
 from waybench.envs.tilemap._protocol import PROTOCOLS
-from waybench.envs.tilemap._variables import VARIABLES
 from waybench.envs.tilemap._wording import TileWording
 from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
 

@@ -1,14 +1,15 @@
-"""Tile maps: the instance, in the form of GameTraversalBenchmark's records, and what can be proved of it."""
+"""Tile maps: instances in the form of GameTraversalBenchmark's records, isomorphic ones, and proofs."""
 
 import ast
 import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any, NamedTuple
 
-from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object, plural
-from waybench.spaces import Floor
+from waybench.core import DataError, Instance, Json, Stream, check_fields, draw_appearance, is_array, is_object, plural
+from waybench.spaces import REFLECTIONS, Floor, transform, transform_place
 
 LARGEST = 100_000  # cells
 LONGEST_LIST = 100_000  # characters of a list of tiles
@@ -331,3 +332,65 @@ def legs_on(case: TileMap, floor: Floor) -> list[int | None]:
         if length is not None:
             at = goal
     return lengths
+
+
+def isomorph(case: TileMap, key: str, number: int) -> TileMap:
+    """Return the map mirrored in rows, columns or both, with exchanged letters and digits for its tiles.
+
+    Lower-case letters, upper-case letters and digits are exchanged among themselves; other characters stay, such as
+    "@" and "#". So do all letters of a map whose lists of tiles have comments, since the published program reads the
+    letters of comments, too.
+
+    Args:
+        case: The map.
+        key: The key of its set.
+        number: The number of the isomorphic set, from 1.
+    """
+    symmetry = draw_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
+    letters = {} if _has_comment(case.walkable + case.interactive) else _letters(case, key, number)
+    rows = transform(symmetry, [row.translate(letters) for row in case.rows])
+    return TileMap(
+        rows=tuple("".join(row) for row in rows),
+        tiles=tuple((name, sign.translate(letters)) for name, sign in case.tiles),
+        walkable=case.walkable.translate(letters),
+        interactive=case.interactive.translate(letters),
+        objectives=tuple(
+            each._replace(tile=each.tile.translate(letters), row=row, column=column)
+            for each in case.objectives
+            for row, column in [transform_place(symmetry, each.row, each.column, case.height, case.width)]
+        ),
+        path_length=case.path_length,
+        id=case.id,
+        story=case.story,
+    )
+
+
+def _has_comment(lists: str) -> bool:
+    """Return whether lists of tiles have a comment or an escape, so that letters in them are no tiles."""
+    return "\\" in lists or "#" in lists.replace("'#'", "").replace('"#"', "")
+
+
+def _letters(case: TileMap, key: str, number: int) -> dict[int, int]:
+    rng = Stream("isomorph", "tiles", key, case.hash, number)
+    found: dict[int, int] = {}
+    for signs in (ascii_lowercase, ascii_uppercase, digits):
+        order = list(signs)
+        rng.shuffle(order)
+        found |= str.maketrans(signs, "".join(order))
+    return found
+
+
+def prove(case: TileMap) -> dict[str, Json]:
+    """Return what is known of a map, walkable tiles being those that the list names.
+
+    Returns:
+        minimum: steps of the shortest tour of all objectives that can be reached, in their order;
+        legs: steps of the shortest path to each objective from the one before, None where there is no path;
+        unreachable: numbers of the objectives that cannot be reached, from 0.
+
+    Raises:
+        DataError: If the list of walkable tiles cannot be read.
+    """
+    legs = tour(case, tile_list(case.walkable))
+    missing = [number for number, leg in enumerate(legs) if leg is None]
+    return {"minimum": sum(leg or 0 for leg in legs), "legs": legs, "unreachable": missing}

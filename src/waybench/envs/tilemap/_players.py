@@ -1,13 +1,291 @@
-"""Scripted players of tile maps. They see what is read of the map, and no more of it than the prompt tells."""
+"""Scripted players of tile maps, the best tour among beings, and proofs that a tour is best."""
 
+from collections import defaultdict, deque
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from heapq import heappop, heappush
+from typing import NamedTuple
 
-from waybench.core import Stream
-from waybench.envs.tilemap._board import MOVES, Location, MovePlan
-from waybench.envs.tilemap._foresight import foresee
-from waybench.envs.tilemap._instance import TileMap, tile_list
-from waybench.envs.tilemap._walk import plan_of
+from waybench.core import End, EpisodeRecord, Stream
+from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, start, step_beings, style_of
+from waybench.envs.tilemap._game import fenced_now, plan_of
+from waybench.envs.tilemap._instance import TileMap, decode, tile_list
+from waybench.envs.tilemap._metrics import SINGLE_MOVES, tally
+from waybench.envs.tilemap._protocol import GIVEN_UP
 from waybench.spaces import Floor
+
+_REACHED = 200  # points for ending on an objective, by both tables of rewards
+
+
+def tour_pays(board: Board, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
+    """Return whether no play that misses one of some goals is worth more than a tour of all of them.
+
+    Args:
+        board: The map.
+        fenced: Its cells, a byte for each: 1 where one can stand.
+        at: The player's cell.
+        goals: Numbers of the goals that are left, in their order.
+        moves: Moves of the tour.
+    """
+    if moves < GIVEN_UP * board.per_point:
+        return True  # a goal that is missed costs more than all moves together
+    return moves <= least_cost_of_missing(board, fenced, at, goals)
+
+
+def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[int]) -> int:
+    """Return what a play costs at least that does not end on each of some goals, in moves.
+
+    What costs is each move, and each plan that ends beside its goal: so many moves as its points would pay for. The
+    bound is exact without beings. With them, plays can only cost more.
+
+    Args:
+        board: The map.
+        fenced: Its cells, a byte for each: 1 where one can stand.
+        at: The player's cell.
+        goals: Numbers of the goals that are left, in their order, at least one.
+    """
+    width = board.case.width + 2
+    reached_costs, missed_costs = {at: 0}, dict[int, int]()  # cell -> least cost of being there after the goals so far
+    for goal in goals:
+        row, column = board.goals[goal]
+        target = (row + 1) * width + column + 1
+
+        def loss(cell: int, row: int = row, column: int = column) -> int:
+            points = board.style.protocol.worth(abs(cell // width - 1 - row), abs(cell % width - 1 - column)).reward
+            return min(_REACHED - points, _REACHED + GIVEN_UP) * board.per_point  # the penalty has a limit
+
+        walked = _walked(board, fenced, reached_costs)
+        ended = {cell: cost + loss(cell) for cell, cost in walked.items() if cell != target}
+        for cell, cost in _walked(board, fenced, missed_costs).items():
+            ended[cell] = min(cost + loss(cell), ended.get(cell, cost + loss(cell)))
+        reached_costs, missed_costs = {target: walked[target]}, ended
+    return min(missed_costs.values())
+
+
+def _walked(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dict[int, int]:
+    """Return the least cost of being at each cell, from what it costs to begin at some."""
+    width = board.case.width + 2
+    waiting = defaultdict[int, list[int]](list)
+    for cell, cost in costs.items():
+        waiting[cost].append(cell)
+    cheapest: dict[int, int] = {}
+    while waiting:
+        cost = min(waiting)
+        for cell in waiting.pop(cost):
+            if cell in cheapest:
+                continue
+            cheapest[cell] = cost
+            for way in (-width, width, -1, 1):
+                neighbour = cell + way
+                if fenced[neighbour] and neighbour not in cheapest and neighbour not in board.hazards:
+                    waiting[cost + 1].append(neighbour)
+    return cheapest
+
+
+LIMIT = 20_000  # states that one search looks at
+_SINGLE = 10  # times fewer for single moves, for the search begins anew with each of them
+_HASTE = 3  # weight of the moves that are still to be made, where the first search has found no tour
+
+
+class Tour(NamedTuple):
+    """A tour of the rest of a map.
+
+    Attributes:
+        plans: Names of moves for each goal, from the present one on.
+        is_best: Whether no other play from here is worth more: the tour reaches every goal, no tour is shorter, and all
+            of its moves cost less than missing a single goal.
+    """
+
+    plans: tuple[tuple[str, ...], ...]
+    is_best: bool
+
+
+class _Node(NamedTuple):
+    """A node of the search: number of goals reached, number of actions taken so far, the player and the beings."""
+
+    reached: int
+    tick: int
+    cell: int
+    beings: tuple[int, ...]
+
+
+def foresee(state: Location) -> Tour:
+    """Return a shortest tour of all goals that meets no enemy and no hazard, as beings will move.
+
+    The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`
+    states; a hasty search then looks for any tour. Where that stops too, the tour ends at the place nearest to its end
+    that either has found.
+
+    Args:
+        state: The state.
+    """
+    return foresee_tour(state.board, state.removed, state.goal, state.cell, state.beings, state.tick)
+
+
+@lru_cache(maxsize=1024)
+def foresee_tour(
+    board: Board, removed: tuple[tuple[int, int], ...], goal: int, at: int, beings: tuple[int, ...], tick: int
+) -> Tour:
+    world = _world(board, removed)
+    numbers = [number for number in range(goal, len(board.goals)) if world.distances[number].get(at) is not None]
+    search = _Search(
+        world, [world.cells[number] for number in numbers], [world.distances[number] for number in numbers]
+    )
+    start = _Node(search.passed(0, at), tick, at, beings)
+    tour = shortest = search.run(start, 1)
+    if not shortest.complete:
+        tour = min(search.run(start, _HASTE), shortest, key=lambda tour_found: tour_found.order)
+    plans: list[tuple[str, ...]] = [() for _ in range(goal, len(board.goals))]
+    for number, names in zip(numbers, tour.legs, strict=True):
+        plans[number - goal] = tuple(names)
+    moves = sum(map(len, plans))
+    complete = shortest.complete and len(numbers) == len(plans)
+    is_best = complete and tour_pays(board, world.fenced, at, numbers, moves)
+    return Tour(tuple(plans), is_best)
+
+
+class _World(NamedTuple):
+    """A map for searches: the cells of goals, and the distances to each goal from every cell that leads there."""
+
+    board: Board
+    fenced: bytes
+    cells: list[int]
+    distances: list[dict[int, int]]
+
+
+@lru_cache(maxsize=64)
+def _world(board: Board, removed: tuple[tuple[int, int], ...]) -> _World:
+    fenced = fenced_now(board, removed)
+    width = board.case.width + 2
+    inside = [
+        (row + 1) * width + column + 1 if 0 <= row < board.case.height and 0 <= column < board.case.width else 0
+        for row, column in board.goals
+    ]
+    return _World(board, fenced, inside, [_distances(board, fenced, cell) for cell in inside])
+
+
+def _distances(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
+    if not fenced[goal]:  # a wall, or outside the map
+        return {}
+    width = board.case.width + 2
+    distances = {goal: 0}
+    waiting = deque((goal,))
+    while waiting:
+        cell = waiting.popleft()
+        for way in (-width, width, -1, 1):
+            neighbour = cell + way
+            if fenced[neighbour] and neighbour not in distances and neighbour not in board.hazards:
+                distances[neighbour] = distances[cell] + 1
+                waiting.append(neighbour)
+    return distances
+
+
+class _SearchResult(NamedTuple):
+    """The result of a search: the smaller its order, the further it reached.
+
+    Attributes:
+        complete: Whether it reached the last goal.
+        order: Goals that are not reached, and the least number of moves from the end to the last one.
+        legs: Names of moves to each goal; where the search did not complete, to the last place.
+    """
+
+    complete: bool
+    order: tuple[int, int]
+    legs: list[list[str]]
+
+
+class _Search:
+    """A search for a tour of some goals.
+
+    Args:
+        world: The map.
+        goals: Cells of the goals, in their order.
+        distances: To each of them, from every cell.
+    """
+
+    def __init__(self, world: _World, goals: Sequence[int], distances: Sequence[dict[int, int]]) -> None:
+        self._world, self._goals, self._distances = world, goals, distances
+        self._limit = LIMIT // (_SINGLE if world.board.style.single else 1)
+        width = world.board.case.width + 2
+        self._ways = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
+        rest = [0]
+        for number in range(len(goals) - 1, 0, -1):
+            rest.append(rest[-1] + distances[number].get(goals[number - 1], 0))
+        self._rest = rest[::-1]  # moves from each goal to the end
+        self._before: dict[_Node, tuple[_Node, str]] = {}
+
+    def passed(self, count: int, cell: int) -> int:
+        """Return how many goals are reached at a cell, of which so many were reached before."""
+        while count < len(self._goals) and self._goals[count] == cell:
+            count += 1
+        return count
+
+    def _order(self, node: _Node) -> tuple[int, int]:
+        return len(self._goals) - node.reached, self._left(node)
+
+    def _left(self, node: _Node) -> int:
+        """Return the least number of moves to the end."""
+        count = node.reached
+        if count == len(self._goals):
+            return 0
+        return self._distances[count][node.cell] + self._rest[count]
+
+    def run(self, start: _Node, weight: int) -> _SearchResult:
+        """Return a tour, or how far the search has come.
+
+        Args:
+            start: Where it begins.
+            weight: Of the moves that are still to be made; with 1 the tour is a shortest one.
+        """
+        self._before = {start: (start, "")}
+        left = self._left(start)
+        waiting = [(left * weight, left, 0, start)]
+        number, furthest = 0, start
+        for _ in range(self._limit):
+            if not waiting:
+                break
+            *_, node = heappop(waiting)
+            if self._order(node) < self._order(furthest):
+                furthest = node
+            if node.reached == len(self._goals):
+                break
+            for name, following in self._following(node):
+                if following not in self._before:  # every way to a state has as many actions as another
+                    self._before[following] = node, name
+                    left = self._left(following)
+                    number += 1
+                    ticks = following.tick - start.tick
+                    heappush(waiting, (ticks + left * weight, left, number, following))
+        complete = furthest.reached == len(self._goals)
+        return _SearchResult(complete, self._order(furthest), self._legs(start, furthest))
+
+    def _following(self, node: _Node) -> list[tuple[str, _Node]]:
+        world = self._world
+        board, fenced = world.board, world.fenced
+        standing = node.beings[: board.style.crew.walkers]
+        successors: list[tuple[str, _Node]] = []
+        waited = False
+        for name, way in self._ways:
+            cell = node.cell + way
+            if not fenced[cell] or cell in standing:
+                if waited:
+                    continue  # one move that leads nowhere is as good as another
+                cell, waited = node.cell, True
+            elif cell in board.hazards:
+                continue
+            beings, caught = step_beings(board, fenced, cell, node.beings, node.tick)
+            if not caught:
+                successors.append((name, _Node(self.passed(node.reached, cell), node.tick + 1, cell, beings)))
+        return successors
+
+    def _legs(self, start: _Node, end: _Node) -> list[list[str]]:
+        legs: list[list[str]] = [[] for _ in self._goals]
+        node = end
+        while node != start:
+            node, name = self._before[node]
+            legs[node.reached].append(name)
+        return [leg[::-1] for leg in legs]
+
 
 _BY_STEP = {step: name for name, step in MOVES.items()}
 LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published player of this kind has 278
@@ -90,3 +368,26 @@ PLAYERS = {
     "random-fp": random_fixed,
     "random-rp": random_length,
 }
+
+
+def oracle_is_ceiling(record: EpisodeRecord) -> bool:
+    """Return whether no other play of moves has a better score than the oracle's.
+
+    It is not known where beings are so many that the search for the best tour was given up; and it does not hold in
+    "paper" where walking to an objective costs more than it is worth, where one cannot be reached, so that ending near
+    it would be better than staying, and where comments in the list of walkable tiles open a shorter way.
+
+    Args:
+        record: A finished episode of the oracle.
+    """
+    if record.end is not End.SOLVED:
+        return False
+    state = start(decode(record.instance), style_of(record.options, single=record.env == SINGLE_MOVES))
+    moves = tally(record).actions
+    if not state.beings:
+        map_board = state.board
+        return moves == map_board.length and tour_pays(
+            map_board, map_board.fenced, state.cell, range(len(map_board.goals)), moves
+        )
+    tour = foresee(state)
+    return tour.is_best and moves == sum(map(len, tour.plans))

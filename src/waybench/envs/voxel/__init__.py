@@ -7,9 +7,8 @@ from waybench.envs.voxel.engines import PLAINS, PUBLISHED_GOALS, Body, counterpa
 
 if TYPE_CHECKING:
     from waybench.envs.voxel._environment import FIND
-    from waybench.envs.voxel._game import FindRules, World
-    from waybench.envs.voxel._instance import Search
-    from waybench.envs.voxel._source import SearchSource, recorded_level
+    from waybench.envs.voxel._game import FindRules, Search, World
+    from waybench.envs.voxel._items import SearchSource, recorded_level
 
 __all__ = [
     "FIND",
@@ -30,8 +29,14 @@ __getattr__ = late_names(
     __name__,
     {
         "_environment": ("FIND",),
-        "_game": ("FindRules", "World"),
-        "_instance": ("Search",),
-        "_source": ("SearchSource", "recorded_level"),
+        "_game": (
+            "FindRules",
+            "World",
+            "Search",
+        ),
+        "_items": (
+            "SearchSource",
+            "recorded_level",
+        ),
     },
 )

@@ -1,14 +1,15 @@
-"""A search as a drawing (SVG): the map from above, the way, its start and end, and the goal that was nearest."""
+"""A search as a drawing (SVG) and as a board for people."""
 
 import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import ceil, floor
+from typing import Any
 
-from waybench.core import Picture, TurnRecord, plural
-from waybench.envs.voxel._instance import Search, nearest
+from waybench.core import Board, Picture, Tile, TurnRecord, plural
+from waybench.envs.voxel._game import Search, World, nearest
 from waybench.envs.voxel.engines import ENGINES, chart, drawable
-from waybench.smartplay import SEEN, compass
+from waybench.smartplay import SEEN, AgentState, compass
 
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it
@@ -203,3 +204,30 @@ def draw_picture(picture: Picture) -> str:
             label = ", ".join(part for part in (name, away, {"at": "level"}.get(level, level), share) if part)
             entries.append((label, "" if way == "front" else way))
     return compass(entries)
+
+
+_BOARD_CELL = 8  # blocks along each side of a cell
+_ACROSS, _DOWN = 12, 6  # cells shown to each side of the walker
+_GROUND, _WAY, _START, _HERE = "#e9e6dd", "#9cc3e0", "#009e73", "#0072b2"
+
+
+def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
+    """Return the surroundings from above, north at the top, with the places where the walker has been."""
+    body = state.world.body
+    way = [(turn.events["at"][0], turn.events["at"][2]) for turn in turns if "at" in turn.events]
+    here = floor(body.x / _BOARD_CELL), floor(body.z / _BOARD_CELL)
+    been = {(floor(x / _BOARD_CELL), floor(z / _BOARD_CELL)) for x, z in way}
+    start = floor(state.instance.x / _BOARD_CELL), floor(state.instance.z / _BOARD_CELL)
+
+    def tile(place: tuple[int, int]) -> Tile:
+        if place == here:
+            return Tile("@", _HERE)
+        return Tile("o", _START) if place == start else Tile("·", _WAY) if place in been else Tile("", _GROUND)
+
+    columns = range(here[0] - _ACROSS, here[0] + _ACROSS + 1)
+    rows = [[tile((column, row)) for column in columns] for row in range(here[1] - _DOWN, here[1] + _DOWN + 1)]
+    notes = [
+        f"Goal: {state.instance.goal}. You are at ({body.x:.0f}, {body.y:.0f}, {body.z:.0f}).",
+        f"@ you, o the start, · where steps ended; a cell is {_BOARD_CELL} by {_BOARD_CELL} blocks, north is up.",
+    ]
+    return Board(rows=rows, at=(_DOWN, _ACROSS), notes=notes)

@@ -6,14 +6,19 @@ from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import Images, Items, Picture, Players, Presentation, Program, Scoring
-from waybench.envs.voxel._failures import FAILURES, own_failure
-from waybench.envs.voxel._game import FindRules
-from waybench.envs.voxel._instance import decode, level_of, prove
-from waybench.envs.voxel._metrics import METRICS, not_replayable, setting, world_name
-from waybench.envs.voxel._people import board
+from waybench.envs.voxel._drawing import board
+from waybench.envs.voxel._game import FindRules, decode, level_of, prove
+from waybench.envs.voxel._items import OPTIONS, SearchSource, sound_items
+from waybench.envs.voxel._measures import (
+    FAILURES,
+    METRICS,
+    not_replayable,
+    own_failure,
+    reference_scores,
+    setting,
+    world_name,
+)
 from waybench.envs.voxel._players import PLAYERS
-from waybench.envs.voxel._recorded import reference_scores
-from waybench.envs.voxel._source import OPTIONS, SearchSource, sound_items
 from waybench.envs.voxel.engines import LUANTI, MINEDOJO, find_program
 from waybench.smartplay import SEEN, agent_environment, thinking_players
 

@@ -1,8 +1,7 @@
 """Players of the search."""
 
 from waybench.core import Stream
-from waybench.envs.voxel._game import FindRules, World
-from waybench.envs.voxel._instance import Search
+from waybench.envs.voxel._game import FindRules, Search, World
 from waybench.envs.voxel._wording import ACTIONS
 
 _RULES = FindRules(published=True)

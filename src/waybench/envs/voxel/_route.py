@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from waybench._compile import compiled
-from waybench.envs.voxel._instance import Search, nearest
+from waybench.envs.voxel._game import Search, nearest
 from waybench.envs.voxel.engines import CELL, Bytes, Ints, chart
 
 _BESIDE = 160  # blocks around start and goal in which ways are looked for

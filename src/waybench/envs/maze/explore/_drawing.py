@@ -1,14 +1,15 @@
-"""A partly seen maze as SVG: with the turns of an episode for reports, and what is seen now for models."""
+"""A partly seen maze as a drawing (SVG) and as a board for people."""
 
 from collections.abc import Iterator, Sequence
 
 from waybench._svg import ruled_board
-from waybench.core import Picture, TurnRecord, plural
-from waybench.envs.maze._drawing import Leg, draw_board, draw_legs
-from waybench.envs.maze._instance import Maze
-from waybench.envs.maze.explore._sight import Sight, first_sight
+from waybench.core import Board, Picture, Tile, TurnRecord, TypedAction, plural
+from waybench.envs.maze._drawing import EXIT, HERE, PATH, WALL, Leg, draw_board, draw_legs
+from waybench.envs.maze._game import Maze
+from waybench.envs.maze._wording import TYPED_DIRECTIONS
+from waybench.envs.maze.explore._game import Sight, first_sight
 from waybench.envs.maze.explore._wording import window_rows
-from waybench.spaces import Lattice
+from waybench.spaces import DIRECTIONS, Lattice
 
 
 def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
@@ -102,3 +103,40 @@ def draw_picture(picture: Picture) -> str:
         f'<circle class="maze-player" fill="#d55e00" cx="{middle}.5" cy="{middle}.5" r="0.36"/>',
     ]
     return ruled_board("maze", window, window, f"View of {window} x {window} cells", parts, grid=False)
+
+
+TYPED_HELP = "Type up, down, left or right (u, d, l, r), or the reply itself."
+
+_UNSEEN = Tile("░", "#9aa3b2")
+_TYPED_ACTIONS = [TypedAction(direction, key=direction) for direction in DIRECTIONS]
+
+
+def board(state: Sight, turns: Sequence[TurnRecord]) -> Board:
+    """Return what was seen so far, with its coordinates."""
+    maze, size = state.maze, state.maze.size
+
+    def tile(cell: int) -> Tile:
+        if cell == state.at:
+            return HERE
+        if not state.knows(cell):
+            return _UNSEEN
+        return EXIT if cell == maze.exit else PATH if maze.lattice.cells[cell] else WALL
+
+    x, y = maze.lattice.position(state.at)
+    rows = [[tile(cell) for cell in range(start, start + size)] for start in range(0, size * size, size)]
+    return Board(rows=rows, at=(y, x), numbered=True)
+
+
+def parse_typed(text: str, state: Sight) -> str | None:
+    """Return the direction that "d" or "down" stands for; None for any other text."""
+    return TYPED_DIRECTIONS.get(text.strip().lower()[:10])
+
+
+def format_typed(action: str) -> Sequence[str]:
+    """Return the direction."""
+    return [action]
+
+
+def typed_actions(state: Sight) -> Sequence[TypedAction]:
+    """Return the four directions."""
+    return _TYPED_ACTIONS

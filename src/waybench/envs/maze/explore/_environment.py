@@ -24,21 +24,30 @@ from waybench.core import (
     level_axis,
     proof_axis,
 )
-from waybench.envs.maze._instance import Maze
-from waybench.envs.maze._isomorph import isomorph
-from waybench.envs.maze._potential import POTENTIALS
-from waybench.envs.maze._source import OPTIONS
-from waybench.envs.maze._variables import JUNCTIONS, VARIABLES
-from waybench.envs.maze.explore._beliefs import BELIEFS
-from waybench.envs.maze.explore._drawing import draw, draw_frames, draw_picture
-from waybench.envs.maze.explore._failures import FAILURES, failure
-from waybench.envs.maze.explore._game import ExploreGame
-from waybench.envs.maze.explore._metrics import METRICS, is_competent, most_turns, prove_explored
-from waybench.envs.maze.explore._people import TYPED_HELP, board, format_typed, parse_typed, typed_actions
-from waybench.envs.maze.explore._players import PLAYERS
-from waybench.envs.maze.explore._reasoning import reasoning
-from waybench.envs.maze.explore._sight import Sight
-from waybench.envs.maze.explore._source import ExploreSource, decode_explored
+from waybench.envs.maze._game import POTENTIALS, Maze, isomorph
+from waybench.envs.maze._items import OPTIONS
+from waybench.envs.maze._measures import JUNCTIONS, VARIABLES
+from waybench.envs.maze.explore._drawing import (
+    TYPED_HELP,
+    board,
+    draw,
+    draw_frames,
+    draw_picture,
+    format_typed,
+    parse_typed,
+    typed_actions,
+)
+from waybench.envs.maze.explore._game import ExploreGame, Sight
+from waybench.envs.maze.explore._measures import (
+    BELIEFS,
+    FAILURES,
+    METRICS,
+    failure,
+    is_competent,
+    most_turns,
+    prove_explored,
+)
+from waybench.envs.maze.explore._players import PLAYERS, ExploreSource, decode_explored, reasoning
 from waybench.envs.maze.explore._wording import FORMS, ExploreWording
 
 PLAY_OPTIONS = (

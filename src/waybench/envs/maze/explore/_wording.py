@@ -16,9 +16,9 @@ from waybench.core import (
     normal_name,
     shown,
 )
-from waybench.envs.maze._instance import Maze
+from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import place
-from waybench.envs.maze.explore._sight import Sight, exit_side
+from waybench.envs.maze.explore._game import Sight, exit_side
 from waybench.spaces import DIRECTIONS
 
 _RULES = """\

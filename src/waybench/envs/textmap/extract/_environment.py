@@ -5,7 +5,6 @@ from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import Limits, Option, Play, Players, Scoring, Stream
-from waybench.envs.textmap.extract._failures import EXTRACT_FAILURES, extract_failure
 from waybench.envs.textmap.extract._game import BEFORE, MODES, PLAYERS, ExtractionRules, ExtractionState
 from waybench.envs.textmap.extract._instance import (
     EXAMPLES,
@@ -16,11 +15,7 @@ from waybench.envs.textmap.extract._instance import (
     renamed_extraction,
     resolve_extraction,
 )
-from waybench.envs.textmap.extract._metrics import (
-    METRICS,
-    prove,
-    turn_count,
-)
+from waybench.envs.textmap.extract._measures import EXTRACT_FAILURES, METRICS, extract_failure, prove, turn_count
 from waybench.envs.textmap.extract._wording import ExtractionWording
 from waybench.envs.textmap.map import PlaceMap
 from waybench.envs.textmap.questions import (

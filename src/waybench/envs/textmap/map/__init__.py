@@ -3,56 +3,67 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.envs.textmap.map._in_instances import (
+from waybench.envs.textmap.map._instances import (
     LATEST_CUTOFF,
+    LONGEST,
     LONGEST_NAME,
     Locate,
     MapInstance,
+    MetricFunction,
+    Renaming,
     cut,
+    distance,
+    event,
     map_name,
     published_map,
     read_map,
     read_number,
     read_place,
     read_texts,
+    renaming,
     resolve_game,
+    share,
+    similarity,
     size_class,
 )
-from waybench.envs.textmap.map._labels import (
+from waybench.envs.textmap.map._place_map import (
+    NEVER,
+    Edge,
+    Move,
+    PlaceMap,
+    Step,
+    Traversal,
+    edges_of_traversals,
+    load_map,
+    normalize_action,
+    walkthrough_text,
+)
+from waybench.envs.textmap.map._prefix import (
     DIFFICULTIES,
+    PUBLISHED_STEPS,
     Difficulty,
     Labels,
-    Rule,
-    edge_labels,
-    path_labels,
-    reached,
-    route_difficulty,
-)
-from waybench.envs.textmap.map._load import load_map, normalize_action, walkthrough_text
-from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
-from waybench.envs.textmap.map._prefix import (
-    PUBLISHED_STEPS,
     Names,
+    Rule,
     all_names,
+    edge_labels,
     fitting_cut,
     named_by_ids,
+    path_labels,
     published_cut,
     published_steps,
+    reached,
+    route_difficulty,
     seen_names,
     simplified,
     track,
     walkthrough,
     with_ids,
 )
-from waybench.envs.textmap.map._rename import Renaming, renaming
-from waybench.envs.textmap.map._shares import MetricFunction, event, share
-from waybench.envs.textmap.map._similar import LONGEST, distance, similarity
-from waybench.envs.textmap.map._traversals import Move, Traversal, edges_of_traversals
 
 if TYPE_CHECKING:
     from waybench.envs.textmap.map._kernel import Ints
-    from waybench.envs.textmap.map._paths import BUDGET, Choice, Paths
-    from waybench.envs.textmap.map._routes import Routes, routes
+    from waybench.envs.textmap.map._paths import BUDGET, Choice, Paths, Routes, routes
 
 __all__ = [
     "BUDGET",
@@ -119,7 +130,12 @@ __getattr__ = late_names(
     __name__,
     {
         "_kernel": ("Ints",),
-        "_paths": ("BUDGET", "Choice", "Paths"),
-        "_routes": ("Routes", "routes"),
+        "_paths": (
+            "BUDGET",
+            "Choice",
+            "Paths",
+            "Routes",
+            "routes",
+        ),
     },
 )

@@ -1,9 +1,12 @@
-"""Maps of places: the moves between places, and the step of the walkthrough at which each becomes known."""
+"""Maps of places, and reading them in the published form."""
 
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
-from waybench.core import UsageError
+from waybench.core import DataError, Json, UsageError, is_array, is_object, read_json, read_text
 
 NEVER = 9999  # step of an event that never happens, as in the published files
 
@@ -97,3 +100,274 @@ class PlaceMap:
             if (edge.source, edge.action, edge.target) == (source, action, target):
                 return edge
         raise UsageError(f"map {self.name}: no move {action[:80]!r} leads from {source[:80]!r} to {target[:80]!r}")
+
+
+Move = tuple[str, str, str]
+"""Source, action, target."""
+
+
+class Traversal(NamedTuple):
+    """A move of the walkthrough.
+
+    Attributes:
+        step: Step of the walkthrough.
+        move: The move.
+        stays: Numbers of the stays before and after it.
+    """
+
+    step: int
+    move: Move
+    stays: tuple[int, int]
+
+
+def edges_of_traversals(
+    traversals: Sequence[Traversal], named_at: Sequence[int], inferred: Mapping[Move, int]
+) -> tuple[Edge, ...]:
+    """Return the moves of a map, in the order in which they become known.
+
+    Args:
+        traversals: The moves of the walkthrough, in its order.
+        named_at: For each stay at a place, the step that shows its name; `NEVER` if none does.
+        inferred: Move that can be inferred -> number in `traversals` of the move that it is inferred from.
+    """
+    named_steps = _named_steps(traversals, list(named_at))
+    times: dict[Move, list[int]] = {}
+    for number, traversal in enumerate(traversals):
+        times.setdefault(traversal.move, []).append(number)
+    edges: list[Edge] = []
+    for move in times.keys() | inferred.keys():
+        forward, forward_named = _first(traversals, named_steps, times.get(move, ()))
+        start = inferred.get(move)
+        backs = () if start is None else [number for number in times[traversals[start].move] if number >= start]
+        back, back_named = _first(traversals, named_steps, backs)
+        source, action, target = move
+        edges.append(Edge(source, target, action, forward, back, forward_named, back_named))
+    return tuple(sorted(edges, key=lambda edge: (edge.known, edge.forward, edge[:3])))
+
+
+def _first(traversals: Sequence[Traversal], named_steps: Sequence[int], numbers: Sequence[int]) -> tuple[int, int]:
+    """Return the first step of the given traversals, and the first at which the names of both places are known."""
+    if not numbers:
+        return NEVER, NEVER
+    return traversals[numbers[0]].step, min(named_steps[number] for number in numbers)
+
+
+def _named_steps(traversals: Sequence[Traversal], named_at: list[int]) -> list[int]:
+    """Return for each traversal the step at which the names of both places are known.
+
+    A name that is not shown during a stay is still known if the move to the place was known before.
+    """
+    steps: list[int] = []
+    known: dict[Move, int] = {}
+    for step, move, (left_stay, entered_stay) in traversals:
+        named_at[entered_stay] = min(named_at[entered_stay], max(step, known.get(move, NEVER)))
+        steps.append(max(step, named_at[left_stay], named_at[entered_stay]))
+        known[move] = min(known.get(move, NEVER), steps[-1])
+    return steps
+
+
+LARGEST_FILE = 1 << 28  # bytes
+
+_FILE = "a map's file: a map is four files with the same name"
+_SEPARATOR = "===========\n"
+_BLOCK = re.compile(r"==>STEP NUM: (\d{1,9})\n==>ACT: ([^\n]*)\n==>OBSERVATION: (.*)\n", re.DOTALL | re.ASCII)
+_FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
+
+
+def load_map(folder: Path, name: str) -> PlaceMap:
+    """Read a map from NAME.edges.json, NAME.locations.json, NAME.actions.json and NAME.walkthrough.
+
+    Lists of questions in the same folder are not read, since they follow from these files.
+
+    Args:
+        folder: Where the files are.
+        name: The game's name.
+
+    Raises:
+        UsageError: If a file is missing or cannot be read.
+        DataError: If a file is invalid; the message names the file and the record.
+    """
+    places, actions = (
+        read_names(_list(file), str(file))
+        for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
+    )
+    path = folder / f"{name}.walkthrough"
+    steps = read_walkthrough(_text(path).rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
+    file = folder / f"{name}.edges.json"
+    edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
+    _check_steps(edges, steps, str(file))
+    return PlaceMap(name, places, actions, edges, steps)
+
+
+def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
+    """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0.
+
+    Args:
+        text: The whole walkthrough, with line feeds as line ends.
+        where: Name of the walkthrough in messages.
+
+    Raises:
+        DataError: If a block is invalid; the message names it.
+    """
+    head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
+    if head or not blocks or blocks.pop():
+        raise DataError(f"{where}: it must begin and end with a line of eleven '='")
+    if not blocks:
+        raise DataError(f"{where}: the file has no steps")
+    steps: list[Step] = []
+    for number, block in enumerate(blocks):
+        match = _BLOCK.fullmatch(block)
+        if match is None:
+            raise DataError(
+                f"{where}: block {number}: it is not '==>STEP NUM: ', '==>ACT: ' and '==>OBSERVATION: ', each in its "
+                f"own line, but {block[:60]!r}"
+            )
+        if int(match[1]) != number or match[1] != str(number):
+            raise DataError(f"{where}: block {number}: its step is {match[1]}; steps are numbered 0, 1, 2 and so on")
+        steps.append(Step(number, match[2], match[3]))
+    return tuple(steps)
+
+
+def _check_steps(edges: Sequence[Edge], steps: Sequence[Step], where: str) -> None:
+    """Check that the steps of the walkthrough in which moves are made are not those of other moves.
+
+    A step can have words that are no action of the map, such as "again" and abbreviations.
+
+    Raises:
+        DataError: If a step is that of another move; the message names the record.
+    """
+    actions = {edge.action for edge in edges}
+    first: dict[int, int] = {}
+    for number, edge in enumerate(edges):
+        if edge.forward == NEVER or (action := normalize_action(steps[edge.forward].action)) not in actions:
+            continue
+        position = f"{where}: record {number}: seen_in_forward: step {edge.forward} of the walkthrough"
+        if action != edge.action:
+            raise DataError(f"{position} is {action[:60]!r}, not {edge.action[:60]!r}")
+        if first.setdefault(edge.forward, number) != number:
+            raise DataError(f"{position} is already the move of record {first[edge.forward]}")
+
+
+def normalize_action(action: str) -> str:
+    """Return a command of a walkthrough in the form of the actions of maps."""
+    return action.strip().lower()
+
+
+def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
+    """Return a walkthrough exactly as in its file.
+
+    Args:
+        steps: All steps, from 0 on.
+        upto: The last step to write, followed by a line of eleven "=" as in the file; None for all.
+    """
+    shown_steps = steps if upto is None else steps[: upto + 1]
+    blocks = "".join(
+        f"{_SEPARATOR}==>STEP NUM: {number}\n==>ACT: {action}\n==>OBSERVATION: {observation}\n"
+        for number, action, observation in shown_steps
+    )
+    return blocks + _SEPARATOR
+
+
+def _text(path: Path) -> str:
+    return read_text(path, LARGEST_FILE, _FILE)
+
+
+def _list(path: Path) -> list[Json]:
+    data = read_json(path, LARGEST_FILE, _FILE)
+    if not is_array(data):
+        raise DataError(f"{path}: not a list")
+    return data
+
+
+def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
+    """Read a map's list of places or of actions.
+
+    Args:
+        records: The names.
+        where: Name of the list in messages.
+
+    Raises:
+        DataError: If a name is invalid or duplicated.
+    """
+    positions: dict[str, int] = {}
+    for number, value in enumerate(records):
+        text = _name(value, f"{where}: record {number}")
+        if text in positions:
+            raise DataError(f"{where}: record {number}: {text[:60]!r} occurs twice, first as record {positions[text]}")
+        positions[text] = number
+    return tuple(positions)
+
+
+def _name(value: Json, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(f"{where}: expected a name, found {str(value)[:60]!a}")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise DataError(f"{where}: {value[:60]!r} has an unpaired surrogate") from None
+    return value
+
+
+def read_edges(
+    records: Sequence[Json], where: str, places: Collection[str], actions: Collection[str], last: int = NEVER - 1
+) -> tuple[Edge, ...]:
+    """Read the records of a map's moves.
+
+    Args:
+        records: The records, with the published fields.
+        where: Name of the records in messages.
+        places: The map's places.
+        actions: The map's actions.
+        last: The walkthrough's last step.
+
+    Raises:
+        DataError: If a record is invalid.
+    """
+    file, positions = where, dict[tuple[str, str, str], int]()
+    edges: list[Edge] = []
+    for number, record in enumerate(records):
+        where = f"{file}: record {number}"
+        edge = _edge(record, where, last)
+        for place, key in ((edge.source, "src_node"), (edge.target, "dst_node")):
+            if place not in places:
+                raise DataError(f"{where}: {key}: {place[:60]!r} is not among the locations")
+        if edge.action not in actions:
+            raise DataError(f"{where}: action: {edge.action[:60]!r} is not among the actions")
+        if edge[:3] in positions:
+            raise DataError(
+                f"{where}: {edge.action[:60]!r} from {edge.source[:60]!r} to {edge.target[:60]!r} occurs twice, "
+                f"first as record {positions[edge[:3]]}"
+            )
+        positions[edge[:3]] = number
+        edges.append(edge)
+    return tuple(edges)
+
+
+def _edge(record: Json, where: str, last: int) -> Edge:
+    if not is_object(record):
+        raise DataError(f"{where}: not an object")
+    source, target, action = (
+        _name(_field(record, key, where), f"{where}: {key}") for key in ("src_node", "dst_node", "action")
+    )
+    edge = Edge(source, target, action, *[_step(record, key, where, last) for key in _FIELDS])
+    for key, least in (("edge_min_step", edge.known), ("edge_min_step_answerable", edge.known_named)):
+        if _step(record, key, where, last) != least:
+            raise DataError(f"{where}: {key}: it is {record[key]}, but the lesser of its two steps is {least}")
+    if edge.known_named >= NEVER or edge.known >= NEVER:
+        raise DataError(f"{where}: the move is never made or inferred: all steps are {NEVER}")
+    return edge
+
+
+def _step(record: dict[str, Json], key: str, where: str, last: int) -> int:
+    value = _field(record, key, where)
+    if type(value) is not int or not (1 <= value <= last or value == NEVER):
+        raise DataError(
+            f"{where}: {key}: {ascii(str(value)[:60])[1:-1]} is neither a step from 1 to {last} nor {NEVER}"
+        )
+    return value
+
+
+def _field(record: dict[str, Json], key: str, where: str) -> Json:
+    if key not in record:
+        raise DataError(f"{where}: {key} is missing")
+    return record[key]

@@ -6,17 +6,17 @@ from typing import Any
 from waybench._package_data import read_text
 from waybench.core import AnswerState, Limits, Option, Play, Players, Scoring, Stream
 from waybench.envs.textmap.map import PlaceMap
-from waybench.envs.textmap.minigame._failures import MINIGAME_FAILURES, minigame_failure
-from waybench.envs.textmap.minigame._game import PLAYERS, MinigameRules
-from waybench.envs.textmap.minigame._instance import (
+from waybench.envs.textmap.minigame._game import (
     CHOICES,
     MOVES,
+    PLAYERS,
     Minigame,
+    MinigameRules,
     decode_minigame,
     minigames,
     resolve_minigame,
 )
-from waybench.envs.textmap.minigame._metrics import METRICS, prove
+from waybench.envs.textmap.minigame._measures import METRICS, MINIGAME_FAILURES, minigame_failure, prove
 from waybench.envs.textmap.minigame._wording import FORMS, PRINTED, MinigameWording
 from waybench.envs.textmap.questions import (
     SOUND,

@@ -1,11 +1,326 @@
-"""The game of minigames, and its reference players."""
+"""Minigames: instances with their lists of actions, rules and reference players."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
-from waybench.core import AnswerState, DataError, Json, Judgement, OneAnswerGame, Outcome, Player, Stream
-from waybench.envs.textmap.map import LONGEST_NAME, normalize_action
-from waybench.envs.textmap.minigame._instance import Minigame, outgoing_moves
-from waybench.envs.textmap.worlds import DIRECTIONS, MOVING_VERBS, opposite
+from waybench.core import (
+    AnswerState,
+    DataError,
+    Json,
+    Judgement,
+    OneAnswerGame,
+    Outcome,
+    Player,
+    Stream,
+    UsageError,
+    check_fields,
+    is_object,
+    normal_name,
+)
+from waybench.envs.textmap.map import (
+    LONGEST_NAME,
+    PUBLISHED_STEPS,
+    Edge,
+    Locate,
+    MapInstance,
+    PlaceMap,
+    Step,
+    cut,
+    normalize_action,
+    reached,
+    read_map,
+    read_number,
+    read_texts,
+    resolve_game,
+    track,
+)
+from waybench.envs.textmap.worlds import DIRECTIONS, IDLE, MOVING_VERBS, Play, World, opposite
+
+_WAYS = (*DIRECTIONS, "in", "out")
+_WORD = re.compile(r"[a-z]{3,}")
+_COMMON = frozenset(_WORD.findall("all and for from into not off onto out over that the this through under with you"))
+_ENDS = " .,;:!?\"'`*()[]{}<>"
+
+
+class CandidateActions(NamedTuple):
+    """The candidates for a list of actions.
+
+    Attributes:
+        moves: Actions that lead away from the place, known or not; all of them are in the list.
+        local: Groups of other actions, the most plausible first; a group is used up before the next one.
+        ways: Groups of directions that lead nowhere, as far as is known.
+    """
+
+    moves: Sequence[str]
+    local: Sequence[Sequence[str]]
+    ways: Sequence[Sequence[str]]
+
+
+def plain(action: str, *, dashes: bool = True) -> str:
+    """Normalize an action (`normal_name`), and strip quotes and punctuation."""
+    return normal_name(action, dashes=dashes).strip(_ENDS)
+
+
+def draw_actions(answer: str, candidates: CandidateActions, count: int, stream: Stream) -> tuple[str, ...]:
+    """Sample a list of about `count` actions in random order; half of them are moves or directions."""
+    actions = _distinct((answer, *candidates.moves))
+    for groups, size in ((candidates.ways, count // 2), (candidates.local, count), (candidates.ways, count)):
+        for group in groups:
+            new_actions = [action for action in _distinct((*actions, *group)) if action not in actions]
+            stream.shuffle(new_actions)
+            actions += new_actions[: max(0, size - len(actions))]
+    stream.shuffle(actions)
+    return tuple(actions)
+
+
+def _distinct(actions: Iterable[str]) -> list[str]:
+    first: dict[str, str] = {}
+    for action in actions:
+        first.setdefault(plain(action), action)
+    first.pop("", None)
+    return list(first.values())
+
+
+def candidates_from_map(place_map: PlaceMap, step: int) -> CandidateActions:
+    """Return the candidates before a step of a walkthrough whose world is not available.
+
+    Only the actions of the walkthrough at this place are known to be valid. The others are its actions at other places,
+    first those that mention a word of the observations at this place.
+    """
+    places = track(place_map, step)[:step]  # the next step is needed to know the last place
+    here = [number for number in range(step) if places[number] == places[-1]]
+    observed_words = {word for number in here for word in _words(place_map.steps[number].observation)}
+    moves = [edge.action for edge in place_map.edges if edge.source == places[-1] and edge.target != places[-1]]
+    leading = {*place_map.actions, *_WAYS}
+    done_here = [
+        normalize_action(place_map.steps[number].action)
+        for number in range(1, step)
+        if places[number - 1] == places[-1]
+    ]
+    simple_actions = [
+        action for step in place_map.steps[1:] if _is_simple(step) and (action := normalize_action(step.action))
+    ]
+    elsewhere = sorted({action for action in simple_actions if action not in leading})
+    mentioned = [action for action in elsewhere if _words(action.partition(" ")[2]) & observed_words]
+    local = ([action for action in done_here if action not in leading], mentioned, elsewhere, IDLE)
+    return CandidateActions(moves, local, ([way for way in _WAYS if way in place_map.actions], DIRECTIONS))
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.lower())) - _COMMON
+
+
+def _is_simple(step: Step) -> bool:
+    """Return whether an action is a single command that can be listed."""
+    return not set(step.action) & set(",.;:[]\"'") and step.action.isprintable()
+
+
+def candidates_from_world(world: World, steps: Sequence[Step]) -> CandidateActions:
+    """Return the candidates in a generated world after some steps: all valid actions, and directions."""
+    play = Play(world)
+    now = play.begin().after
+    for step in steps[1:]:
+        now = play.act(now, step.action).after
+    ways = [way for way in world.exits if way.source == now.place]
+    dark, here = play.dark(now), play.here(now)
+    carried = [thing for number, thing in enumerate(world.things) if now.taken >> number & 1]
+    things = [] if dark else [thing for thing in world.things if thing.place == now.place and thing.name in here]
+    doing = [f"{verb} {thing.name}" for verb in ("examine", "search") for thing in things]
+    doing += [f"take {thing.name}" for thing in things if thing.portable]
+    doing += [
+        f"open {world.doors[way.door]}" for way in ways if way.door is not None and not now.opened >> way.door & 1
+    ]
+    doing += [] if dark else [f"examine {thing.name}" for thing in carried]
+    if world.lamp >= 0 and now.taken >> world.lamp & 1:
+        doing.append(f"{'extinguish' if now.lit else 'light'} {world.things[world.lamp].name}")
+    return CandidateActions([way.action for way in ways], (doing, IDLE), (DIRECTIONS,))
+
+
+VERSION = 1  # of the lists of actions
+CHOICES, MOST_CHOICES = 10, 100
+
+Moves = Literal["all", "known"]
+MOVES: tuple[Moves, ...] = ("all", "known")
+
+
+@dataclass(frozen=True, slots=True)
+class Minigame(MapInstance):
+    """A move of a walkthrough to predict.
+
+    Attributes:
+        move: The move of the map that the step after the cutoff makes.
+        actions: The actions to choose from, in list order.
+    """
+
+    move: Edge
+    actions: tuple[str, ...]
+
+    @property
+    def step(self) -> int:
+        """Number of the step to predict."""
+        return self.cutoff + 1
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where the player is after each step from 0 to the cutoff."""
+        return track(self.map, self.step)[: self.step]  # the next step is needed to know the last place
+
+    @property
+    def known(self) -> bool:
+        """Whether the move is known: it was made before, or is the opposite of a move that was."""
+        return reached(self.move.known_named, self.cutoff)
+
+    @property
+    def walked(self) -> bool:
+        """Whether the move was made before."""
+        return reached(self.move.forward, self.cutoff)
+
+    @property
+    def nearby(self) -> list[Edge]:
+        """The known moves that lead away from the current place."""
+        return [edge for edge in outgoing_moves(self) if reached(edge.known_named, self.cutoff)]
+
+    def question_json(self) -> dict[str, Json]:
+        """Return the minigame as JSON, without the map."""
+        return {"step": self.step, "actions": list(self.actions)}
+
+
+def outgoing_moves(game: Minigame) -> list[Edge]:
+    """Return all moves that lead away from the current place, known or not."""
+    here = game.move.source
+    return [edge for edge in game.map.edges if edge.source == here and edge.target != here]
+
+
+def minigames(
+    place_map: PlaceMap,
+    cutoff: int,
+    count: int,
+    stream: Stream,
+    *,
+    moves: Moves = "all",
+    choices: int = CHOICES,
+    world: World | None = None,
+) -> list[Minigame]:
+    """Sample moves of a walkthrough to predict, uniformly without replacement.
+
+    The list of actions of a step depends on the map and the number of choices only, not on the stream.
+
+    Args:
+        place_map: The map, with its whole walkthrough.
+        cutoff: The last step to predict; at most 70 for a published map, which has no positions after that.
+        count: Most minigames; a sample of fewer is a prefix of a sample of more.
+        stream: Random stream.
+        moves: "all": every step that leads to another place; "known": only steps whose move is known before.
+        choices: Approximate number of actions in the list.
+        world: The generated world of the walkthrough, if any; its engine knows the valid actions.
+    """
+    last = min(cutoff, place_map.last_step)
+    places = _places(place_map, last)
+    steps = [step for step in range(1, last + 1) if places and places[step] != places[step - 1]]
+    stream.shuffle(steps)
+    games: list[Minigame] = []
+    for step in steps:
+        if len(games) == count:
+            break
+        move = move_at(place_map, step)
+        if move is None or (moves == "known" and not reached(move.known_named, step - 1)):
+            continue
+        actions = valid_actions(place_map, step, move, choices, world)
+        games.append(Minigame(cut(place_map, step - 1), step - 1, move, actions))
+    return games
+
+
+def _places(place_map: PlaceMap, last: int) -> tuple[str, ...]:
+    """Return the place of the player after each step; empty if it is unknown."""
+    try:
+        return track(place_map, last)
+    except UsageError:
+        return ()
+
+
+def move_at(place_map: PlaceMap, step: int) -> Edge | None:
+    """Return the move of the map that a step of the walkthrough makes; None if it makes none."""
+    places = _places(place_map, step)
+    if not places or places[step] == places[step - 1]:
+        return None
+    ends = (places[step - 1], places[step], normalize_action(place_map.steps[step].action))
+    return next((edge for edge in place_map.edges if edge[:3] == ends and plain(edge.action)), None)
+
+
+def valid_actions(
+    place_map: PlaceMap, step: int, move: Edge, choices: int = CHOICES, world: World | None = None
+) -> tuple[str, ...]:
+    """Return the actions to choose from at a step, sampled with a stream of the map and the step.
+
+    Args:
+        place_map: The map, with the whole walkthrough if available.
+        step: The step to predict.
+        move: The move that it makes.
+        choices: Approximate number of actions.
+        world: The generated world of the walkthrough, if any.
+    """
+    candidates = (
+        candidates_from_map(place_map, step) if world is None else candidates_from_world(world, place_map.steps[:step])
+    )
+    # Worlds of different keys have the same names, but different first observations.
+    stream = Stream("textmap/actions", VERSION, place_map.name, place_map.steps[0].observation, step, choices)
+    return draw_actions(move.action, candidates, choices, stream)
+
+
+def decode_minigame(data: Json) -> Minigame:
+    """Read a minigame. "actions" is optional; by default, the list is sampled.
+
+    Raises:
+        DataError: If it is invalid; the message names the field.
+    """
+    if not is_object(data):
+        raise DataError('instance: give a minigame, {"map": {...}, "step": 12, "actions": ["north", ...]}')
+    check_fields(data, ("map", "game", "step", "actions"))
+    place_map = read_map(data)
+    step = read_number(data, "step", 1, max(1, place_map.last_step), "the step to be predicted")
+    move = move_at(place_map, step) if place_map.last_step else None
+    if move is None:
+        raise DataError(f"step: step {step} of the walkthrough makes no move of the map; give a step that does")
+    actions = read_texts(data, "actions") if "actions" in data else valid_actions(place_map, step, move)
+    _check_actions(actions, move)
+    return Minigame(cut(place_map, step - 1), step - 1, move, tuple(actions))
+
+
+def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
+    if not 2 <= len(actions) <= MOST_CHOICES:
+        raise DataError(f"actions: {len(actions)} of them; give from 2 to {MOST_CHOICES}")
+    invalid = next(
+        (action for action in actions if not action.isprintable() or not 1 <= len(action) <= LONGEST_NAME), None
+    )
+    if invalid is not None:
+        raise DataError(f"actions: {invalid[:40]!a} is not an action on one line with 1 to {LONGEST_NAME} characters")
+    plain_actions = {plain(action) for action in actions}
+    if len(plain_actions) < len(actions) or "" in plain_actions:
+        raise DataError("actions: two of them are the same but for case, blanks and punctuation, or one is empty")
+    if move.action not in actions:
+        raise DataError(f"actions: the walkthrough's own, {move.action[:40]!a}, is missing")
+
+
+def resolve_minigame(data: Json, locate: Locate) -> Json:
+    """Replace the name of a published game in a minigame by its map, and add the actions.
+
+    Args:
+        data: A minigame with "game", such as "zork1"; one that has a map is returned unchanged.
+        locate: (data set, file) -> path.
+
+    Raises:
+        DataError: If the name of the game is invalid, or the place at the step is unknown.
+        UsageError: If its files are missing.
+    """
+    if not is_object(data) or "game" not in data or "map" in data:
+        return data
+    read_number(data, "step", 1, PUBLISHED_STEPS, "a step whose place is known")
+    whole = {
+        key: value for key, value in data.items() if key != "cutoff"
+    }  # the actions are sampled from the whole walkthrough
+    return decode_minigame(resolve_game(whole, locate)).to_json()
 
 
 class MinigameRules(OneAnswerGame[Minigame, str]):

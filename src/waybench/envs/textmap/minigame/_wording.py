@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from waybench.core import ActionTool, AnswerState, Field, Invalid, OneAnswerWording, ToolCall, normal_name
 from waybench.envs.textmap.map import Edge, walkthrough
-from waybench.envs.textmap.minigame._instance import Minigame
-from waybench.envs.textmap.minigame._valid_actions import plain
+from waybench.envs.textmap.minigame._game import Minigame, plain
 
 MOST_CHARACTERS = 100_000  # of a reply to search for an action
 _LONGEST_MORE = 100  # characters; a longer reply is not compared as a whole

@@ -3,14 +3,34 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.envs.textmap.questions._answer import MOST_HOPS, RELEASED, Hop, Trajectory, sound_answer, trajectory
-from waybench.envs.textmap.questions._choose import LONGEST, choose
+from waybench.envs.textmap.questions._answers import (
+    MOST_HOPS,
+    PAPER,
+    RELEASED,
+    RULES,
+    SOUND,
+    Hop,
+    Question,
+    Rules,
+    Trajectory,
+    destinations,
+    move_index,
+    sound_answer,
+    success,
+    trajectory,
+)
+from waybench.envs.textmap.questions._choice import LONGEST, choose
 from waybench.envs.textmap.questions._datasets import selected_maps
+from waybench.envs.textmap.questions._difficulty import map_variables, name_scores
 from waybench.envs.textmap.questions._environment import DESTINATION, ROUTE
-from waybench.envs.textmap.questions._failures import NO_PLACE
-from waybench.envs.textmap.questions._game import TrajectoryAnswers, read_hops
+from waybench.envs.textmap.questions._game import (
+    TrajectoryAnswers,
+    places_renamed,
+    read_hops,
+    renamed_question,
+    shortest_way,
+)
 from waybench.envs.textmap.questions._instance import LABELS, RELEASED_LABELS, MapQuestion, destination_on, route_on
-from waybench.envs.textmap.questions._isomorph import places_renamed, renamed_question
 from waybench.envs.textmap.questions._map_environment import (
     listed_names,
     lists_option,
@@ -19,23 +39,12 @@ from waybench.envs.textmap.questions._map_environment import (
     protocol_option,
     questions_option,
 )
-from waybench.envs.textmap.questions._players import shortest_way
-from waybench.envs.textmap.questions._score import (
-    PAPER,
-    RULES,
-    SOUND,
-    Question,
-    Rules,
-    destinations,
-    move_index,
-    success,
-)
-from waybench.envs.textmap.questions._variables import map_variables, name_scores
+from waybench.envs.textmap.questions._measures import NO_PLACE
 from waybench.envs.textmap.questions._wording import hop_schema
 from waybench.envs.textmap.questions._write import MOST_PATHS, WriteResult, write_map
 
 if TYPE_CHECKING:
-    from waybench.envs.textmap.questions._counts import count_questions
+    from waybench.envs.textmap.questions._questions import count_questions
 
 __all__ = [
     "DESTINATION",
@@ -86,5 +95,5 @@ __all__ = [
 # They need numpy or numba, which is loaded where there is something to compute.
 __getattr__ = late_names(
     __name__,
-    {"_counts": ("count_questions",)},
+    {"_questions": ("count_questions",)},
 )

@@ -17,33 +17,28 @@ from waybench.core import (
     Typing,
 )
 from waybench.envs.textmap.map import resolve_game
-from waybench.envs.textmap.questions._answer import Trajectory
-from waybench.envs.textmap.questions._ask import LABELS_OPTION, QUESTION_OPTIONS, asker
-from waybench.envs.textmap.questions._axes import AXES
-from waybench.envs.textmap.questions._choose import Kind
-from waybench.envs.textmap.questions._failures import (
-    DESTINATION_FAILURES,
-    ROUTE_FAILURES,
-    destination_failure,
-    route_failure,
-)
-from waybench.envs.textmap.questions._first_errors import DESTINATION_ERRORS, ROUTE_ERRORS
-from waybench.envs.textmap.questions._game import QuestionGame
+from waybench.envs.textmap.questions._answers import HELP, PAPER, RULES, Trajectory, parse_typed
+from waybench.envs.textmap.questions._choice import LABELS_OPTION, QUESTION_OPTIONS, Kind, asker
+from waybench.envs.textmap.questions._difficulty import AXES, explanatory_variables
+from waybench.envs.textmap.questions._game import PLAYERS, QuestionGame, renamed_question
 from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
-from waybench.envs.textmap.questions._isomorph import renamed_question
 from waybench.envs.textmap.questions._map_environment import (
     listed_names,
     lists_option,
     map_environment,
     protocol_option,
 )
-from waybench.envs.textmap.questions._metrics import METRICS, prove
-from waybench.envs.textmap.questions._players import PLAYERS
-from waybench.envs.textmap.questions._prompts import TEMPLATES
-from waybench.envs.textmap.questions._score import PAPER, RULES
-from waybench.envs.textmap.questions._typed import HELP, parse_typed
-from waybench.envs.textmap.questions._variables import explanatory_variables
-from waybench.envs.textmap.questions._wording import OBSERVATIONS, QuestionWording
+from waybench.envs.textmap.questions._measures import (
+    DESTINATION_ERRORS,
+    DESTINATION_FAILURES,
+    METRICS,
+    ROUTE_ERRORS,
+    ROUTE_FAILURES,
+    destination_failure,
+    prove,
+    route_failure,
+)
+from waybench.envs.textmap.questions._wording import OBSERVATIONS, TEMPLATES, QuestionWording
 
 OPTIONS = (
     protocol_option(

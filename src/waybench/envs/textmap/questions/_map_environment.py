@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 from waybench.core import Environment, Items, Json, Option, Play, Playing
 from waybench.envs.textmap.map import MapInstance, map_name, published_steps
+from waybench.envs.textmap.questions._answers import PAPER, SOUND
 from waybench.envs.textmap.questions._datasets import PUBLIC_KEY, MapItems
-from waybench.envs.textmap.questions._score import PAPER, SOUND
 from waybench.envs.textmap.worlds import WORLD_OPTIONS, Ask, CutoffFunction, WorldItems
 
 Q = TypeVar("Q", bound=MapInstance)

@@ -1,8 +1,9 @@
-"""Data model of text worlds: places, exits, doors, things and the texts of the game."""
+"""Text worlds as data: places, exits, doors, things, themes and names."""
 
 from dataclasses import dataclass
 
-from waybench.core import UsageError
+from waybench._package_data import read_toml
+from waybench.core import Stream, UsageError
 
 LEAST_PLACES = 4
 EXITS = ("list", "none", "prose")
@@ -198,3 +199,128 @@ class World:
     voice: Voice
     pulse: tuple[bool, ...]
     seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Theme:
+    """The words of a theme.
+
+    Attributes:
+        nouns: Nouns of places.
+        adjectives: Adjectives in names of places.
+        whole: Nouns for the whole region, for the introduction.
+        ways: Nouns for ways, in the singular.
+        ground: Descriptions of the ground.
+        around: Descriptions of the surroundings.
+        moods: Descriptions of the mood, as ends of sentences.
+        details: Whole sentences.
+        scenery: Things that can be examined.
+        sounds: Answers to listening.
+        smells: Smells.
+        events: Random events.
+        enter: Things to enter.
+        climb: Things to climb.
+        board: Things to board.
+        crawl: Things to crawl into.
+        shadowy: Weight of its places in the choice of dark places.
+    """
+
+    nouns: tuple[str, ...]
+    adjectives: tuple[str, ...]
+    whole: tuple[str, ...]
+    ways: tuple[str, ...]
+    ground: tuple[str, ...]
+    around: tuple[str, ...]
+    moods: tuple[str, ...]
+    details: tuple[str, ...]
+    scenery: tuple[str, ...]
+    sounds: tuple[str, ...]
+    smells: tuple[str, ...]
+    events: tuple[str, ...]
+    enter: tuple[str, ...]
+    climb: tuple[str, ...]
+    board: tuple[str, ...]
+    crawl: tuple[str, ...]
+    shadowy: int = 1
+
+
+_DATA = read_toml(__file__, "themes.toml")
+_THEMES = {name: Theme(**theme) for name, theme in _DATA["themes"].items()}
+COUNTRIES: tuple[tuple[Theme, ...], ...] = tuple(
+    tuple(_THEMES[name] for name in country) for country in _DATA["countries"]
+)
+"""Groups of themes that can occur in the same world."""
+
+
+_NAMES = read_toml(__file__, "words.toml")["names"]
+_COUNTRY_THEMES = tuple(dict.fromkeys(theme for country in COUNTRIES for theme in country))
+
+
+def name_places(
+    themes: list[Theme], fixed_names: dict[int, tuple[str, str]], confusable: float, rng: Stream
+) -> list[tuple[str, str]]:
+    """Return the name and the noun of each place.
+
+    Args:
+        themes: The theme of each place.
+        fixed_names: Names and nouns of places that are used unless the place gets a confusable name.
+        confusable: Share of places whose names resemble another one.
+        rng: Random stream.
+    """
+    count = len(themes)
+    names: dict[int, tuple[str, str]] = {}
+    used = {"darkness", *(name.lower() for name, _ in fixed_names.values())}
+    order = list(range(count))
+    rng.shuffle(order)
+    alike = sorted(order, key=lambda place: place in fixed_names)[: round(confusable * count)]
+    alike.sort(key=lambda place: themes[place].nouns)  # groups places of one theme
+    while alike:
+        if len(alike) == 1:  # a single name cannot be confused
+            alike += [place for place in order if place not in names and place not in alike][:1]
+        size = 2 + rng.below(3)
+        group = alike[:size] if len(alike) - size != 1 else alike[: size + 1]
+        for place, name in zip(group, _resembling(themes[group[0]], len(group), used, rng), strict=False):
+            names[place] = name
+        alike = [place for place in alike if place not in names]
+    for place in order:
+        if place not in names:
+            names[place] = fixed_names[place] if place in fixed_names else _plain(themes[place], used, rng)
+    return [names[place] for place in range(count)]
+
+
+def draw_name(rng: Stream) -> str:
+    """Return a name for a place of any theme, in lower case: "mossy archive"."""
+    theme = rng.choice(_COUNTRY_THEMES)
+    return f"{rng.choice(theme.adjectives)} {rng.choice(theme.nouns)}".lower()
+
+
+def _resembling(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tuple[str, str]]:
+    """Return up to `size` names that resemble each other."""
+    while True:
+        if rng.below(4):
+            noun = rng.choice(theme.nouns)
+            names = [(f"{like} {noun}", noun.lower()) for like in rng.choice(_NAMES["families"])]
+        else:
+            like = rng.choice(theme.adjectives)
+            names = [(f"{like} {noun}", noun.lower()) for noun in rng.choice(_NAMES["endings"])]
+        rng.shuffle(names)
+        names = [name for name in names if name[0].lower() not in used]
+        if len(names) > 1:
+            names = names[:size]
+            used.update(name.lower() for name, _ in names)
+            return names
+
+
+def _plain(theme: Theme, used: set[str], rng: Stream) -> tuple[str, str]:
+    while True:
+        noun = rng.choice(theme.nouns)
+        draw = rng.below(20)
+        if draw < 8:
+            name = noun
+        elif draw < 19:
+            name = f"{rng.choice(theme.adjectives)} {noun}"
+        else:
+            name = f"{rng.choice(_NAMES['owners'])}'s {noun}"
+        if name.lower() not in used and len(set(name.split())) == len(name.split()):
+            used.add(name.lower())
+            return name, noun.lower()

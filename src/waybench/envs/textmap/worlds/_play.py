@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, Thing, World
-from waybench.envs.textmap.worlds._moves import sentence, with_article
-from waybench.envs.textmap.worlds._prose import join_items, towards
+from waybench.envs.textmap.worlds._prose import join_items, sentence, towards, with_article
 
 LONGEST_COMMAND = 120  # characters
 

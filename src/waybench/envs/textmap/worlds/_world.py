@@ -1,10 +1,18 @@
 """Generator of text worlds."""
 
 from waybench.core import Stream
-from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, Location, Thing, World, WorldStyle
+from waybench.envs.textmap.worlds._data import (
+    COUNTRIES,
+    DIRECTIONS,
+    Exit,
+    Location,
+    Theme,
+    Thing,
+    World,
+    WorldStyle,
+    name_places,
+)
 from waybench.envs.textmap.worlds._layout import make_layout
-from waybench.envs.textmap.worlds._moves import make_moves
-from waybench.envs.textmap.worlds._names import name_places
 from waybench.envs.textmap.worlds._prose import (
     LAMPS,
     Deck,
@@ -13,9 +21,9 @@ from waybench.envs.textmap.worlds._prose import (
     draw_portable,
     examine_text,
     introduction,
+    make_moves,
     make_voice,
 )
-from waybench.envs.textmap.worlds._themes import COUNTRIES, Theme
 
 _ORDER = {direction: number for number, direction in enumerate(DIRECTIONS)}
 _PULSE = 61  # period of random events, in turns

@@ -1,11 +1,62 @@
-"""Kinds of tiles of a world: which it has, what they are for, and by which character they are written."""
+"""Biomes, kinds of tiles and words of the generated worlds."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from waybench._package_data import read_toml
 from waybench.core import Stream
-from waybench.envs.tilemap.worlds._biomes import FIXTURES, FURNITURE, PEOPLE, THINGS, Biome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Biome:
+    """One kind of country, or of built-up space.
+
+    Attributes:
+        plan: How it is laid out: "wild", "town" or "halls".
+        main: Role of a tile that the layout relies on -> its name.
+        patches: Further ground.
+        masses: Further solid tiles that fill areas, as trees fill a wood.
+        walls: Further walls of buildings.
+        floors: Further floors of buildings.
+        deco: Solid things that stand about.
+        sites: Kinds of places that it has, the frequent ones more than once.
+        age: "old" or "new"; it decides furniture, objects, people and names of rooms.
+        water: Least and greatest share of lakes and sea, per cent.
+        woods: Least and greatest share of the main solid tile, per cent.
+        ridges: Number of lines of cliffs or the like, at most; on the largest maps there are up to three times as many.
+        rivers: Number of rivers, at most; likewise.
+        shore: "lakes", "sea" (on one side) or "isles".
+        grain: Size of its areas, in tenths of the usual.
+    """
+
+    plan: str
+    main: Mapping[str, str]
+    patches: tuple[str, ...]
+    masses: tuple[str, ...]
+    walls: tuple[str, ...]
+    floors: tuple[str, ...]
+    deco: tuple[str, ...]
+    sites: tuple[str, ...] = ()
+    age: str = "old"
+    water: tuple[int, int] = (0, 0)
+    woods: tuple[int, int] = (0, 0)
+    ridges: int = 0
+    rivers: int = 0
+    shore: str = "lakes"
+    grain: int = 10
+
+
+_DATA = read_toml(__file__, "biomes.toml")
+BIOMES = {name: Biome(**biome) for name, biome in _DATA["biomes"].items()}
+
+# Age -> what can be taken or stood upon, what must be stood next to, who can be met, and what rooms are furnished with.
+THINGS: Mapping[str, tuple[str, ...]] = _DATA["things"]
+FIXTURES: Mapping[str, tuple[str, ...]] = _DATA["fixtures"]
+PEOPLE: Mapping[str, tuple[str, ...]] = _DATA["people"]
+FURNITURE: Mapping[str, tuple[str, ...]] = _DATA["furniture"]
+
 
 HERO, FOE = 0, 1  # numbers of kinds
 SOLID_ROLES = frozenset(("solid", "wall", "water", "river", "cliff", "furniture", "deco", "fixture", "foe"))
@@ -170,3 +221,102 @@ def _candidates(name: str) -> str:
     """Return the letters that a tile of this name may be written by, the best first."""
     initials = [word[0].lower() + word[0].upper() for word in name.split()]
     return "".join(initials) + name.lower()
+
+
+_WORDS = read_toml(__file__, "words.toml")
+HEROES: tuple[str, ...] = _WORDS["heroes"]
+FOES: tuple[str, ...] = _WORDS["foes"]
+_SLOTS: Mapping[str, tuple[str, ...]] = {
+    "town": tuple(first + last for first in _WORDS["towns"]["first"] for last in _WORDS["towns"]["last"]),
+    "number": tuple(str(number) for number in range(1, 100)),
+    **_WORDS["slots"],
+}
+_STORY: Mapping[str, tuple[str, ...]] = _WORDS["story"]
+
+
+class Words:
+    """Names and texts of one world; nothing is named twice.
+
+    Args:
+        biome: What the world is like.
+        age: "old" or "new".
+        rng: Random numbers.
+    """
+
+    def __init__(self, biome: str, age: str, rng: Stream) -> None:
+        self._biome, self._age, self._rng = biome, age, rng
+        self._used_names: set[str] = set()
+
+    def _fill(self, template: str) -> str:
+        for slot, words in _SLOTS.items():
+            if f"{{{slot}}}" in template:
+                template = template.replace(f"{{{slot}}}", self._rng.choice(words))
+        return template
+
+    def place(self, kind: str) -> str:
+        """Name a place.
+
+        Args:
+            kind: What it is, or "region" and a direction.
+
+        Returns:
+            Its name with a preposition before it, as in "in the Lonely Tower".
+        """
+        if kind.startswith("region "):
+            return _WORDS["countries"][self._biome][0].format(kind.removeprefix("region "))
+        templates = _WORDS["places"][f"{self._age} room" if kind == "room" else kind]
+        while (name := self._fill(self._rng.choice(templates))) in self._used_names:
+            pass
+        self._used_names.add(name)
+        return name
+
+    def objective(self, role: str, tile: str, place: str) -> str:
+        """Name an objective.
+
+        Args:
+            role: The role of the tile that it is about; nothing if it is about the place alone.
+            tile: That tile's name.
+            place: The place's name.
+        """
+        for tasks in (
+            _WORDS["tasks"][role or "place"],
+            _WORDS["tasks"]["place"],
+        ):  # of those about a place alone there are more than objectives
+            templates = list(tasks)
+            self._rng.shuffle(templates)
+            for task in sorted(templates, key=lambda task: task in self._used_names):
+                name = f"{task.format(tile)} {place}"
+                if name not in self._used_names:
+                    self._used_names |= {task, name}
+                    return name
+        raise AssertionError(f"more objectives than names for them {place}")
+
+    def story(self, hero: str, foe: str, objectives: list[str]) -> str:
+        """Tell a story of 6 to 11 sentences; it names the objectives in their order."""
+        rng, age = self._rng, self._age
+        role = rng.choice(_WORDS["roles"][age])
+        slots = {
+            "hero": hero,
+            "foe": foe,
+            "place": self._fill(_WORDS["countries"][self._biome][1]),
+            "role": f"{'an' if role[0] in 'aeiou' else 'a'} {role}",
+        }
+        sentences = [
+            rng.choice(_STORY["beginnings"]).format(**slots),
+            f"Then {foe}, {rng.choice(_WORDS['foe_roles'][age])}, {rng.choice(_WORDS['deeds'][age])}.",
+            rng.choice(_STORY["troubles"]),
+        ]
+        tasks = [name[0].lower() + name[1:] for name in objectives]
+        per_sentence = 1 if len(tasks) <= 5 else 2
+        for number, first in enumerate(range(0, len(tasks), per_sentence)):
+            last = first + per_sentence >= len(tasks)
+            link = (
+                "First"
+                if not number
+                else "Last of all"
+                if last
+                else _STORY["links"][(number - 1) % len(_STORY["links"])]
+            )
+            sentences.append(f"{link}, {hero} has to {', and then to '.join(tasks[first : first + per_sentence])}.")
+        sentences += [rng.choice(_STORY["warnings"]).format(**slots), rng.choice(_STORY["endings"]).format(**slots)]
+        return " ".join(sentences)

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from waybench._late import late_names
 from waybench.envs.voxel._wording import CURSOR, LONGEST, TURN, Raw, fan_angles
-from waybench.envs.voxel.engines._catalogue import (
+from waybench.envs.voxel.engines._engines import chart, drawable, find_program, terrain
+from waybench.envs.voxel.engines._terrain import (
     CREATIVE,
     ENGINES,
     LUANTI,
@@ -13,14 +14,17 @@ from waybench.envs.voxel.engines._catalogue import (
     OWN,
     PLAINS,
     PUBLISHED_GOALS,
+    TICKS,
+    Body,
+    Near,
+    Terrain,
+    Walked,
     counterpart,
 )
-from waybench.envs.voxel.engines._engines import chart, drawable, find_program, terrain
-from waybench.envs.voxel.engines._terrain import TICKS, Body, Near, Terrain, Walked
 
 if TYPE_CHECKING:
-    from waybench.envs.voxel.engines._blockworld import eye_of, rays
     from waybench.envs.voxel.engines._generate import CELL, Bytes, Ints
+    from waybench.envs.voxel.engines._own import eye_of, rays
 
 __all__ = [
     "CELL",
@@ -57,7 +61,14 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
-        "_blockworld": ("eye_of", "rays"),
-        "_generate": ("CELL", "Bytes", "Ints"),
+        "_own": (
+            "eye_of",
+            "rays",
+        ),
+        "_generate": (
+            "CELL",
+            "Bytes",
+            "Ints",
+        ),
     },
 )

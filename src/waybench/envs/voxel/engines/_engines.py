@@ -4,8 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from waybench.core import UsageError
-from waybench.envs.voxel.engines._catalogue import ENGINES, LUANTI
-from waybench.envs.voxel.engines._terrain import Chart, Terrain
+from waybench.envs.voxel.engines._terrain import ENGINES, LUANTI, Chart, Terrain
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints

@@ -20,11 +20,10 @@ import numpy as np
 from waybench.envs.voxel import _look
 from waybench.envs.voxel._look import Bytes, Ints
 from waybench.envs.voxel._wording import LONGEST, Raw
-from waybench.envs.voxel.engines._blockworld import LENGTHS, BlockWorld, eye_of, rays
-from waybench.envs.voxel.engines._catalogue import ENGINES, LUANTI
 from waybench.envs.voxel.engines._generate import CELL, SIDE, SLOTS
+from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
 from waybench.envs.voxel.engines._server import Server
-from waybench.envs.voxel.engines._terrain import Body, Near
+from waybench.envs.voxel.engines._terrain import ENGINES, LUANTI, Body, Near
 
 _CHUNK, _EDGE = 80, -32  # nodes along each side of a chunk, and where one of them begins
 _FLOORS = (0, 1)  # the chunks above each other that are generated; what is deeper is never seen, seas are

@@ -1,0 +1,253 @@
+"""What is measured of an attempt at a maze: metrics, failures, first errors, explanatory variables and beliefs."""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from waybench.core import (
+    NO_ANSWER,
+    Axis,
+    Belief,
+    EpisodeRecord,
+    ExplanatoryVariables,
+    FailureKind,
+    FirstErrors,
+    Metric,
+    Step,
+    general_failure,
+    main_cause,
+    outcome_metric,
+    proof_axis,
+    proof_metric,
+    read_numbers,
+    unread,
+)
+from waybench.envs.maze._game import Maze, decode
+from waybench.spaces import Lattice
+
+
+def _steps(record: EpisodeRecord) -> float:
+    return float(sum(turn.events.get("moved", 0) for turn in record.turns))
+
+
+def _reached_exit(record: EpisodeRecord) -> float:
+    return float(record.end == "solved")
+
+
+def _raw_score(record: EpisodeRecord) -> float:
+    minimum = record.proof["minimum"]
+    return (1 - (_steps(record) - minimum) / minimum) * 100 if _reached_exit(record) else 0.0
+
+
+def _requests(record: EpisodeRecord) -> int:
+    return record.options["requests"]
+
+
+def is_competent(record: EpisodeRecord) -> bool:
+    """Return whether a solved maze took at most one and a half times the minimum of steps: a score of at least 50.
+
+    Twice the minimum would not do: a random walk without turning back does with it in .70 of mazes of dimension 5.
+    """
+    return 2 * _steps(record) <= 3 * record.proof["minimum"]
+
+
+_ANY_LENGTH = "a reply can name any number of movements"
+
+METRICS = (
+    Metric(
+        name="score",
+        of=lambda record: max(0.0, _raw_score(record)),
+        title="Score",
+        unit="%",
+        low=0,
+        high=100,
+        doc="raw_score, but at least 0.",
+    ),
+    Metric(
+        name="raw_score",
+        of=_raw_score,
+        title="Raw score",
+        unit="%",
+        high=100,
+        unbounded=_ANY_LENGTH,
+        doc="(1 - (steps - minimum) / minimum) * 100 if the exit was reached, otherwise 0 (AliciaBench's description).",
+    ),
+    Metric(name="reached", of=_reached_exit, title="Reached", low=0, high=1, doc="1 if the exit was reached."),
+    Metric(
+        name="steps",
+        of=_steps,
+        title="Steps",
+        low=0,
+        unbounded=_ANY_LENGTH,
+        better="",
+        doc="Cells moved in all requests of the attempt.",
+    ),
+    proof_metric("minimum", "Minimum steps", "Cells on a shortest path, without the entrance."),
+    Metric(
+        name="requests",
+        of=lambda record: float(len(record.own_turns)),
+        title="Requests",
+        range=lambda record: (0, _requests(record)),
+        better="lower",
+        doc="Requests used.",
+    ),
+    outcome_metric("unparsed", "Replies that are not a list of movements.", most=_requests),
+    outcome_metric("illegal", "Replies with a movement into a wall or outside.", most=_requests),
+)
+
+
+WALL = FailureKind("wall", "movements into walls", "Most plans have a movement into a wall.")
+OUTSIDE = FailureKind("outside", "movements out of the maze", "Most plans have a movement out of the matrix.")
+STOPPED = FailureKind("stopped", "plans that stop before the exit", "Most plans were valid but did not reach the exit.")
+
+FAILURES = (WALL, OUTSIDE, STOPPED)
+
+
+def failure(record: EpisodeRecord) -> FailureKind:
+    """Return the most frequent outcome of the plans, where most replies were plans."""
+    general = general_failure(record)
+    return general if general in NO_ANSWER else main_cause(_causes(record), FAILURES) or general
+
+
+def _causes(record: EpisodeRecord) -> Iterator[FailureKind]:
+    for turn in record.own_turns:
+        if turn.action is not None:
+            illegal = turn.events.get("illegal")
+            yield STOPPED if illegal is None else OUTSIDE if illegal["obstacle"] == "outside" else WALL
+
+
+WALL_ERROR = FailureKind("wall", "movements into walls", "The step leads into a wall or out of the maze.")
+COUNT = FailureKind(
+    "count",
+    "wrong numbers of cells",
+    "The step leads into a wall, since the plan turns too late, or as the shortest path does, but too early.",
+)
+JUNCTION = FailureKind("junction", "wrong turns at junctions", "At a junction the step leads away from the exit.")
+REVISIT = FailureKind("revisit", "steps back", "The step leads back to a cell where the player has been.")
+DIRECTION = FailureKind("direction", "wrong directions", "Elsewhere, the step leads away from the exit.")
+STOPPED_ERROR = FailureKind("stopped", "stopping before the exit", "The plan ends before the exit.")
+
+
+def steps(record: EpisodeRecord) -> Iterator[Step]:
+    """Yield the steps of all plans, cell by cell, up to the first that is not on a shortest path."""
+    maze = decode(record.instance)
+    far, at, heading = maze.lattice.distances(maze.exit), maze.entrance, ""
+    seen = {at}
+    number = -1
+    for number, turn in enumerate(record.turns):
+        if turn.action is None:
+            yield Step(number, unread(turn))
+            return
+        for direction, cells in turn.action:
+            for _ in range(cells):
+                if at == maze.exit:
+                    return
+                following = maze.lattice.step(at, direction)
+                if following is None or not maze.lattice.cells[following]:
+                    yield Step(number, COUNT if direction in (heading, _next_turn(maze, at, heading)) else WALL_ERROR)
+                    return
+                if far[following] >= far[at]:
+                    yield Step(number, _wrong_way(maze.lattice, at, following in seen))
+                    return
+                yield Step(number)
+                at, heading = following, direction
+                seen.add(at)
+    if at != maze.exit:
+        yield Step(number, STOPPED_ERROR)
+
+
+def _wrong_way(lattice: Lattice, at: int, is_seen: bool) -> FailureKind:
+    if is_seen:
+        return REVISIT
+    return JUNCTION if len(list(lattice.exits(at))) > 2 else DIRECTION
+
+
+def _next_turn(maze: Maze, at: int, heading: str) -> str:
+    """Return the direction in which a shortest path goes on after it has gone straight ahead; "" if it does not."""
+    far = maze.lattice.distances(maze.exit)
+    ahead = maze.lattice.step(at, heading) if heading else None
+    if ahead is None or not maze.lattice.cells[ahead] or far[ahead] >= far[at]:
+        return ""
+    while ahead is not None and maze.lattice.cells[ahead] and far[ahead] < far[at]:
+        at, ahead = ahead, maze.lattice.step(ahead, heading)
+    return next((name for name, cell in maze.lattice.exits(at) if far[cell] < far[at]), "")
+
+
+FIRST_ERRORS = FirstErrors((JUNCTION, DIRECTION, REVISIT, COUNT, WALL_ERROR, STOPPED_ERROR), steps)
+
+
+MINIMUM = proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance.")
+JUNCTIONS = proof_axis("junctions", "Junctions", "Cells with three or four open neighbours.")
+_STEPS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}  # columns and rows
+
+
+def _path(record: EpisodeRecord) -> Any:
+    """Return the movements of a shortest path, where the proof has one; not everywhere are they an action."""
+    return record.proof.get("solution") or record.proof.get("path")
+
+
+def _turns(record: EpisodeRecord) -> float | None:
+    straight = _path(record)
+    return float(len(straight) - 1) if straight else None
+
+
+def _open(record: EpisodeRecord) -> list[bytes]:
+    """Return the rows of the maze, 1 for an open cell, without the checks of reading a maze from outside."""
+    return [bytes([cell != 0 for cell in row]) for row in record.instance["maze"]]
+
+
+def _dead_ends(record: EpisodeRecord) -> float:
+    rows = _open(record)
+    # Entrance and exit, on the border, are no dead ends.
+    return float(
+        sum(
+            cell and left + right + up + down == 1
+            for above, row, below in zip(rows, rows[1:], rows[2:], strict=False)
+            for cell, left, right, up, down in zip(row[1:], row, row[2:], above[1:], below[1:], strict=False)
+        )
+    )
+
+
+def _wrong_ways(record: EpisodeRecord) -> float | None:
+    """Return the number of openings beside a shortest path, each of which is a wrong way."""
+    solution = _path(record)
+    if not solution:
+        return None
+    rows = _open(record)
+    x, y = next((row.index("X"), number) for number, row in enumerate(record.instance["maze"]) if "X" in row)
+    x, y, found = int(x), int(y), 0
+    for direction, count in solution:
+        right, down = _STEPS[direction]
+        for _ in range(count):
+            x, y = x + right, y + down
+            if 0 < x < len(rows) - 1 and 0 < y < len(rows) - 1:
+                # Two of the open neighbours are on the path.
+                found += rows[y][x - 1] + rows[y][x + 1] + rows[y - 1][x] + rows[y + 1][x] - 2
+    return float(found)
+
+
+VARIABLES = ExplanatoryVariables(
+    items=(
+        MINIMUM,
+        Axis(name="turns", title="Turns", of=_turns, doc="Changes of direction on a shortest path."),
+        Axis(name="dead_ends", title="Dead ends", of=_dead_ends, doc="Cells with one open neighbour."),
+        Axis(
+            name="wrong_ways",
+            title="Wrong ways",
+            of=_wrong_ways,
+            doc="Open neighbours of the cells of a shortest path that are not on it.",
+        ),
+        JUNCTIONS,
+    )
+)
+
+
+POSITION: Belief[Any] = Belief(  # of any state with a maze and a cell, here and in partly seen mazes
+    name="position",
+    title="position",
+    doc="The player's cell.",
+    question="At which position [x,y] am I now? The cell in the upper left corner is [0,0].",
+    form="[<x>, <y>]",
+    expected=lambda state: list(state.maze.lattice.position(state.at)),
+    read=partial(read_numbers, count=2),
+)

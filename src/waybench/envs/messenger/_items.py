@@ -1,0 +1,397 @@
+"""Games by key, with generated or published sentences of their manuals."""
+
+import json
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, permutations, product
+from pathlib import Path
+from typing import Any
+
+from waybench._package_data import read_toml
+from waybench.core import (
+    DataError,
+    DataFiles,
+    Dataset,
+    Download,
+    Item,
+    Json,
+    KeyedSource,
+    Option,
+    Source,
+    Stream,
+    UsageError,
+    is_array,
+    is_object,
+)
+from waybench.envs.messenger._world import (
+    CASTS,
+    ENEMY,
+    GOAL,
+    IMMOVABLE,
+    KINDS,
+    LARGEST,
+    MESSAGE,
+    PUBLISHED,
+    ROLES,
+    SIZE,
+    SMALLEST,
+    STAGES,
+    Actor,
+    Case,
+    is_sentence,
+)
+
+UNKNOWN = "unknown"  # a sentence that does not say how its entity moves
+
+_WORDS = read_toml(__file__, "sentences.toml")
+NAMES: Mapping[str, tuple[str, ...]] = _WORDS["names"]
+_PREDICATES: Mapping[str, tuple[str, ...]] = _WORDS["said"]
+_MOVES: Mapping[str, tuple[str, ...]] = _WORDS["moves"]
+_MOVING: Mapping[str, tuple[str, ...]] = _WORDS["moving"]
+
+
+def sentence(name: str, role: str, kind: str, rng: Stream) -> str:
+    """Write a sentence of an entity.
+
+    Args:
+        name: The entity.
+        role: What it is called: "enemy", "message" or "goal".
+        kind: How it is said to move: "chaser", "fleeing" or "immovable"; "unknown" to say nothing of it.
+        rng: Chooses among all words alike.
+    """
+    kind_is_known = kind != UNKNOWN
+    template = rng.choice(_WORDS["templates"]["with_movement" if kind_is_known else "without_movement"])
+    return _filled(
+        template,
+        rng.choice(NAMES[name]),
+        rng.choice(things(role)),
+        rng.choice(_PREDICATES[role]),
+        rng.choice(_MOVES[kind]) if kind_is_known else "",
+        rng.choice(_MOVING[kind]) if kind_is_known else "",
+    )
+
+
+def things(role: str) -> Sequence[str]:
+    """Return the ways in which a role is called."""
+    words = _WORDS["things"][role]
+    return [f"{words['article']} {adjective} {noun}" for adjective in words["adjectives"] for noun in words["nouns"]]
+
+
+def _filled(template: str, name: str, thing: str, predicate: str, moves: str, moving: str) -> str:
+    text = template.format(
+        name=name,
+        thing=thing,
+        Thing=thing[0].upper() + thing[1:],
+        said=predicate.format(thing=thing),
+        moves=moves,
+        moving=moving,
+    )
+    return _with_articles(text)
+
+
+def _with_articles(text: str) -> str:
+    """Write "an" where what follows begins with a vowel, which only the filled sentence shows."""
+    words = text.split(" ")
+    for place, (word, following) in enumerate(pairwise(words)):
+        if word in ("a", "A") and following[0] in "aeiou":
+            words[place] = word + "n"
+    return " ".join(words)
+
+
+PUBLIC_KEY = "messenger-v1"
+VERSION = 1  # of the generator; part of every item's key
+DECOYS = 2  # of stage 3, as published
+
+_CARRIES = 0.2  # probability that the agent begins stage 1 with the message
+_UNKNOWN = 0.15  # probability that a sentence of stage 2 does not tell the movement
+_LARGEST_FILE = 1 << 24  # bytes
+
+# First cells (column, row) on a board of ten by ten: in stage 1 around the agent, in stage 2 of the three roles and
+# the agent, in stage 3 of those and of two decoys. The last two are for further decoys and not published.
+_AROUND = ((0, -2), (-2, 0), (2, 0), (0, 2))
+_CORNERS = ((2, 2), (7, 2), (2, 7), (7, 7))
+_SPREAD = ((2, 1), (8, 1), (5, 4), (1, 6), (9, 6), (5, 9))
+_FURTHER = ((1, 9), (9, 9))
+
+# Stage 2: every movement of enemy, message and goal.
+_TRIPLES = tuple(product(KINDS, repeat=len(ROLES)))
+# Stage 3: three different movements, and a decoy of the message and one of the goal, each moving in another way than
+# what it looks like, and in another way than the other.
+_QUINTUPLES = tuple(
+    (*kinds, message, goal)
+    for kinds in permutations(KINDS)
+    for message, goal in permutations(KINDS, 2)
+    if message != kinds[1] and goal != kinds[2]
+)
+
+SOURCE_OPTIONS = (
+    Option(
+        name="size",
+        default=SIZE,
+        low=SMALLEST,
+        high=LARGEST,
+        doc="Cells along each side of the board; 10 as published.",
+    ),
+    Option(
+        name="decoys",
+        default=None,
+        kind=int,
+        low=DECOYS,
+        high=DECOYS + len(_FURTHER),
+        doc="Enemies of stage 3 that look like the message or the goal; by default 2, as published.",
+    ),
+    Option(
+        name="cast",
+        default="published",
+        choices=tuple(CASTS),
+        doc="Entities: the twelve published ones, twelve others, or both.",
+    ),
+)
+
+
+class _Games(KeyedSource[Case]):
+    """Games drawn by key; what is said of the entities is left to others."""
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if level not in STAGES:
+            raise UsageError(f"level {level}: give a stage, 1, 2 or 3")
+        if options["decoys"] is not None and level != 3:
+            raise UsageError(f"decoys={options['decoys']}: stage {level} has no decoys; remove it, or choose stage 3")
+        super().__init__(key, level)
+        self._size = int(options["size"])
+        self._decoys = int(options["decoys"] or DECOYS)
+
+    @abstractmethod
+    def _roles(self, rng: Stream) -> Sequence[str]:
+        """Return the entities that are the enemy, the message and the goal."""
+
+    @abstractmethod
+    def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str | None:
+        """Return a sentence; None if there is none of this kind."""
+
+    @abstractmethod
+    def _purpose(self) -> str:
+        """Return what tells these games from other ones of the same key."""
+
+    def instance(self, index: int) -> Case:
+        """Return the game of this number."""
+        rng = Stream("messenger/roles", VERSION, self._purpose(), self.key, self.level, self._size, self._decoys, index)
+        return (self._first, self._second, self._third)[self.level - 1](rng)
+
+    def _first(self, rng: Stream) -> Case:
+        names, middle, cells = self._roles(rng), self._size // 2, list(_AROUND)
+        rng.shuffle(cells)
+        actors = [Actor(name, IMMOVABLE, middle + x, middle + y) for name, (x, y) in zip(names, cells, strict=False)]
+        carries = rng.random() < _CARRIES
+        sentences = [self._immovable_sentence(name, role, rng) for name, role in zip(names, ROLES, strict=True)]
+        return self._case(actors, (middle, middle), carries, sentences, rng)
+
+    def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
+        """Return a sentence of something immovable, that says so or does not."""
+        return self._required_sentence(name, role, rng.choice((IMMOVABLE, UNKNOWN)), rng)
+
+    def _second(self, rng: Stream) -> Case:
+        names, kinds, cells = self._roles(rng), rng.choice(_TRIPLES), [self._scaled(cell) for cell in _CORNERS]
+        rng.shuffle(cells)
+        actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
+        sentences = [
+            self._required_sentence(actor.name, role, UNKNOWN if rng.random() < _UNKNOWN else actor.kind, rng)
+            for actor, role in zip(actors, ROLES, strict=True)
+        ]
+        return self._case(actors, cells[-1], False, sentences, rng)
+
+    def _third(self, rng: Stream) -> Case:
+        names, kinds = self._roles(rng), self._with_decoys(rng.choice(_QUINTUPLES))
+        cells = [self._scaled(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
+        rng.shuffle(cells)
+        names = [*names, *([names[1], names[2]] * 2)[: len(kinds) - len(ROLES)]]
+        actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
+        sentences = [
+            self._required_sentence(actor.name, role, actor.kind, rng)
+            for actor, role in zip(actors, [*ROLES, *[ENEMY] * self._decoys], strict=True)
+        ]
+        return self._case(actors, cells[-1], False, [*sentences, self._distraction(actors[0], rng)], rng)
+
+    def _with_decoys(self, kinds: tuple[str, ...]) -> list[str]:
+        """Return movements with those of further decoys, so that in the end nothing moves like what looks like it."""
+        _, message, goal, like_message, like_goal = kinds
+        rest = [kind for kind in KINDS if kind not in (message, like_message)]
+        rest += [kind for kind in KINDS if kind not in (goal, like_goal)]
+        return [*kinds, *rest[: self._decoys - DECOYS]]
+
+    def _distraction(self, enemy: Actor, rng: Stream) -> str:
+        """Return a sentence that says of the enemy's entity what it is not: another role, and another movement."""
+        roles, kind = [MESSAGE, GOAL], rng.choice([kind for kind in KINDS if kind != enemy.kind])
+        rng.shuffle(roles)
+        candidates = (self._sentence(enemy.name, role, kind, rng) for role in roles)
+        sentence = next((text for text in candidates if text is not None), None)
+        if sentence is None:
+            raise DataError(f"the sentences have none of {enemy.name} as anything else than an enemy, as {kind}")
+        return sentence
+
+    def _required_sentence(self, name: str, role: str, kind: str, rng: Stream) -> str:
+        sentence = self._sentence(name, role, kind, rng)
+        if sentence is None:
+            raise DataError(f"the sentences have none of {name} as {role}, {kind}")
+        return sentence
+
+    def _scaled(self, cell: tuple[int, int]) -> tuple[int, int]:
+        x, y = ((2 * place * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for place in cell)  # rounded
+        return x, y
+
+    def _case(
+        self, actors: Sequence[Actor], agent: tuple[int, int], carries: bool, sentences: list[str], rng: Stream
+    ) -> Case:
+        rng.shuffle(sentences)
+        return Case(self.level, self._size, tuple(actors), *agent, carries, tuple(sentences))
+
+
+class DrawnGames(_Games):
+    """Games with sentences of our own, of any three entities of a cast.
+
+    Args:
+        key: The set's key.
+        level: The stage.
+        options: `size`, `decoys` and `cast`.
+
+    Raises:
+        UsageError: For a stage that does not exist, or decoys where there are none.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        super().__init__(key, level, options)
+        self._cast_name = str(options["cast"])
+
+    def _purpose(self) -> str:
+        return self._cast_name
+
+    def _roles(self, rng: Stream) -> Sequence[str]:
+        names = list(CASTS[self._cast_name])
+        rng.shuffle(names)
+        return names[: len(ROLES)]
+
+    def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str:
+        return sentence(name, role, kind, rng)
+
+
+class PublishedGames(_Games):
+    """Games of the published entities and sentences, with everything else drawn as published.
+
+    Args:
+        texts: The file of sentences: entity -> role -> movement -> list of sentences.
+        games: The file of games: split -> list of [enemy, message, goal].
+        key: The set's key.
+        level: The stage.
+        size: Cells along each side of the board.
+        decoys: Enemies of stage 3 that look like the message or the goal; 2 as published if None.
+        split: Which of the games; SmartPlay has "test".
+
+    Raises:
+        UsageError: If a file cannot be read, or for a stage that does not exist.
+        DataError: If a file is none of the published form.
+    """
+
+    def __init__(
+        self,
+        texts: Path,
+        games: Path,
+        key: str,
+        level: int,
+        *,
+        size: int = SIZE,
+        decoys: int | None = None,
+        split: str = "test",
+    ) -> None:
+        super().__init__(key, level, {"size": size, "decoys": decoys})
+        self._texts = _read_texts(texts)
+        self._triples = _read_games(games, split)
+        self._split = split
+
+    def item(self, index: int) -> Item[Case]:
+        """Return the game of this number; its set is another one than that of our own sentences by the same key."""
+        return replace(super().item(index), key=f"{self.key}-published-{self._split}")
+
+    def _purpose(self) -> str:
+        return f"published {self._split}"
+
+    def _roles(self, rng: Stream) -> Sequence[str]:
+        return rng.choice(self._triples)
+
+    def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
+        """Return one of all sentences of both kinds, as published."""
+        texts = [*self._texts[name, role, IMMOVABLE], *self._texts[name, role, UNKNOWN]]
+        if not texts:
+            raise DataError(f"the sentences have none of {name} as {role}, immovable or unknown")
+        return rng.choice(texts)
+
+    def _sentence(self, name: str, role: str, kind: str, rng: Stream) -> str | None:
+        texts = self._texts[name, role, kind]
+        return rng.choice(texts) if texts else None
+
+
+def _read_json(path: Path, content: str) -> Json:
+    try:
+        if path.stat().st_size > _LARGEST_FILE:
+            raise DataError(f"{path}: larger than {_LARGEST_FILE >> 20} MiB, so it is not a file of {content}")
+        return json.loads(path.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}; give the published file of {content}") from None
+    except (ValueError, RecursionError):
+        raise DataError(f"{path}: not JSON; give the published file of {content}") from None
+
+
+def _read_texts(path: Path) -> dict[tuple[str, str, str], list[str]]:
+    data = _read_json(path, "sentences")
+    texts: dict[tuple[str, str, str], list[str]] = {}
+    for place in product(PUBLISHED, ROLES, (*KINDS, UNKNOWN)):
+        part_of_data: Json = data
+        for part in place:
+            part_of_data = part_of_data.get(part) if is_object(part_of_data) else None
+        if not is_array(part_of_data) or not all(isinstance(text, str) and is_sentence(text) for text in part_of_data):
+            raise DataError(f"{path}: it has no list of sentences for {', '.join(place)}")
+        texts[place] = part_of_data
+    return texts
+
+
+def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
+    data = _read_json(path, "games")
+    listed: Json = data.get(split) if is_object(data) else None
+    if not is_array(listed) or not listed:
+        raise DataError(f"{path}: it has no games of the split {split!r}")
+    games: list[tuple[str, str, str]] = []
+    for listed_game in listed:
+        match listed_game:
+            case [str(enemy), str(message), str(goal)] if {enemy, message, goal} <= set(PUBLISHED) and len(
+                {enemy, message, goal}
+            ) == len(ROLES):
+                games.append((enemy, message, goal))
+            case _:
+                raise DataError(f"{path}: a game of {split!r} is not [enemy, message, goal] of three known entities")
+    return games
+
+
+def _published(options: Mapping[str, Any], files: DataFiles) -> Source[Case]:
+    texts, games = (files("smartplay", name) for name in ("text_test.json", "games.json"))
+    key = PUBLIC_KEY if options["key"] is None else options["key"]
+    return PublishedGames(texts, games, key, options["level"], size=options["size"], decoys=options["decoys"])
+
+
+DATASETS = (
+    Dataset(
+        name="published",
+        doc="games with the published sentences, see `waybench data fetch smartplay`",
+        items="sentences",
+        open=_published,
+        download=Download.from_table(read_toml(__file__, "published.toml")),
+        options=(
+            Option(
+                name="data_dir",
+                default=None,
+                kind=str,
+                doc="Folder with smartplay/text_test.json and so on, for published sentences.",
+            ),
+        ),
+        shared=("key", "level", "size", "decoys"),
+    ),
+)

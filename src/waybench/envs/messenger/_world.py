@@ -1,0 +1,343 @@
+"""The world of Messenger: entities, instances, movement and collisions."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple, Protocol
+
+from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object
+
+CHASER, FLEEING, IMMOVABLE = KINDS = ("chaser", "fleeing", "immovable")
+ENEMY, MESSAGE, GOAL = ROLES = ("enemy", "message", "goal")
+
+# In the published order, for an observation lists entities by their numbers (shared/specs/smartplay.md, section 6).
+PUBLISHED = (
+    "airplane",
+    "mage",
+    "dog",
+    "bird",
+    "fish",
+    "scientist",
+    "thief",
+    "ship",
+    "ball",
+    "robot",
+    "queen",
+    "sword",
+)
+FURTHER = (
+    "bear",
+    "cat",
+    "spider",
+    "knight",
+    "ghost",
+    "crown",
+    "lantern",
+    "drum",
+    "wagon",
+    "snake",
+    "tree",
+    "castle",
+)
+# 14 is a wall, 15 and 16 are the agent without and with the message.
+NUMBERS = {name: number for number, name in enumerate(PUBLISHED, 2)} | {
+    name: number for number, name in enumerate(FURTHER, 17)
+}
+CASTS = {"published": PUBLISHED, "further": FURTHER, "both": PUBLISHED + FURTHER}
+
+
+SIZE = 10  # cells along each side, as published
+SMALLEST, LARGEST = 8, 100
+STAGES = (1, 2, 3)
+_STEPS = {1: 4, 2: 64, 3: 128}  # most steps, as published
+_MOST_DECOYS = 4
+_MOST_SENTENCES, _LONGEST_SENTENCE = 20, 1000
+
+
+class Actor(NamedTuple):
+    """One entity on the board.
+
+    Attributes:
+        name: Its name.
+        kind: How it moves: "chaser", "fleeing" or "immovable".
+        x: Its first column, from 0 in the west.
+        y: Its first row, from 0 in the north.
+    """
+
+    name: str
+    kind: str
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case(Instance):
+    """One game.
+
+    Attributes:
+        stage: 1, 2 or 3. In stage 1 the first thing touched decides; otherwise the message has to be delivered.
+        size: Cells along each side of the board.
+        actors: The enemy, the message and the goal, in this order, and then decoys, which are enemies that look like
+            the message or the goal.
+        x: The agent's first column.
+        y: The agent's first row.
+        carries: Whether the agent has the message from the start.
+        sentences: What the manual says of the entities, in the order in which it says it.
+    """
+
+    stage: int
+    size: int
+    actors: tuple[Actor, ...]
+    x: int
+    y: int
+    carries: bool
+    sentences: tuple[str, ...]
+
+    @property
+    def steps(self) -> int:
+        """Most steps, as published; larger boards have more in proportion."""
+        published = _STEPS[self.stage]
+        return published if self.stage == 1 else max(published, -(-published * self.size // SIZE))
+
+    @property
+    def published(self) -> bool:
+        """Whether board and decoys are the published ones, so that published scores are for comparison."""
+        return self.size == SIZE and len(self.actors) == (5 if self.stage == 3 else 3)
+
+    def canonical(self) -> str:
+        """Return the JSON text."""
+        return json.dumps(self.to_json(), sort_keys=True)
+
+    def to_json(self) -> Json:
+        """Return the attributes; actors as objects with their role."""
+        return {
+            "stage": self.stage,
+            "size": self.size,
+            "actors": [{"role": role_name(number), **actor._asdict()} for number, actor in enumerate(self.actors)],
+            "agent": {"x": self.x, "y": self.y, "carries": self.carries},
+            "sentences": list(self.sentences),
+        }
+
+
+def role_name(number: int) -> str:
+    """Return what an actor is, by its number: enemy, message, goal or decoy."""
+    return ROLES[number] if number < len(ROLES) else "decoy"
+
+
+def decode(data: Json) -> Case:
+    """Read what `Case.to_json` wrote.
+
+    Raises:
+        DataError: If it is no game.
+    """
+    check_fields(data, ("stage", "size", "actors", "agent", "sentences"))
+    if not is_object(data) or set(data) != {"stage", "size", "actors", "agent", "sentences"}:
+        raise DataError("instance: give stage, size, actors, agent and sentences, and nothing else")
+    stage, size = data["stage"], data["size"]
+    if type(stage) is not int or stage not in STAGES:
+        raise DataError("instance: the stage is 1, 2 or 3")
+    if type(size) is not int or not SMALLEST <= size <= LARGEST:
+        raise DataError(f"instance: the size is a whole number from {SMALLEST} to {LARGEST}")
+    match data["agent"]:
+        case {"x": int(x), "y": int(y), "carries": bool(carries), **rest} if not rest:
+            _require_cell(x, y, size)
+        case _:
+            raise DataError('instance: give agent as {"x": 5, "y": 5, "carries": false}')
+    actors = _actors(data["actors"], stage, size)
+    cells = [(x, y), *((actor.x, actor.y) for actor in actors)]
+    if len(set(cells)) != len(cells):
+        raise DataError("instance: two of the actors and the agent start in the same cell; give each its own cell")
+    return Case(stage, size, actors, x, y, carries, _sentences(data["sentences"]))
+
+
+def _require_cell(x: int, y: int, size: int) -> None:
+    if type(x) is not int or type(y) is not int or not (0 <= x < size and 0 <= y < size):
+        raise DataError(f"instance: x and y are whole numbers from 0 to {size - 1}")
+
+
+def _actors(data: Json, stage: int, size: int) -> tuple[Actor, ...]:
+    most = len(ROLES) + (_MOST_DECOYS if stage == 3 else 0)
+    if not is_array(data) or not len(ROLES) <= len(data) <= most:
+        raise DataError(f"instance: a game of stage {stage} has {len(ROLES)} to {most} actors")
+    actors: list[Actor] = []
+    for number, actor in enumerate(data):
+        match actor:
+            case {"role": str(role), "name": str(name), "kind": str(kind), "x": int(x), "y": int(y), **rest} if (
+                role == role_name(number) and name in NUMBERS and kind in KINDS and not rest
+            ):
+                _require_cell(x, y, size)
+                actors.append(Actor(name, kind, x, y))
+            case _:
+                raise DataError(f"instance: actor {number} is not a {role_name(number)} with name, kind, x and y")
+    names = [actor.name for actor in actors]
+    if len(set(names[:3])) != len(ROLES) or not set(names[3:]) <= set(names[1:3]):
+        raise DataError("instance: enemy, message and goal differ, and decoys look like the message or the goal")
+    if stage == 1 and any(actor.kind != IMMOVABLE for actor in actors):
+        raise DataError("instance: in stage 1 everything is immovable")
+    return tuple(actors)
+
+
+def _sentences(data: Json) -> tuple[str, ...]:
+    if not is_array(data) or not 1 <= len(data) <= _MOST_SENTENCES:
+        raise DataError(f"instance: give 1 to {_MOST_SENTENCES} sentences")
+    for sentence in data:
+        if not isinstance(sentence, str) or not is_sentence(sentence):
+            raise DataError(
+                f"instance: a sentence is a printable line of text of at most {_LONGEST_SENTENCE} characters"
+            )
+    return tuple(data)
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text can be a sentence of a manual."""
+    return 0 < len(text) <= _LONGEST_SENTENCE and text.isprintable() and bool(text.strip())
+
+
+@lru_cache(maxsize=4096)
+def numbers_of(case: Case) -> tuple[int, ...]:
+    """Return the actors' numbers, by which an observation is sorted."""
+    return tuple(NUMBERS[actor.name] for actor in case.actors)
+
+
+Location = tuple[int, int]  # (x, y) of the north-western corner, in half cells
+
+UP, LEFT, DOWN, RIGHT, STAY = (0, -1), (-1, 0), (0, 1), (1, 0), (0, 0)
+_MOVES = (UP, DOWN, LEFT, RIGHT, STAY)  # the agent's actions, in the manual's order
+_ALL = (UP, LEFT, DOWN, RIGHT)  # the order in which a mover considers them
+REST = _MOVES.index(STAY)
+WON = "won"
+
+
+def _options(kind: str, east: int, south: int) -> tuple[Location, ...]:
+    """Return what a mover chooses from.
+
+    Args:
+        kind: Chaser or fleeing.
+        east: 1 if the mover is east of the agent, -1 if west, 0 if neither.
+        south: The same for south and north.
+    """
+    nearer = {UP: south > 0, LEFT: east > 0, DOWN: south < 0, RIGHT: east < 0}
+    options = tuple(move for move in _ALL if nearer[move] == (kind == CHASER))
+    return options or _ALL
+
+
+# Every step of one half cell changes the Manhattan distance, so that a step leads either nearer or away.
+OPTIONS = {
+    kind: {(east, south): _options(kind, east, south) for east in (-1, 0, 1) for south in (-1, 0, 1)}
+    for kind in (CHASER, FLEEING)
+}
+
+
+class Chooser(Protocol):
+    """The origin of movers' choices: a stream, or in tests the published program's choices."""
+
+    def choice(self, items: Sequence[Location], /) -> Location:
+        """Return one of the items."""
+        ...
+
+
+class World(NamedTuple):
+    """A position.
+
+    Attributes:
+        case: The game.
+        agent: Where the agent is, or was when it died.
+        places: Where the actors are, in their order; None for what has been picked up or reached.
+        carries: Whether the agent has the message.
+        last: Number of the last action; None at the start.
+        reward: The last step's reward.
+        fate: "" while the game goes on; "won"; what killed the agent ("enemy", "decoy" or "goal"); "message" where
+            the agent, in stage 1, touched the message though it had it.
+        touched: Number of the actor that this was; -1 otherwise.
+    """
+
+    case: Case
+    agent: Location
+    places: tuple[Location | None, ...]
+    carries: bool
+    last: int | None = None
+    reward: float = 0.0
+    fate: str = ""
+    touched: int = -1
+
+
+def begin(case: Case) -> World:
+    """Return the position at the start."""
+    places = tuple((2 * actor.x, 2 * actor.y) for actor in case.actors)
+    return World(case, (2 * case.x, 2 * case.y), places, case.carries)
+
+
+def moved(case: Case, agent: Location, places: Sequence[Location | None], rng: Chooser) -> list[Location | None]:
+    """Return where the actors are after they have moved, knowing where the agent was before.
+
+    Each mover draws once, also where there is one choice alone; what would leave the board stays where it is.
+    """
+    x, y = agent
+    edge = 2 * case.size - 2
+    after: list[Location | None] = []
+    for actor, place in zip(case.actors, places, strict=True):
+        if place is None or actor.kind == IMMOVABLE:
+            after.append(place)
+            continue
+        column, row = place
+        options = OPTIONS[actor.kind][(column > x) - (column < x), (row > y) - (row < y)]
+        east, south = rng.choice(options)
+        column, row = column + east, row + south
+        after.append((column, row) if 0 <= column <= edge and 0 <= row <= edge else place)
+    return after
+
+
+def walked(case: Case, agent: Location, action: int) -> Location:
+    """Return where an action leads the agent: two half cells, or nowhere at the edge of the board."""
+    east, south = _MOVES[action]
+    x, y = agent[0] + 2 * east, agent[1] + 2 * south
+    edge = 2 * case.size - 2
+    return (x, y) if 0 <= x <= edge and 0 <= y <= edge else agent
+
+
+def collide(place: Location | None, other_place: Location) -> bool:
+    """Whether two squares overlap, if by half a cell only."""
+    return place is not None and -2 < place[0] - other_place[0] < 2 and -2 < place[1] - other_place[1] < 2
+
+
+def advance(world: World, action: int, rng: Chooser) -> World:
+    """Return the position after a step."""
+    case = world.case
+    places = moved(case, world.agent, world.places, rng)
+    agent = walked(case, world.agent, action)
+    contacts = [number for number, place in enumerate(places) if collide(place, agent)]
+    after = World(case, agent, tuple(places), world.carries, action)
+    if not contacts:
+        return after
+    return _decided(after, contacts) if case.stage == 1 else _collided(after, contacts)
+
+
+def _decided(world: World, contacts: Sequence[int]) -> World:
+    """Stage 1: the first actor in contact with the agent decides."""
+    number = contacts[0]
+    role = role_name(number)
+    if role == ("goal" if world.carries else "message"):
+        return world._replace(reward=1.0, fate=WON, touched=number)
+    return world._replace(reward=-1.0, fate=role, touched=number)
+
+
+def _collided(world: World, contacts: Sequence[int]) -> World:
+    """Stages 2 and 3: enemy and decoys, then the goal, and then the message.
+
+    Enemy and decoys are looked for before anything has an effect, so that each of several costs 1. The goal comes
+    before the message, so that touching both at once without the message loses.
+    """
+    deadly = [number for number in contacts if role_name(number) in ("enemy", "decoy")]
+    if deadly:
+        killer = deadly[0]
+        return world._replace(reward=-1.0 * len(deadly), fate=role_name(killer), touched=killer)
+    if 2 in contacts and not world.carries:
+        return world._replace(reward=-1.0, fate="goal", touched=2)
+    places, reward = list(world.places), 0.0
+    if 1 in contacts:
+        places[1], reward = None, 0.0 if world.carries else 0.5
+    if 2 in contacts:
+        places[2], reward = None, 1.0
+        return world._replace(places=tuple(places), reward=reward, fate=WON, touched=2)
+    return world._replace(places=tuple(places), reward=reward, carries=True)

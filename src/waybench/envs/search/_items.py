@@ -1,0 +1,373 @@
+"""Cases of the searches: by key, published, and from files, with isomorphic ones."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from waybench._package_data import read_toml
+from waybench.core import (
+    DataError,
+    DataFiles,
+    Dataset,
+    Download,
+    Environment,
+    Instance,
+    Item,
+    ItemList,
+    Json,
+    KeyedSource,
+    Option,
+    Source,
+    Stream,
+    UsageError,
+    check_hash,
+    check_ids,
+    file_key,
+    is_object,
+    read_records,
+    resolve,
+    user_path,
+    with_examples,
+)
+from waybench.envs.search import _number as _game_number
+from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search._number import LARGEST, Number
+from waybench.envs.search._walk import Terrain
+from waybench.spaces import SHAPES, Graph, connected_graph
+
+
+def shifted(case: Number, key: str, number: int) -> Number:
+    """Return a case with its range and target moved by the same amount, from 1 to the range's size.
+
+    All cases of a set with the same range move by the same amount.
+
+    Args:
+        case: The case.
+        key: The key of its set.
+        number: The number of the isomorphic set, from 1.
+    """
+    span = case.high - case.low
+    shift = 1 + Stream("isomorph", "number", key, case.low, case.high, number).below(span)
+    if case.high + shift > LARGEST:
+        shift = -min(shift, case.low)
+    return Number(case.target + shift, case.low + shift, case.high + shift)
+
+
+def relabelled(case: Terrain, key: str, number: int) -> Terrain:
+    """Return a case with other numbers for all nodes but the first, in which the player starts.
+
+    Neighbours are shown in the same order, so a player that goes by this order visits the same nodes.
+
+    Args:
+        case: The case.
+        key: The key of its set.
+        number: The number of the isomorphic set, from 1.
+    """
+    graph = case.graph
+    labels = list(range(1, graph.size))
+    Stream("isomorph", "walk", key, case.hash, number).shuffle(labels)
+    labels.insert(0, 0)
+    return Terrain(Graph(graph.size, tuple((labels[u], labels[v]) for u, v in graph.edges)))
+
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+VERSION = 1  # of the generators; part of every item's key
+LOWEST = 32
+LOWEST_LEVEL, HIGHEST_LEVEL = 3, 60
+FEWEST_NODES = 5  # with fewer, a random walk does about as well as a search
+LARGEST_FILE = 1 << 28  # bytes
+
+NUMBER_OPTIONS = (
+    Option(name="lowest", default=LOWEST, low=0, high=2**53, doc="Smallest number of the range."),
+    Option(
+        name="span",
+        default=None,
+        kind=int,
+        low=1,
+        high=2**53,
+        doc="Largest minus smallest number of the range; by default 2 to the power of the level.",
+    ),
+)
+WALK_OPTIONS = (
+    Option(name="shape", default="random", choices=tuple(SHAPES), doc="Shape of the tree; random ones are uniform."),
+    Option(name="cycles", default=0, low=0, high=10_000, doc="Edges added to the tree; each makes a cycle."),
+)
+
+
+class NumberSource(KeyedSource[_game_number.Number]):
+    """Uniformly drawn targets.
+
+    Args:
+        key: The set's key.
+        level: The binary logarithm of the range's size: 15 is EASY mode, 25 HARD mode.
+        options: `lowest` and `span`.
+
+    Raises:
+        UsageError: For a level that does not exist or does not fit the span.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
+            raise UsageError(f"level {level}: give a number of bits from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
+        self._span = int(options["span"] or 2**level)
+        if self._span.bit_length() - 1 != level:
+            raise UsageError(
+                f"span={self._span} is of level {self._span.bit_length() - 1}, not {level}: use that level"
+            )
+        super().__init__(key, level, _game_number.prove)
+        self._low = int(options["lowest"])
+
+    @property
+    def space(self) -> int:
+        """The number of targets."""
+        return self._span + 1
+
+    def instance(self, index: int) -> _game_number.Number:
+        """Return the case of this number."""
+        rng = Stream("search/number", VERSION, self.key, self.level, self._low, self._span, index)
+        return _game_number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
+
+
+class WalkSource(KeyedSource[_game_walk.Terrain]):
+    """Randomly drawn graphs.
+
+    Args:
+        key: The set's key.
+        level: Number of nodes.
+        options: `shape` and `cycles`.
+        prove: What is known of a graph.
+
+    Raises:
+        UsageError: For a level that does not exist.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        level: int,
+        options: Mapping[str, Json],
+        prove: Callable[[_game_walk.Terrain], Mapping[str, Json]],
+    ) -> None:
+        if not FEWEST_NODES <= level <= _game_walk.LARGEST:
+            raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_game_walk.LARGEST}")
+        super().__init__(key, level, prove)
+        self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
+
+    def instance(self, index: int) -> _game_walk.Terrain:
+        """Return the case of this number."""
+        rng = Stream("search/walk", VERSION, self.key, self.level, self._shape, self._cycles, index)
+        return _game_walk.Terrain(connected_graph(self._shape, self.level, self._cycles, rng))
+
+
+class CaseFile(Source[I], Generic[I]):
+    """Cases of a file: {"target": ...} or {"nodes": ..., "edges": ...}, in a list as published or in lines.
+
+    Args:
+        path: The file.
+        key: The set's name.
+        env_ids: The environments whose cases these can be.
+        decode: JSON -> instance.
+        level_of: Instance -> its level.
+        prove: Instance -> what is known of its solution.
+        common: What is added to each case, as the range of the numbers, which the published files leave out.
+
+    Raises:
+        UsageError: If the file cannot be read.
+        DataError: If it is no such file.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        key: str,
+        env_ids: Collection[str],
+        decode: Callable[[Json], I],
+        level_of: Callable[[I], int],
+        prove: Callable[[I], Mapping[str, Json]],
+        common: Mapping[str, Json],
+    ) -> None:
+        records = read_records(path, env_ids, "cases", LARGEST_FILE)
+        self._cases: list[I] = []
+        for record in records:
+            instance = record.instance
+            try:
+                case = decode({**common, **instance} if is_object(instance) else instance)
+            except DataError as error:
+                raise DataError(f"{record.where}: {error}") from None
+            check_hash(record, case)
+            self._cases.append(case)
+        # As published, where a list has no ids.
+        self._ids = [record.id or f"{key}-{n}" * record.is_listed or str(n) for n, record in enumerate(records)]
+        check_ids(records, self._ids)
+        self._key, self._level_of, self._prove = key, level_of, prove
+
+    def __len__(self) -> int:
+        """Return the number of cases."""
+        return len(self._cases)
+
+    @property
+    def space(self) -> int:
+        """The number of cases."""
+        return len(self._cases)
+
+    def item(self, index: int) -> Item[I]:
+        """Return the case of this number; negative ones count from the end.
+
+        Raises:
+            UsageError: If there is none.
+        """
+        if not -len(self._cases) <= index < len(self._cases):
+            raise UsageError(f"case {index} of {self._key}: it has only {len(self._cases)}; lower the limit")
+        index %= len(self._cases)
+        case = self._cases[index]
+        return Item(case, self._ids[index], self._level_of(case), self._key, index, self._prove(case))
+
+
+PUBLIC_KEY = "search-v1"
+_CASES = {"easy": 400, "hard": 1500}  # as many as the published tables are made of
+
+_MODE = Option(
+    name="mode",
+    default="easy",
+    choices=("easy", "hard"),
+    doc="EASY: 32 to 32800, 8 nodes (depth first), 15 (breadth first); HARD: 32 to 33554464, 13 and 25 nodes.",
+)
+_OF_ALL = (
+    _MODE,
+    Option(name="icl", default=0, low=0, high=100, doc="Number of in-context examples."),
+    Option(
+        name="limit",
+        default=None,
+        kind=int,
+        low=1,
+        high=1_000_000,
+        doc="Cases per set; by default 400 in EASY and 1500 in HARD mode, as published.",
+    ),
+    Option(name="attempts", default=1, low=1, high=1000, doc="Attempts per case."),
+)
+_OF_GENERATED = (
+    Option(name="level", default=None, kind=int, low=1, doc="Level of generated cases; by default the level of mode."),
+    Option(name="key", default=None, kind=str, doc="Key of generated cases; by default the public set."),
+    Option(name="sets", default=1, low=1, high=100, doc="Number of generated sets, to measure the spread over sets."),
+)
+_DATA_DIR = Option(
+    name="data_dir", default=None, kind=str, doc="Folder with aqa/dfs_0.json and so on, for published cases."
+)
+
+
+class PublishedCases(NamedTuple):
+    """The published cases of a task.
+
+    Attributes:
+        file: The file of EASY mode.
+        levels: Mode -> level.
+        common: Level -> what the files leave out of each case.
+        similar: (item, parameters) -> source options with which cases similar to an item are drawn.
+    """
+
+    file: str
+    levels: Mapping[str, int]
+    common: Callable[[int], Mapping[str, Json]]
+    similar: Callable[[Item[Any], Mapping[str, Any]], Mapping[str, Json]]
+
+
+def _range(level: int) -> Mapping[str, Json]:
+    return {"min": 32, "max": 32 + 2**level}
+
+
+def _same_range(item: Item[Any], options: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"lowest": item.instance.low, "span": item.instance.high - item.instance.low}
+
+
+def _nothing(level: int) -> Mapping[str, Json]:
+    return {}
+
+
+def _same_shape(item: Item[Any], options: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"shape": options["shape"], "cycles": item.instance.graph.cycles}
+
+
+NUMBERS = PublishedCases("binary_search_0.json", {"easy": 15, "hard": 25}, _range, _same_range)
+DEPTH = PublishedCases("dfs_0.json", {"easy": 8, "hard": 13}, _nothing, _same_shape)
+BREADTH = PublishedCases("bfs_0.json", {"easy": 15, "hard": 25}, _nothing, _same_shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The cases of one environment.
+
+    Attributes:
+        environment: The environment.
+        twin: The id of the environment with the same cases in other words.
+        published: Its published cases.
+    """
+
+    environment: Environment[Any, Any, int]
+    twin: str
+    published: PublishedCases
+
+    @property
+    def datasets(self) -> tuple[Dataset, ...]:
+        """The three data sets."""
+        return (
+            Dataset(
+                name="generated",
+                doc="cases by key",
+                items="cases",
+                open=self._from_key,
+                options=(*_OF_GENERATED, *_OF_ALL),
+            ),
+            Dataset(
+                name="published",
+                doc="the benchmark's own, see `waybench data fetch aqa`",
+                download=Download.from_table(read_toml(__file__, "published.toml")),
+                items="cases",
+                open=self._from_published,
+                options=(_DATA_DIR, *_OF_ALL),
+            ),
+            Dataset(name="file", doc="a file's path", items="cases", open=self._from_file, options=_OF_ALL),
+        )
+
+    def _from_key(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        key = PUBLIC_KEY if options["key"] is None else options["key"]
+        level = self.published.levels[options["mode"]] if options["level"] is None else options["level"]
+        style = {option.name: options[option.name] for option in self.environment.items.options}
+        items: list[Item[Any]] = []
+        for number in range(1, options["sets"] + 1):
+            source = self.environment.items.make_source(key if number == 1 else f"{key}/{number}", level, style)
+            items_of_set = self._played(source, options, options["limit"] or _CASES[options["mode"]])
+            items += (
+                items_of_set if number == 1 else [replace(item, id=f"{item.id}-set{number}") for item in items_of_set]
+            )
+        return ItemList(items)
+
+    def _from_published(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = files("aqa", ("hard_" if options["mode"] == "hard" else "") + self.published.file)
+        return self._of_file(path, f"aqa-{options['mode']}", options)
+
+    def _from_file(self, options: Mapping[str, Any], files: DataFiles) -> Source[Any]:
+        path = user_path(options["source"])
+        return self._of_file(path, file_key(path, "cases"), options)
+
+    def _of_file(self, path: Path, key: str, options: Mapping[str, Any]) -> Source[Any]:
+        environment = self.environment
+        decode, level_of, prove = environment.items.decode, environment.items.level_of, environment.items.prove
+        common = self.published.common(self.published.levels[options["mode"]])
+        source = CaseFile(path, key, (environment.id, self.twin), decode, level_of, prove, common)
+        size = len(source)
+        return ItemList(self._played(source, options, options["limit"] or min(_CASES[options["mode"]], size), size))
+
+    def _played(
+        self, source: Source[Any], options: Mapping[str, Any], count: int, size: int | None = None
+    ) -> Iterator[Item[Any]]:
+        """Yield the first items of a source, or of a file of some size, with their examples."""
+
+        def similar(item: Item[Any]) -> Source[Any]:
+            style = resolve(self.environment.items.options, self.published.similar(item, options))
+            return self.environment.items.make_source(f"{item.key}/examples", item.level, style)
+
+        return with_examples(
+            source, range(count), options["icl"], protocol=options["protocol"], similar=similar, size=size, noun="case"
+        )

@@ -1,0 +1,362 @@
+"""What else is measured of a search: failures, first errors, beliefs, variables, competent success, potentials."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from math import log2
+from typing import TypeVar
+
+from waybench.core import (
+    ILLEGAL,
+    IMAGE,
+    WORDING,
+    Axis,
+    Belief,
+    End,
+    EpisodeRecord,
+    ExplanatoryVariables,
+    FailureKind,
+    FirstErrors,
+    Instance,
+    Outcome,
+    Potential,
+    Step,
+    Stream,
+    TurnRecord,
+    general_failure,
+    main_cause,
+    proof_axis,
+    read_numbers,
+    unread,
+)
+from waybench.envs.search import _number as _game_number
+from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS, VALID, Scores, protocol_of
+from waybench.envs.search._number import Guessing, teacher
+from waybench.envs.search._texts import Story
+from waybench.envs.search._walk import Walk, breadth_first, depth_first
+
+NUMBER_FAILURES = (
+    FailureKind("illegal", "guesses out of the range", "Most replies without effect were such guesses."),
+    FailureKind(
+        "unproductive",
+        "guesses excluded by earlier answers",
+        "The guesses ran out, and earlier answers had excluded at least half of them.",
+    ),
+    FailureKind("turn_limit", "running out of guesses", "The guesses ran out before the number was found."),
+)
+
+
+def number_failure(record: EpisodeRecord) -> FailureKind:
+    """Return how a search for a number failed; what a coach refused, and a teacher's steps, count in nothing."""
+    return general_failure(record, _judged(record))
+
+
+NO_NODE = FailureKind("no_node", "nodes that do not exist", "Most invalid nodes do not exist.")
+NOT_BESIDE = FailureKind(
+    "not_beside",
+    "nodes that cannot be reached",
+    "Most invalid nodes are not neighbours of the current node (in breadth-first search: of any visited node).",
+)
+REVISITS = FailureKind("unproductive", "revisits", "The steps ran out, and at least half of them visited nodes again.")
+UNVISITED = FailureKind("turn_limit", "running out of steps", "The steps ran out before all nodes were visited.")
+WALK_FAILURES = (REVISITS, UNVISITED, NO_NODE, NOT_BESIDE)
+
+
+def walk_failure(record: EpisodeRecord) -> FailureKind:
+    """Return how a walk failed, with a kind of its own for invalid nodes."""
+    general = general_failure(record, _judged(record))
+    return main_cause(_invalid(record), WALK_FAILURES) or general if general == ILLEGAL else general
+
+
+def _judged(record: EpisodeRecord) -> list[TurnRecord]:
+    return [turn for turn in record.own_turns if turn.executed is None and "coached" not in turn.events]
+
+
+def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:
+    size = len(record.instance["nodes"])
+    for turn in _judged(record):
+        if turn.outcome is Outcome.ILLEGAL:
+            yield NOT_BESIDE if 0 <= turn.action < size else NO_NODE
+
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+
+FORGOT = FailureKind("forgot", "forgotten answers", "The guess is one that earlier answers exclude.")
+UNEVEN = FailureKind("uneven", "guesses off the middle", "The guess is possible, but not a middle of what is left.")
+INVALID = FailureKind("invalid", "invalid answers", "The answer is not allowed, and ends the episode.")
+TURNED_BACK = FailureKind(
+    "turned_back", "turning back too early", "It leaves a node that has unvisited neighbours for a visited one."
+)
+WAY_BACK = FailureKind(
+    "way_back", "losing the way back", "It does not go back to the node from which the current one was entered."
+)
+REVISIT = FailureKind("revisit", "revisits", "It visits a node again.")
+LEVEL = FailureKind("level", "nodes of a later level", "It visits a new node while nodes of an earlier level are left.")
+
+
+class _Guesses:
+    """What is wrong with a guess that does not follow the bisection."""
+
+    def __init__(self, case: _game_number.Number) -> None:
+        self._case, self._low, self._high = case, case.low, case.high
+
+    def take(self, answer: int) -> None:
+        """Go on after a guess."""
+        if answer < self._case.target:
+            self._low = answer + 1
+        else:
+            self._high = answer - 1
+
+    def error(self, answer: int) -> FailureKind:
+        """Return the kind of error."""
+        return UNEVEN if self._low <= answer <= self._high else FORGOT
+
+
+class _Visits:
+    """What is wrong with a visit that does not follow the algorithm."""
+
+    def __init__(self, case: _game_walk.Terrain, depth_first: bool) -> None:
+        self._graph, self._depth_first = case.graph, depth_first
+        self._at, self._visited = 0, 1
+
+    def take(self, answer: int) -> None:
+        """Go on after a visit."""
+        self._at, self._visited = answer, self._visited | 1 << answer
+
+    def error(self, answer: int) -> FailureKind:
+        """Return the kind of error."""
+        if self._depth_first:
+            return TURNED_BACK if self._graph.masks[self._at] & ~self._visited else WAY_BACK
+        return REVISIT if self._visited >> answer & 1 else LEVEL
+
+
+def _steps(scores: Scores[I], kinds: Callable[[I], _Guesses | _Visits]) -> Callable[[EpisodeRecord], Iterator[Step]]:
+    """Return what yields an episode's answers; invalid ones that were forgiven are no steps."""
+
+    def steps(record: EpisodeRecord) -> Iterator[Step]:
+        case, _ = scores.read(record)
+        algorithm, kind = scores.algorithm(case, protocol_of(record)), kinds(case)
+        for number, turn in enumerate(record.turns):
+            if "coached" in turn.events:
+                continue
+            if turn.executed is None and turn.outcome not in VALID:
+                if number == len(record.turns) - 1 and record.end is End.INVALID_LIMIT:
+                    yield Step(number, unread(turn) if turn.action is None else INVALID)
+                continue
+            answer = turn.carried_out
+            if turn.executed is None:
+                follows = algorithm.follows(answer)
+                yield Step(number, None if follows else kind.error(answer))
+                if not follows:
+                    return
+            algorithm.take(answer)
+            kind.take(answer)
+
+    return steps
+
+
+NUMBER_ERRORS = FirstErrors((FORGOT, UNEVEN, INVALID), _steps(NUMBERS, _Guesses))
+DEPTH_ERRORS = FirstErrors((TURNED_BACK, WAY_BACK, INVALID), _steps(DEPTH, partial(_Visits, depth_first=True)))
+BREADTH_ERRORS = FirstErrors((LEVEL, REVISIT, INVALID), _steps(BREADTH, partial(_Visits, depth_first=False)))
+
+
+def bounds(story: Story) -> Belief[Guessing]:
+    """Return the question for the range of a bisection, which is the same in both stories."""
+    return Belief(
+        name="range",
+        title="range",
+        doc="The least and the greatest number that the answers so far have left.",
+        question="Which numbers are still possible, after all answers so far?",
+        form="[<least number>, <greatest number>]",
+        expected=lambda state: [state.low, state.high],
+        read=partial(read_numbers, count=2),
+    )
+
+
+def _stack(state: Walk) -> list[int]:
+    """Return the way of first visits from node 0 to the present node."""
+    parents = dict(zip(state.order, state.parents, strict=True))
+    way = [state.at]
+    while (parent := parents[way[-1]]) >= 0:
+        way.append(parent)
+    return way[::-1]
+
+
+def _queue(state: Walk) -> list[int]:
+    """Return the nodes that were shown and not visited, in the order in which they were shown first."""
+    shown = dict.fromkeys(near for node in state.order for near in state.graph.neighbours[node])
+    return [node for node in shown if not state.visited_mask >> node & 1]
+
+
+def stack_belief(story: Story) -> Belief[Walk]:
+    """Return the question for the stack of a depth-first search.
+
+    Args:
+        story: The words of the environment.
+    """
+    thing = story.thing
+    return Belief(
+        name="stack",
+        title="stack",
+        doc=f"The way from {thing} 0 to the present {thing}, each {thing} after the one from which it was entered for "
+        "the first time.",
+        question=f"Which way leads back? List the {story.places} from {thing} 0 to the {thing} where you are now, each "
+        f"after the {thing} from which you entered it for the first time.",
+        form=f"[0, ..., <present {thing}>]",
+        expected=_stack,
+        read=read_numbers,
+    )
+
+
+def queue_belief(story: Story) -> Belief[Walk]:
+    """Return the question for the queue of a breadth-first search.
+
+    A picture shows which nodes are adjacent and not in which order, so that without text the order is not known.
+
+    Args:
+        story: The words of the environment.
+    """
+    thing = story.thing
+    return Belief(
+        name="queue",
+        title="queue",
+        doc=f"The {story.places} that were named as adjacent and not visited, in the order in which they were first "
+        "named.",
+        question=f"Which {story.places} were named as adjacent to a visited {thing} and have not been visited yet? "
+        "List them in the order in which they were first named.",
+        form=f"[<number of a {thing}>, ...]",
+        expected=_queue,
+        read=read_numbers,
+        is_shown=lambda options, state: options[WORDING] != IMAGE,
+    )
+
+
+MINIMUM = proof_axis("minimum", "Optimal steps", "Answers of the optimal policy.")
+
+
+def _off_middle(record: EpisodeRecord) -> float:
+    case = record.instance
+    return abs(2 * case["target"] - case["min"] - case["max"]) / (case["max"] - case["min"])
+
+
+def _degrees(record: EpisodeRecord) -> Counter[int]:
+    return Counter(node for edge in record.instance["edges"] for node in edge)
+
+
+def _depth(record: EpisodeRecord) -> float:
+    """Return the distance of the farthest node from node 0, where every walk starts."""
+    neighbours: dict[int, list[int]] = {}
+    for first, second in record.instance["edges"]:
+        neighbours.setdefault(first, []).append(second)
+        neighbours.setdefault(second, []).append(first)
+    visited, layer, depth = {0}, [0], 0
+    while layer := [
+        node for node in {after for at in layer for after in neighbours.get(at, ())} if node not in visited
+    ]:
+        visited.update(layer)
+        depth += 1
+    return float(depth)
+
+
+NUMBER_VARIABLES = ExplanatoryVariables(
+    items=(
+        MINIMUM,
+        Axis(
+            name="off_middle",
+            title="Distance from the middle",
+            of=_off_middle,
+            doc="How far the number is from the middle of its range: 0 in the middle, 1 at an end.",
+        ),
+    )
+)
+WALK_VARIABLES = ExplanatoryVariables(
+    items=(
+        MINIMUM,
+        Axis(
+            name="leaves",
+            title="Leaves",
+            of=lambda record: float(sum(degree == 1 for degree in _degrees(record).values())),
+            doc="Nodes with one neighbour.",
+        ),
+        Axis(name="depth", title="Depth", of=_depth, doc="Distance of the farthest node from the start, in edges."),
+        Axis(
+            name="most_neighbours",
+            title="Most neighbours",
+            of=lambda record: float(max(_degrees(record).values(), default=0)),
+            doc="Neighbours of the node that has the most.",
+        ),
+    )
+)
+
+
+def number_is_competent(record: EpisodeRecord) -> bool:
+    """Return whether there were at most one and a half times as many guesses as the range has bits.
+
+    Any bisection is within this bound.
+    """
+    case, answers = NUMBERS.read(record)
+    return answers.valid <= max(1.5 * case.level, case.level + 1)
+
+
+def depth_is_competent(record: EpisodeRecord) -> bool:
+    """Return whether there were at most 2 (n - 1) steps: each edge of a depth-first search's tree there and back."""
+    case, answers = DEPTH.read(record)
+    return answers.valid <= 2 * (case.graph.size - 1)
+
+
+def breadth_is_competent(record: EpisodeRecord) -> bool:
+    """Return whether there were at most one and a half times as many steps as a breadth-first search needs."""
+    case, answers = BREADTH.read(record)
+    return answers.valid <= 1.5 * (case.graph.size - 1)
+
+
+def _information(state: Guessing) -> float:
+    case = state.case
+    return 1 - log2(state.high - state.low + 1) / log2(case.high - case.low + 1)
+
+
+def _visited(state: Walk) -> float:
+    return (len(state.order) - 1) / (state.graph.size - 1)
+
+
+NUMBER = (Potential("information", "Share of the bits of the number that the answers have given.", _information),)
+WALK = (Potential("visited", "Share of the other nodes that are visited.", _visited),)
+
+
+_NO_CHANCE = Stream("reasoning")
+
+
+def bisection(state: Guessing) -> str:
+    """Return the numbers that are left, and the middle one."""
+    return (
+        f"The number is from {state.low} to {state.high}: {state.high - state.low + 1} are left. "
+        f"The middle is {teacher(state, _NO_CHANCE)}."
+    )
+
+
+def stack(state: Walk) -> str:
+    """Return the way back to the start, and the neighbours that are not visited."""
+    parent = dict(zip(state.order, state.parents, strict=True))
+    way = [state.at]
+    while parent.get(way[-1], -1) >= 0:
+        way.append(parent[way[-1]])
+    new = [node for node in state.graph.neighbours[state.at] if not state.visited_mask >> node & 1]
+    here = f"I am at {state.at}. Way back to the start: {_nodes(way[1:])}. Neighbours not visited: {_nodes(new)}."
+    following = depth_first(state, _NO_CHANCE)
+    return f"{here} {'I visit' if new else 'I go back to'} {following}."
+
+
+def queue(state: Walk) -> str:
+    """Return the earliest visited node with neighbours that are not visited."""
+    unseen = ~state.visited_mask
+    node = next(node for node in state.order if state.graph.masks[node] & unseen)
+    new = [neighbour for neighbour in state.graph.neighbours[node] if unseen >> neighbour & 1]
+    return (
+        f"Visited in this order: {_nodes(state.order)}. The earliest with neighbours that are not visited is {node}: "
+        f"{_nodes(new)}. I visit {breadth_first(state, _NO_CHANCE)}."
+    )
+
+
+def _nodes(nodes: list[int] | tuple[int, ...]) -> str:
+    return ", ".join(map(str, nodes)) or "none"

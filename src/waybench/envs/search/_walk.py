@@ -1,0 +1,321 @@
+"""Walking through an unknown graph: the case, the rules of both disciplines and the scripted players."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from waybench.core import (
+    DataError,
+    End,
+    Facts,
+    Game,
+    Instance,
+    Json,
+    Outcome,
+    Stream,
+    Transition,
+    check_fields,
+    is_array,
+    is_object,
+)
+from waybench.envs.search._number import read_whole_number
+from waybench.spaces import Graph
+
+LARGEST = 10_000  # nodes
+SPARE = 5  # interactions beyond the optimum of a breadth-first search, as in both published modes (20 for 15 nodes)
+SPARE_DEPTH = 4  # the same for a depth-first search, beyond twice the nodes (20 for 8 nodes, 30 for 13)
+
+
+@dataclass(frozen=True, slots=True)
+class Terrain(Instance):
+    """A connected graph to be visited from node 0 on.
+
+    Attributes:
+        graph: The graph; the order of its edges is the order in which neighbours are shown.
+    """
+
+    graph: Graph
+
+    @property
+    def level(self) -> int:
+        """The number of nodes: 8 (depth first) and 15 (breadth first) in EASY mode, 13 and 25 in HARD mode."""
+        return self.graph.size
+
+    def canonical(self) -> str:
+        """Return every node's neighbours, in the order in which they are shown."""
+        return "\n".join(" ".join(map(str, nodes)) for nodes in self.graph.neighbours)
+
+    def to_json(self) -> Json:
+        """Return {"nodes": [0, 1, ...], "edges": [[u, v], ...]}."""
+        return {"nodes": list(range(self.graph.size)), "edges": [list(edge) for edge in self.graph.edges]}
+
+
+def decode(data: Json) -> Terrain:
+    """Read {"nodes": [0, 1, 2, ...], "edges": [[0, 2], [1, 2], ...]}.
+
+    Raises:
+        DataError: If it is no connected graph without loops and double edges.
+    """
+    check_fields(data, ("nodes", "edges"))
+    nodes, edges = (data.get("nodes"), data.get("edges")) if is_object(data) else (None, None)
+    if not is_array(nodes) or not is_array(edges):
+        raise DataError('instance: give {"nodes": [0, 1, 2], "edges": [[0, 2], [1, 2]]}')
+    size = len(nodes)
+    if not 2 <= size <= LARGEST:
+        raise DataError(f"instance: it has {size} nodes; from 2 to {LARGEST} can be played")
+    if set(map(type, nodes)) != {int} or list(nodes) != list(range(size)):
+        raise DataError("instance: the nodes are the numbers 0, 1, 2, ... in this order")
+    pairs: list[tuple[int, int]] = []
+    for number, edge in enumerate(edges):
+        match edge:
+            case [int(u), int(v)] if type(u) is type(v) is int and 0 <= u < size and 0 <= v < size and u != v:
+                pairs.append((u, v))
+            case _:  # pyright: ignore[reportUnknownVariableType]
+                raise DataError(f"instance: edge {number} is not a pair of two different nodes")
+    if len({frozenset(edge) for edge in pairs}) < len(pairs):
+        raise DataError("instance: an edge occurs twice")
+    graph = Graph(size, tuple(pairs))
+    if graph.reached_from(0) < size:
+        raise DataError("instance: not every node can be reached from node 0")
+    return Terrain(graph)
+
+
+class Walk(NamedTuple):
+    """The nodes that the player has visited.
+
+    Attributes:
+        graph: The graph.
+        at: The node visited last.
+        before: The node visited before that; -1 at the start.
+        order: All visited nodes in the order of their first visit.
+        parents: Of each of them, the node where a walker stood when it entered it first; -1 for node 0, and for all
+            nodes of a breadth-first search, which enters them from nowhere.
+        visited_mask: The visited nodes as bits of a number.
+    """
+
+    graph: Graph
+    at: int
+    before: int
+    order: tuple[int, ...]
+    parents: tuple[int, ...]
+    visited_mask: int
+
+    @property
+    def case(self) -> Terrain:
+        """The instance."""
+        return Terrain(self.graph)
+
+
+class WalkGame(Game[Terrain, Walk, int]):
+    """Each action visits a node, and all have to be visited. Events: `node`, and `new` for a first visit.
+
+    Args:
+        depth_first: Whether the player walks, from a node to its neighbours. Otherwise it can visit every node that is
+            visited already or is a neighbour of one. A revisit is unproductive, for a walker only where the node it
+            left had unvisited neighbours.
+    """
+
+    facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
+
+    def __init__(self, depth_first: bool) -> None:
+        self._depth_first = depth_first
+
+    def start(self, instance: Terrain) -> Walk:
+        """Return the state with node 0 visited."""
+        return Walk(instance.graph, 0, -1, (0,), (-1,), 1)
+
+    def legal(self, state: Walk) -> Sequence[int]:
+        """Return the nodes that can be visited now."""
+        graph, order = state.graph, state.order
+        if len(order) == graph.size:
+            return ()
+        if self._depth_first:
+            return graph.neighbours[state.at]
+        fringe = (
+            neighbour
+            for node in order
+            for neighbour in graph.neighbours[node]
+            if not state.visited_mask >> neighbour & 1
+        )
+        return (*order, *dict.fromkeys(fringe))
+
+    def apply(self, state: Walk, action: int, rng: Stream) -> Transition[Walk]:
+        """Visit a node; the reward is 1 for the last one."""
+        graph, at, _, order, parents, visited_mask = state
+        if not 0 <= action < graph.size:
+            return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
+        visited = visited_mask >> action & 1
+        reach = graph.masks[at] >> action & 1 if self._depth_first else visited or graph.masks[action] & visited_mask
+        if not reach:
+            return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
+        if visited:
+            is_wasted = not self._depth_first or graph.masks[at] & ~visited_mask
+            outcome = Outcome.UNPRODUCTIVE if is_wasted else Outcome.OK
+            following = Walk(graph, action, at, order, parents, visited_mask)
+            return Transition(following, 0.0, {"node": action, "new": False}, outcome)
+        parent = at if self._depth_first else -1
+        order = (*order, action)
+        following = Walk(graph, action, at, order, (*parents, parent), visited_mask | 1 << action)
+        return Transition(following, float(len(order) == graph.size), {"node": action, "new": True})
+
+    def terminal(self, state: Walk) -> End | None:
+        """Return SOLVED once every node is visited."""
+        return End.SOLVED if len(state.order) == state.graph.size else None
+
+    def encode(self, action: int) -> Json:
+        """Return the node's number."""
+        return action
+
+    def decode(self, action: Json) -> int:
+        """Read a node's number.
+
+        Raises:
+            DataError: If it is none.
+        """
+        return read_whole_number(action)
+
+
+_NOWHERE: dict[str, Json] = {"node": None, "new": False}
+
+
+def depth_first(state: Walk, rng: Stream) -> int:
+    """Visit the first unvisited neighbour in the order shown, or go back to where the node was entered from.
+
+    This is the published optimal policy. Where an earlier mistake has left unvisited nodes behind that no way back
+    meets, it takes the shortest way to the nearest of them.
+    """
+    graph, at, visited_mask = state.graph, state.at, state.visited_mask
+    if graph.masks[at] & ~visited_mask:
+        return next(node for node in graph.neighbours[at] if not visited_mask >> node & 1)
+    parent = dict(zip(state.order, state.parents, strict=True))
+    ancestor = parent[at]
+    while ancestor >= 0:
+        if graph.masks[ancestor] & ~visited_mask:
+            return parent[at]
+        ancestor = parent[ancestor]
+    return _first_step_to_unvisited(state)
+
+
+def _first_step_to_unvisited(state: Walk) -> int:
+    first = {state.at: state.at}
+    todo = [state.at]
+    for node in todo:
+        for neighbour in state.graph.neighbours[node]:
+            if neighbour not in first:
+                first[neighbour] = neighbour if node == state.at else first[node]
+                if not state.visited_mask >> neighbour & 1:
+                    return first[neighbour]
+                todo.append(neighbour)
+    raise ValueError("every node is visited")
+
+
+def breadth_first(state: Walk, rng: Stream) -> int:
+    """Visit, of the unvisited neighbours of the earliest visited node that has any, the first in the order shown.
+
+    This is the published optimal policy, a first-in-first-out queue.
+    """
+    unseen = ~state.visited_mask
+    for node in state.order:
+        if state.graph.masks[node] & unseen:
+            return next(neighbour for neighbour in state.graph.neighbours[node] if unseen >> neighbour & 1)
+    raise ValueError("every node is visited")
+
+
+def forgetful(state: Walk, rng: Stream) -> int:
+    """Visit a random neighbour of the node visited last, but the one before it only where there is no other.
+
+    It remembers nothing but its last step.
+    """
+    ways = [node for node in state.graph.neighbours[state.at] if node != state.before]
+    return rng.choice(ways or state.graph.neighbours[state.at])
+
+
+DEPTH_PLAYERS = {"oracle": depth_first, "heuristic": forgetful, "forgetful": forgetful}
+BREADTH_PLAYERS = {"oracle": breadth_first, "heuristic": forgetful, "forgetful": forgetful}
+
+
+class DepthFirst:
+    """Whether a walk follows a depth-first search: any unvisited neighbour while there is one, otherwise back."""
+
+    def __init__(self, case: Terrain) -> None:
+        self._graph = case.graph
+        self._stack = [0]
+        self._visited_mask = 1
+
+    def follows(self, answer: int) -> bool:
+        """Whether a node is one that the algorithm visits now."""
+        top = self._graph.masks[self._stack[-1]]
+        if top & ~self._visited_mask:
+            return bool((top & ~self._visited_mask) >> answer & 1)
+        return len(self._stack) > 1 and answer == self._stack[-2]
+
+    def take(self, answer: int) -> None:
+        """Go on after a visit."""
+        if len(self._stack) > 1 and answer == self._stack[-2]:
+            self._stack.pop()
+        else:
+            self._stack.append(answer)
+        self._visited_mask |= 1 << answer
+
+
+class BreadthFirst:
+    """Whether visits follow a breadth-first search: level by level, in any order within a level, as published."""
+
+    def __init__(self, case: Terrain) -> None:
+        self._graph = case.graph
+        self._visited_mask = 1
+        self._level = self._graph.masks[0]
+        self._next = 0
+
+    def follows(self, answer: int) -> bool:
+        """Whether a node is one that the algorithm visits now."""
+        return bool(self._level >> answer & 1)
+
+    def take(self, answer: int) -> None:
+        """Go on after a visit."""
+        self._visited_mask |= 1 << answer
+        self._level &= ~(1 << answer)
+        self._next |= self._graph.masks[answer] & ~self._visited_mask & ~self._level
+        if not self._level:
+            self._level, self._next = self._next, 0
+
+
+def steps_depth(case: Terrain) -> int:
+    """Return how many steps the published depth-first search needs; time is linear in the graph's size."""
+    neighbours, entered, steps, visited = case.graph.neighbours, {0}, 0, 1
+    stack = [(0, iter(neighbours[0]))]
+    while visited < case.graph.size:
+        following = next((node for node in stack[-1][1] if node not in entered), None)
+        steps += 1
+        if following is None:
+            stack.pop()
+            continue
+        entered.add(following)
+        visited += 1
+        stack.append((following, iter(neighbours[following])))
+    return steps
+
+
+def steps_breadth(case: Terrain) -> int:
+    """Return how many steps the published breadth-first search needs: it visits nothing twice."""
+    return case.graph.size - 1
+
+
+def prove(case: Terrain, steps: Callable[[Terrain], int]) -> dict[str, Json]:
+    """Return the optimal policy's number of steps as "minimum", and the number of independent "cycles".
+
+    Args:
+        case: The graph.
+        steps: Graph -> that number.
+    """
+    return {"minimum": steps(case), "cycles": case.graph.cycles}
+
+
+def most_steps_depth(case: Terrain) -> int:
+    """Return the default number of interactions of a depth-first search: 20 for 8 nodes, 30 for 13."""
+    return 2 * case.graph.size + SPARE_DEPTH
+
+
+def most_steps_breadth(case: Terrain) -> int:
+    """Return the default number of interactions of a breadth-first search: 20 for 15 nodes, 30 for 25."""
+    return case.graph.size + SPARE

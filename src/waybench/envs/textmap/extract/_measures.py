@@ -1,0 +1,211 @@
+"""What is measured of extractions: metrics and failures."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from statistics import fmean
+
+from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, Json, Metric, general_failure, main_cause, normal_name
+from waybench.envs.textmap.extract._game import (
+    ExtractionResult,
+    PlayerTriplets,
+    QuestionResult,
+    expected_triplets,
+    result,
+    same_triplet,
+)
+from waybench.envs.textmap.extract._instance import Extraction, decode_extraction
+from waybench.envs.textmap.map import MetricFunction, share
+from waybench.envs.textmap.questions import NO_PLACE, RULES, SOUND, Hop, move_index, read_hops
+
+
+def turn_count(task: Extraction, mode: str) -> int:
+    """Return the number of turns of an episode."""
+    return len(expected_triplets(task, mode)) if mode == "steps" else 1
+
+
+def prove(task: Extraction) -> dict[str, Json]:
+    """Return the facts about an extraction.
+
+    Returns:
+        steps: number of steps that are shown;
+        moves: number of steps that lead to another place;
+        questions: number of questions for the graph;
+        ceiling: success of the true triplets' graph by exact names.
+    """
+    best = result(task, task.truth, "whole", SOUND).success
+    moves = sum(hop.before != hop.after for hop in task.truth)
+    return {"steps": task.cutoff, "moves": moves, "questions": len(task.questions), "ceiling": best}
+
+
+@lru_cache(maxsize=64)
+def _task(text: str) -> Extraction:
+    return decode_extraction(json.loads(text))
+
+
+def recorded_extraction(record: EpisodeRecord) -> Extraction:
+    """Return the extraction of a record."""
+    return _task(json.dumps(record.instance))
+
+
+def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
+    """Return the triplets of a record, as they were executed."""
+    mode = record.options["mode"]
+    triplets: PlayerTriplets = ()
+    for turn in record.turns:
+        action = turn.carried_out
+        hops = () if action is None else read_hops(action)
+        triplets += hops if mode == "whole" or len(hops) == 1 else (None,)
+    return triplets
+
+
+def _result(record: EpisodeRecord) -> ExtractionResult:
+    """Return the result of a record's triplets."""
+    return result(
+        recorded_extraction(record),
+        player_triplets(record),
+        record.options["mode"],
+        RULES[record.options["protocol"]],
+    )
+
+
+def _best(record: EpisodeRecord) -> float:
+    task, mode = recorded_extraction(record), record.options["mode"]
+    return result(task, expected_triplets(task, mode), mode, RULES[record.options["protocol"]]).success
+
+
+def _success(record: EpisodeRecord) -> float:
+    return _result(record).success
+
+
+def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
+    def compute(record: EpisodeRecord) -> float | None:
+        values = [question.success for question in _result(record).questions if fits(question)]
+        return fmean(values) if values else None
+
+    return compute
+
+
+def _parsed(record: EpisodeRecord) -> float:
+    """Return the share of the expected turns with readable triplets, without those of a prefix."""
+    read = sum(turn.action is not None for turn in record.own_turns)
+    begun = len(record.turns) - len(record.own_turns)
+    return read / (turn_count(recorded_extraction(record), record.options["mode"]) - begun)
+
+
+METRICS = (
+    Metric(
+        name="success",
+        of=_success,
+        title="Success",
+        low=0,
+        high=1,
+        ceiling=_best,
+        doc="Mean success of the answers that the search finds in the graph of the triplets and their opposites; 0 "
+        "for a question that it cannot answer (section C.4).",
+    ),
+    share("ceiling", _best, "Ceiling", "Success with the true triplets.", better=""),
+    share(
+        "success_easy",
+        _mean_success(lambda question: question.difficulty == "easy"),
+        "Success, easy",
+        "Success on easy questions: the walkthrough makes all moves of a path (or of the given path).",
+    ),
+    share(
+        "success_hard",
+        _mean_success(lambda question: question.difficulty == "hard"),
+        "Success, hard",
+        "Success on hard questions: some move must be inferred from its opposite.",
+    ),
+    share(
+        "success_route",
+        _mean_success(lambda question: question.kind == "route"),
+        "Success, routes",
+        "Success on route questions.",
+    ),
+    share(
+        "success_destination",
+        _mean_success(lambda question: question.kind == "destination"),
+        "Success, destinations",
+        "Success on destination questions.",
+    ),
+    share(
+        "success_bare",
+        lambda record: fmean(question.success_without_opposites for question in _result(record).questions),
+        "Success without opposites",
+        "Success of the answers in the graph of the triplets alone.",
+    ),
+    share(
+        "triplets",
+        lambda record: _result(record).triplets,
+        "Triplets",
+        "Share of the expected steps with the right triplet.",
+    ),
+    share(
+        "triplets_moving",
+        lambda record: _result(record).moving,
+        "Triplets, moves",
+        "The same for steps that lead to another place.",
+    ),
+    share("parsed", _parsed, "Parsed", "Share of turns with readable triplets."),
+    share(
+        "precision",
+        lambda record: _result(record).precision,
+        "Edge precision",
+        "Share of the graph's moves, opposites included, that are moves of the map; undefined if it has none.",
+    ),
+    share(
+        "recall",
+        lambda record: _result(record).recall,
+        "Edge recall",
+        "Share of the moves known from the steps shown (made or inferred from an opposite) that the graph has.",
+    ),
+)
+
+
+STAYING = FailureKind("staying", "moves not recognised", "Most wrong triplets say that a step leads nowhere.")
+WRONG_TRIPLET = FailureKind("wrong_triplet", "wrong triplets", "Most wrong triplets lead from or to a wrong place.")
+MISSING = FailureKind("missing", "missing triplets", "Most steps without the right triplet have no triplet.")
+CEILING = FailureKind(
+    "ceiling",
+    "questions that right triplets do not answer",
+    "All triplets are right, but the graph does not answer every question.",
+)
+EXTRACT_FAILURES = (NO_PLACE, STAYING, WRONG_TRIPLET, MISSING, CEILING)
+
+
+def extract_failure(record: EpisodeRecord) -> FailureKind:
+    """Return the most frequent error of the triplets."""
+    general = general_failure(record)
+    if general in NO_ANSWER:
+        return general
+    causes = _wrong(recorded_extraction(record), player_triplets(record), record.options["mode"])
+    return main_cause(causes, EXTRACT_FAILURES) or CEILING
+
+
+def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[FailureKind]:
+    truth = expected_triplets(task, mode)
+    if mode == "steps":
+        pairs = zip(truth, (*triplets, *[None] * (len(truth) - len(triplets))), strict=True)
+        wrong = [hop for true, hop in pairs if hop is None or not same_triplet(hop, true)]
+    else:
+        # A missing triplet must not make all that follow wrong.
+        read = [hop for hop in triplets if hop is not None]
+        remaining = Counter(tuple(map(normal_name, hop)) for hop in truth)
+        wrong = list[Hop | None]()
+        for hop in read:
+            names = tuple(map(normal_name, hop))
+            if remaining[names] > 0:
+                remaining[names] -= 1
+            else:
+                wrong.append(hop)
+        wrong += [None] * (remaining.total() - len(wrong))
+    places = move_index(task.map)
+    for hop in wrong:
+        if hop is None:
+            yield MISSING
+        elif places.find_place(hop.before) is None or places.find_place(hop.after) is None:
+            yield NO_PLACE
+        else:
+            yield STAYING if normal_name(hop.before) == normal_name(hop.after) else WRONG_TRIPLET

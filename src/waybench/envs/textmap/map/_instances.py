@@ -1,0 +1,390 @@
+"""Maps within instances: JSON, truncation, renamed and similar places."""
+
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from waybench.core import (
+    DataError,
+    EpisodeRecord,
+    Instance,
+    Json,
+    Metric,
+    Stream,
+    UsageError,
+    check_fields,
+    is_array,
+    is_object,
+    unknown,
+)
+from waybench.envs.textmap.map._place_map import Edge, PlaceMap, Step, load_map, read_edges, read_names
+
+MetricFunction = Callable[[EpisodeRecord], float | None]
+
+
+def event(record: EpisodeRecord, name: str) -> Json:
+    """Return an event of the last turn; None if the answer could not be read or there was none."""
+    return record.turns[-1].events.get(name) if record.turns else None
+
+
+def share(
+    name: str, compute: MetricFunction, title: str, doc: str, *, better: str = "higher", labels: tuple[str, ...] = ()
+) -> Metric:
+    """Return a metric from 0 to 1 with the given attributes."""
+    return Metric(name=name, of=compute, title=title, low=0, high=1, better=better, doc=doc, labels=labels)
+
+
+LONGEST = 1_000  # characters of a name; parsers of replies reject longer names
+
+
+def distance(first: str, second: str) -> int:
+    """Return the Levenshtein distance: the least number of characters to insert, delete or substitute.
+
+    Computes the dynamic programming table column by column, with the differences between adjacent rows as bits of two
+    integers (Myers 1999, Hyyrö 2003). The time depends on the length of the shorter name only, in practice.
+    """
+    long, short = (first, second) if len(first) >= len(second) else (second, first)
+    if not short:
+        return len(long)
+    positions: dict[str, int] = {}
+    for index, character in enumerate(long):
+        positions[character] = positions.get(character, 0) | 1 << index
+    mask = (1 << len(long)) - 1
+    last = 1 << (len(long) - 1)
+    grows, shrinks, edits = mask, 0, len(long)
+    for character in short:
+        matches = positions.get(character, 0)
+        diagonal = (((matches & grows) + grows) ^ grows) | matches | shrinks
+        up = shrinks | (mask & ~(diagonal | grows))
+        down = grows & diagonal
+        edits += bool(up & last) - bool(down & last)
+        up = (up << 1 | 1) & mask
+        grows = ((down << 1) & mask) | (mask & ~(diagonal | up))
+        shrinks = up & diagonal
+    return edits
+
+
+@lru_cache(maxsize=4096)
+def similarity(first: str, second: str) -> float:
+    """Return 1 - d / l, with d the edit distance in lower case and l the longer length (spec, section 5.2).
+
+    Spaces and brackets count. Two empty names have similarity 0, as published. Names of more than 1,000 characters have
+    similarity 0 with any name, to bound the time.
+    """
+    first, second = first.lower(), second.lower()
+    longer = max(len(first), len(second))
+    if longer == 0 or longer > LONGEST:
+        return 0.0
+    return 1 - distance(first, second) / longer
+
+
+_MARK = re.compile(r"(.*?)(\s*\([^()]*\))?", re.DOTALL)  # a name and what follows it in parentheses
+_MOST_TRIES = 1000
+
+
+class Renaming:
+    """New names for the places of a map.
+
+    Args:
+        names: Place -> new name.
+    """
+
+    def __init__(self, names: dict[str, str]) -> None:
+        self._names = names
+        # Prose has the names without what follows in parentheses, capitalised or not.
+        plain = {_without_mark(old).lower(): _without_mark(new) for old, new in names.items()}
+        self._plain = {old: new for old, new in plain.items() if old}
+        longest_first = sorted(self._plain, key=lambda name: (-len(name), name))
+        pattern = "|".join(map(re.escape, longest_first)) or "(?!)"
+        self._in_prose = re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE)
+
+    def place(self, name: str) -> str:
+        """Return the new name of a place."""
+        return self._names[name]
+
+    def edge(self, edge: Edge) -> Edge:
+        """Return a move between the renamed places."""
+        return edge._replace(source=self.place(edge.source), target=self.place(edge.target))
+
+    def text(self, text: str) -> str:
+        """Return a text with the new names of all places that it names; case and other words stay."""
+        return self._in_prose.sub(lambda found: self._named(found[0]), text)
+
+    def _named(self, old: str) -> str:
+        new = self._plain[old.lower()]
+        return new.title() if old.istitle() else new.capitalize() if old[0].isupper() else new
+
+    def map(self, place_map: PlaceMap) -> PlaceMap:
+        """Return the map with the new names in its places, moves and observations. Actions stay."""
+        return replace(
+            place_map,
+            places=tuple(map(self.place, place_map.places)),
+            edges=tuple(map(self.edge, place_map.edges)),
+            steps=tuple(Step(step.number, step.action, self.text(step.observation)) for step in place_map.steps),
+        )
+
+
+def _without_mark(name: str) -> str:
+    found = _MARK.fullmatch(name)
+    return name if found is None or not found[1] else found[1]
+
+
+@lru_cache(maxsize=64)
+def renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose: str | int) -> Renaming:
+    """Return new names for places, all different from each other and from the old ones.
+
+    What follows a name in parentheses, such as a machine id, is exchanged among the places.
+
+    Args:
+        places: The places, as a tuple.
+        draw: Random stream -> some name, in lower case.
+        *purpose: Key of the random stream.
+    """
+    rng = Stream("isomorph", "places", *purpose)
+    used = {_without_mark(place).lower() for place in places}
+    marks = [place.removeprefix(_without_mark(place)) for place in places]
+    marked = [number for number, mark in enumerate(marks) if mark]
+    order = [marks[number] for number in marked]
+    rng.shuffle(order)
+    exchanged = dict(zip(marked, order, strict=True))
+    capital = sum(place[:1].isupper() for place in places) * 2 > len(places)
+    names: dict[str, str] = {}
+    for number, place in enumerate(places):
+        name = draw(rng)
+        for attempt in range(2, _MOST_TRIES):
+            if name not in used:
+                break
+            name = draw(rng) if attempt < 20 else f"{draw(rng)} {attempt}"
+        used.add(name)
+        names[place] = (name.title() if capital else name) + exchanged.get(number, "")
+    return Renaming(names)
+
+
+MOST_PLACES, MOST_EDGES, MOST_STEPS = 2_000, 20_000, 20_000
+LATEST_CUTOFF = 1_000_000
+LONGEST_NAME = 1_000  # characters; the same limit as for names in answers
+LONGEST_TEXT = 1 << 24  # characters of a map as JSON
+
+DATA_SET = "mango"  # data set of the published maps
+PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # files of a map
+
+Locate = Callable[[str, str], Path]
+
+_sorted_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
+_EDGE_KEYS = ("src_node", "dst_node", "action", "seen_in_forward", "seen_in_reversed")
+_NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
+
+
+@dataclass(frozen=True, slots=True)
+class MapInstance(Instance):
+    """Base class of instances: a map and the beginning of its walkthrough that is shown.
+
+    Attributes:
+        map: The map. Its walkthrough ends one step after the cutoff at the latest.
+        cutoff: The last step of the walkthrough that is shown.
+    """
+
+    map: PlaceMap
+    cutoff: int
+
+    @property
+    def level(self) -> int:
+        """Size class of the map: level k has at least 2 ** (k + 1) and fewer than 2 ** (k + 2) places."""
+        return size_class(len(self.map.places))
+
+    @abstractmethod
+    def question_json(self) -> dict[str, Json]:
+        """Return the instance as JSON, without the map."""
+
+    def to_json(self) -> Json:
+        """Return the instance with its whole map, so that a record needs no other file."""
+        return {"map": map_json(self.map), **self.question_json()}
+
+    def canonical(self) -> str:
+        """Return the instance as JSON with sorted keys."""
+        texts = {"map": _map_text(self.map)} | {key: _sorted_json(value) for key, value in self.question_json().items()}
+        return f"{{{','.join([f'{_sorted_json(key)}:{texts[key]}' for key in sorted(texts)])}}}"
+
+
+def size_class(places: int) -> int:
+    """Return the level of a map with this number of places, at least 1; see `MapInstance.level`."""
+    return max(1, places.bit_length() - 2)
+
+
+def cut(place_map: PlaceMap, cutoff: int) -> PlaceMap:
+    """Return a map without the steps that an instance with this cutoff does not need."""
+    steps = place_map.steps[: cutoff + 2]
+    return place_map if len(steps) == len(place_map.steps) else replace(place_map, steps=steps)
+
+
+def map_name(record: EpisodeRecord) -> str:
+    """Return the name of the map of a record's instance."""
+    return str(record.instance["map"]["name"])
+
+
+def map_json(place_map: PlaceMap) -> Json:
+    """Return a map as the JSON of instances."""
+    return {
+        "name": place_map.name,
+        "places": list(place_map.places),
+        "actions": list(place_map.actions),
+        "edges": [list(edge) for edge in place_map.edges],
+        "steps": [[step.action, step.observation] for step in place_map.steps],
+    }
+
+
+@lru_cache(maxsize=4)
+def _map_text(place_map: PlaceMap) -> str:
+    """Return a map as JSON with sorted keys; cached, since many questions share one."""
+    return _sorted_json(map_json(place_map))
+
+
+def read_map(data: dict[str, Json]) -> PlaceMap:
+    """Read the map of an instance; repeated maps are cached.
+
+    Args:
+        data: The instance as JSON.
+
+    Raises:
+        DataError: If there is none, or it is invalid.
+    """
+    if "map" not in data:
+        raise DataError('map: missing; give the map, or (with `waybench score`) a published game\'s name as "game"')
+    try:
+        text = json.dumps(data["map"])
+    except (ValueError, TypeError, RecursionError):
+        raise DataError("map: it is not a map") from None
+    if len(text) > LONGEST_TEXT:
+        raise DataError(f"map: it has {len(text)} characters as JSON; at most {LONGEST_TEXT} are read")
+    return _parse_map(text)
+
+
+def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str) -> int:
+    """Read an integer of an instance.
+
+    Raises:
+        DataError: If it is not an integer from `low` to `high`; the message asks for `what`.
+    """
+    value = data.get(key)
+    if type(value) is not int or not low <= value <= high:
+        raise DataError(f"{key}: give {what}, a whole number from {low} to {high}")
+    return value
+
+
+def read_place(place_map: PlaceMap, key: str, name: Json) -> str:
+    """Read the name of a place of a map; `key` names the field in errors."""
+    if not isinstance(name, str) or name not in place_map.places:
+        message = unknown("place", name, place_map.places) if isinstance(name, str) else "give a place's name"
+        raise DataError(f"{key}: {ascii(' '.join(message.split()))[1:-1][:300]}")
+    return name
+
+
+def read_texts(data: Any, key: str) -> list[str]:
+    """Read a list of strings."""
+    value = data.get(key)
+    if not is_array(value) or not all(isinstance(text, str) for text in value):
+        raise DataError(f"{key}: give a list of names")
+    return [str(text) for text in value]
+
+
+@lru_cache(maxsize=128)
+def _parse_map(text: str) -> PlaceMap:
+    """Parse a map; cached, since many questions share one."""
+    data: Json = json.loads(text)
+    if not is_object(data):
+        raise DataError('map: give {"name": ..., "places": [...], "actions": [...], "edges": [...], "steps": [...]}')
+    check_fields(data, ("name", "places", "actions", "edges", "steps"), "map")
+    name = data.get("name")
+    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise DataError("map: name: give the game's name")
+    places, actions, rows = (
+        _list(data, key, most)
+        for key, most in (("places", MOST_PLACES), ("actions", MOST_EDGES), ("edges", MOST_EDGES))
+    )
+    places, actions = read_names(places, "map: places"), read_names(actions, "map: actions")
+    long = next((name for name in (*places, *actions) if len(name) > LONGEST_NAME), None)
+    if long is not None:
+        raise DataError(f"map: the name {long[:40]!r} has more than {LONGEST_NAME} characters")
+    records = [_record(row, number) for number, row in enumerate(rows)]
+    edges = read_edges(records, "map: edges", frozenset(places), frozenset(actions))
+    return PlaceMap(name, places, actions, edges, _steps(_list(data, "steps", MOST_STEPS)))
+
+
+def _list(data: dict[str, Json], key: str, most: int) -> list[Json]:
+    value = data.get(key)
+    if not is_array(value) or not 1 <= len(value) <= most:
+        raise DataError(f"map: {key}: give a list of 1 to {most}")
+    return value
+
+
+def _record(row: Json, number: int) -> Json:
+    """Return the published record of a move, including the derived minimum steps."""
+    if not is_array(row) or len(row) != len(Edge._fields):
+        raise DataError(f"map: edges: record {number}: give a list of {len(Edge._fields)}, {', '.join(Edge._fields)}")
+    record: dict[str, Json] = dict(zip((*_EDGE_KEYS, *_NAMED_KEYS), row, strict=True))
+    steps = [step for step in row[3:] if type(step) is int]
+    if len(steps) == len(row) - 3:
+        record["edge_min_step"], record["edge_min_step_answerable"] = min(steps[:2]), min(steps[2:])
+    return record
+
+
+def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for number, row in enumerate(rows):
+        if not is_array(row) or len(row) != 2 or not all(isinstance(text, str) for text in row):
+            raise DataError(f"map: steps: record {number}: give an action and an observation")
+        action, observation = str(row[0]), str(row[1])
+        try:
+            (action + observation).encode()
+        except UnicodeEncodeError:
+            raise DataError(f"map: steps: record {number}: it has an unpaired surrogate") from None
+        steps.append(Step(number, action, observation))
+    return tuple(steps)
+
+
+def resolve_game(data: Json, locate: Locate) -> Json:
+    """Replace the name of a published game in an instance by its map.
+
+    Args:
+        data: An instance with "game", such as "zork1"; one that has a map is returned unchanged.
+        locate: (data set, file) -> path.
+
+    Raises:
+        DataError: If the name of the game is invalid.
+        UsageError: If its files are missing.
+    """
+    if not is_object(data) or "game" not in data or "map" in data:
+        return data
+    game, cutoff = data["game"], data.get("cutoff")
+    if not isinstance(game, str) or not game.isascii() or not game.isalnum():
+        raise DataError("game: give the name of a published game, such as zork1")
+    place_map = published_map(game, locate)
+    rest = {key: value for key, value in data.items() if key != "game"}
+    return {"map": map_json(cut(place_map, cutoff) if type(cutoff) is int and cutoff >= 0 else place_map), **rest}
+
+
+@lru_cache(maxsize=64)
+def _load_cached(folder: Path, game: str) -> PlaceMap:
+    return load_map(folder, game)
+
+
+def published_map(game: str, locate: Locate) -> PlaceMap:
+    """Return the map of a published game (cached).
+
+    Args:
+        game: The game's name.
+        locate: (data set, file) -> path.
+
+    Raises:
+        UsageError: If there is no such game, or its files are missing.
+    """
+    paths = [locate(DATA_SET, f"{game}/{game}.{part}") for part in PARTS]
+    folders = {path.parent for path in paths}
+    if len(folders) > 1:
+        raise UsageError(f"the files of {game} are in several folders ({', '.join(map(str, sorted(folders)))})")
+    return _load_cached(folders.pop(), game)

@@ -1,0 +1,369 @@
+"""Parsers of answers (the published one without its `eval`, a sound one, one of what people type) and their scores."""
+
+import ast
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+from waybench.core import AnswerState, Invalid, is_array, is_object, last_list, normal_name, shown
+from waybench.envs.textmap.map import LONGEST, PlaceMap, similarity
+from waybench.envs.textmap.questions._instance import MapQuestion
+
+LONGEST_LITERAL = 20_000  # characters of a Python literal; the published limit was 512 tokens
+MOST_HOPS = 1_000
+
+_PARSE_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+
+
+class Hop(NamedTuple):
+    """One move of an answer: place before, action, place after."""
+
+    before: str
+    action: str
+    after: str
+
+
+Trajectory = tuple[Hop, ...]
+
+
+class Keys(NamedTuple):
+    """The keys of the objects in an answer."""
+
+    before: str
+    action: str
+    after: str
+
+
+RELEASED = Keys("location_before", "action", "location_after")
+"""The keys of the released program; its evaluator accepts no others."""
+
+PRINTED = Keys("prev_node", "action", "node")
+"""The keys of the paper's Examples 7 and 8."""
+
+
+def published_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajectory | Invalid:
+    """Parse the text from the first "[" to the first "]" of a reply as a Python literal.
+
+    So a "]" in a name, a nested list or JSON's `null` make an answer ill-structured, and the first of two lists counts
+    (spec, section 5.1). Nothing is evaluated, so an expression that is not a literal is ill-structured too, as is a
+    list of anything but dictionaries, on which the published evaluator crashed.
+
+    Args:
+        reply: The raw reply.
+        keys: The keys that the prompt requires.
+        lead: The end of the prompt, which is prepended to the reply.
+    """
+    text = lead + reply.strip() if lead else reply
+    start = text.find("[")
+    end = text.find("]")
+    if start < 0 or end < start:
+        return Invalid("The reply has no list in square brackets.")
+    if end - start >= LONGEST_LITERAL:
+        return Invalid(f"The reply has more than {LONGEST_LITERAL} characters between two brackets.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an invalid escape in a reply is not worth a warning
+            value: Any = ast.literal_eval(text[start : end + 1])
+    except _PARSE_ERRORS:
+        return Invalid("What stands from the first [ to the first ] is no Python list.")
+    return trajectory(value, keys)
+
+
+def sound_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajectory | Invalid:
+    """Parse the last JSON array or Python list of objects in a reply.
+
+    Args:
+        reply: The reply without its reasoning.
+        keys: The keys that the prompt requires.
+        lead: The end of the prompt, which is prepended to a reply that has no list of its own.
+    """
+    moves = last_list(reply, keys)
+    if moves is None and lead:
+        moves = last_list(lead + reply.strip(), keys)
+    if moves is None:
+        return Invalid(f"The reply has no list of objects with the key {shown(keys.before)}.")
+    return moves if isinstance(moves, Invalid) else trajectory(moves, keys)
+
+
+def trajectory(value: Any, keys: Keys = RELEASED) -> Trajectory | Invalid:
+    """Validate a parsed value: a non-empty list of objects, each with a string under each of the three keys."""
+    if not is_array(value):
+        return Invalid("The answer must be a list.")
+    if not value:
+        return Invalid("The answer is an empty list.")
+    if len(value) > MOST_HOPS:
+        return Invalid(f"The answer has {len(value)} moves; at most {MOST_HOPS} are read.")
+    hops: list[Hop] = []
+    for number, move in enumerate(value):
+        if not is_object(move):
+            return Invalid(f"Element {number} of the list is no object.")
+        texts: list[str] = []
+        for key in keys:
+            if key not in move:
+                return Invalid(f"Element {number} of the list has no {shown(key)}.")
+            text = move[key]
+            if not isinstance(text, str):
+                return Invalid(f"In element {number} of the list, {shown(key)} must be a text.")
+            if len(text) > LONGEST:
+                return Invalid(f"In element {number} of the list, {shown(key)} has more than {LONGEST} characters.")
+            texts.append(text.encode("utf-8", "backslashreplace").decode())  # lone surrogates cannot be stored
+        hops.append(Hop(*texts))
+    return tuple(hops)
+
+
+class Question(Protocol):
+    """The interface of a question that scores need."""
+
+    @property
+    def source(self) -> str:
+        """The place where the path starts."""
+        ...
+
+    @property
+    def target(self) -> str:
+        """The place where it ends."""
+        ...
+
+    @property
+    def actions(self) -> Sequence[str]:
+        """The given actions of a destination question; empty for a route question."""
+        ...
+
+
+class Difference(Enum):
+    """Intended differences from the scores of the published evaluator (spec, sections 5 and 6)."""
+
+    DESTINATION_READ = "the destination that was answered is read; the evaluator compared the true one with itself"
+    VALIDATED_MOVES = "routes take only moves that were tried in the game; the evaluator added opposites unseen"
+    ALL_OR_NOTHING = "a route reaches the destination or fails; the evaluator gave credit for a similar name"
+    FIXED_TIES = "of equally close moves the one that leads on is taken; the evaluator's choice was one of chance"
+    GIVEN_MOVES = "the reasoning of a destination has to make the moves given; the evaluator took any way there"
+    CLOSEST_MOVES = "in such reasoning the closest valid move counts, as in a route; the evaluator wanted the same text"
+    NO_CRASH = "a list of other things than objects is ill-structured; the evaluator stopped there"
+    NO_EVAL = "an expression that is no literal is ill-structured; the evaluator evaluated it"
+    BOUNDED = "an answer of more characters or moves than the parser's limits is ill-structured; there were no limits"
+    NEVER_IS_NEVER = "a pair of places without a path is not answerable; the evaluator took never for step 9999"
+    KEPT_APART = "answers to unanswerable questions are kept apart; the evaluator gave them zeros"
+    OWN_QUESTIONS = "a question is scored from its own text; the evaluator gave zeros if its id was unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Scoring rules: how names in an answer are matched.
+
+    Attributes:
+        name: Name of the rules.
+        similar: Whether an action is replaced by the closest valid one, and the score of a destination is its
+            similarity to the right one; otherwise names must be equal up to case, width, spaces and typography.
+    """
+
+    name: str
+    similar: bool
+
+
+PAPER = Rules("paper", similar=True)
+SOUND = Rules("sound", similar=False)
+RULES = {rules.name: rules for rules in (PAPER, SOUND)}
+
+
+class MoveIndex:
+    """Index of the moves of a map by place and action; all of them were validated in the game."""
+
+    def __init__(self, place_map: PlaceMap) -> None:
+        self._ways: dict[str, dict[str, list[str]]] = {}
+        for edge in place_map.edges:
+            targets = self._ways.setdefault(edge.source, {}).setdefault(edge.action.lower(), [])
+            if edge.target not in targets:
+                targets.append(edge.target)
+        # Sorted, so that the order of the file does not matter.
+        self.actions = tuple(sorted({action for ways in self._ways.values() for action in ways}))
+        self._normal_actions = {normal_name(action): action for action in self.actions}
+        self._normal_places = {normal_name(place): place for place in place_map.places}
+
+    def find_place(self, name: str) -> str | None:
+        """Return the place of the map with the same normalized name; None if there is none."""
+        return self._normal_places.get(normal_name(name))
+
+    def has(self, before: str, action: str, after: str) -> bool:
+        """Return whether the map has a move with the same normalized names."""
+        source, known_action, target = (
+            self.find_place(before),
+            self._normal_actions.get(normal_name(action)),
+            self.find_place(after),
+        )
+        return (
+            source is not None
+            and known_action is not None
+            and target in self._ways.get(source, {}).get(known_action, ())
+        )
+
+    def targets(self, places: Iterable[str], action: str) -> frozenset[str]:
+        """Return the places that an action can lead to from any of the given places."""
+        return frozenset(end for place in places for end in self._ways.get(place, {}).get(action, ()))
+
+    def resolve_action(self, action: str, places: Iterable[str], rules: Rules) -> str | None:
+        """Return the valid action that an answered action stands for at any of the given places; None if there is none.
+
+        With similar names, this is the closest action. Among equally close ones, an action that leads on from the
+        places comes first, then the first in alphabetical order. An action without similarity to any valid one stands
+        for none; otherwise an empty action would be a move.
+        """
+        if not rules.similar:
+            return self._normal_actions.get(normal_name(action))
+        action = action.lower()
+        scores = {candidate: similarity(action, candidate) for candidate in self.actions}
+        best = max(scores.values(), default=0.0)
+        if best == 0:
+            return None
+        closest = [candidate for candidate in self.actions if scores[candidate] == best]
+        index = tuple(places)
+        return next((candidate for candidate in closest if self.targets(index, candidate)), closest[0])
+
+    def follow(self, source: str, actions: Iterable[str], rules: Rules) -> frozenset[str]:
+        """Return the places that the actions can lead to from a place; empty if they lead nowhere."""
+        places = frozenset({source})
+        for name in actions:
+            action = self.resolve_action(name, places, rules)
+            places = frozenset[str]() if action is None else self.targets(places, action)
+            if not places:
+                break
+        return places
+
+
+@lru_cache(maxsize=64)
+def move_index(place_map: PlaceMap) -> MoveIndex:
+    """Return the index of a map (cached, since a map has thousands of questions)."""
+    return MoveIndex(place_map)
+
+
+def destinations(place_map: PlaceMap, question: Question) -> frozenset[str]:
+    """Return the places that the given actions of a question can lead to; several if an action is ambiguous."""
+    places = frozenset({question.source})
+    for action in question.actions:
+        places = move_index(place_map).targets(places, action.lower())
+    return places
+
+
+def success(
+    place_map: PlaceMap, question: Question, hops: Sequence[Hop], rules: Rules, *, any_reached: bool = True
+) -> float:
+    """Return the success of a well-structured answer, from 0 to 1 (paper, section 2.3).
+
+    A route is executed from its source and succeeds if it can end at the destination. For a destination question, the
+    last place of the answer counts: `paper` gives the similarity of its name, `sound` 1 for the right name.
+
+    Args:
+        place_map: The map.
+        question: The question.
+        hops: The answer.
+        rules: The scoring rules.
+        any_reached: Whether any place that the given moves can lead to is right; otherwise only the target.
+    """
+    if not question.actions:
+        actions = [hop.action for hop in hops]
+        return float(question.target in move_index(place_map).follow(question.source, actions, rules))
+    right = {question.target} | (destinations(place_map, question) if any_reached else frozenset[str]())
+    answered = hops[-1].after
+    if not rules.similar:
+        return float(normal_name(answered) in map(normal_name, right))
+    return max(similarity(answered, place) for place in right)
+
+
+def length_weight(place_map: PlaceMap, question: Question, hops: Sequence[Hop]) -> float:
+    """Return the weight of success by path length, l / max(l, p) (paper, section C.1).
+
+    p is the number of moves in the answer, and l the number of given moves or of moves of a shortest path. The weight
+    is 0 if there is no path.
+    """
+    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
+
+    shortest = len(question.actions) or routes(place_map).shortest(question.source, question.target) or 0
+    return shortest / max(shortest, len(hops)) if shortest else 0.0
+
+
+def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rules: Rules) -> bool:
+    """Return whether a trajectory is right from place to place (paper, section A.6).
+
+    It starts at the source, each move starts where the last one ended, and each is a move of the map. A route ends at
+    the destination. In a destination question, the moves are the given ones: `paper` compares the closest valid
+    actions, `sound` requires the same names.
+
+    Args:
+        place_map: The map.
+        question: The question.
+        hops: The answer.
+        rules: The scoring rules.
+    """
+    index = move_index(place_map)
+    if not rules.similar:
+        # Replace names by the equal names of the map; unknown names stay and lead nowhere.
+        hops = [
+            Hop(
+                index.find_place(hop.before) or hop.before,
+                index.resolve_action(hop.action, (), rules) or hop.action,
+                index.find_place(hop.after) or hop.after,
+            )
+            for hop in hops
+        ]
+    if hops[0].before != question.source or (not question.actions and hops[-1].after != question.target):
+        return False
+    if any(last.after != following.before for last, following in pairwise(hops)):
+        return False
+    if question.actions and len(hops) != len(question.actions):
+        return False
+    for number, hop in enumerate(hops):
+        before, action, after = (text.strip() for text in hop)
+        if question.actions:
+            given_action = question.actions[number].lower()
+            if rules.similar:
+                action = index.resolve_action(hop.action, (before,), rules)
+            if action != given_action:
+                return False
+        if action is None or after not in index.targets((before,), action):
+            return False
+    return True
+
+
+HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
+
+_OPEN = "?"
+
+
+def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None:
+    """Return the answer that a typed line stands for.
+
+    Args:
+        text: Comma-separated actions for a route question, a place for a destination question.
+        state: The question.
+
+    Returns:
+        The trajectory, or None if the line names an action or a place that is nowhere on the map: a slip of the keys
+        costs a person nothing, where it would be the only answer. The places on a route are those that the actions lead
+        to. The places before a destination are unknown, so that the answer gets no credit for reasoning.
+    """
+    question, here = state.instance, state.instance.source
+    if question.path:
+        place = _named(text, question.map.places)
+        if place is None:
+            return None
+        *before, last = (Hop(_OPEN, action, _OPEN) for action in question.actions)
+        return (*before, last._replace(after=place))
+    hops: list[Hop] = []
+    for action in (_named(part, question.map.actions) for part in text.split(",")):
+        if action is None or len(hops) == MOST_HOPS:
+            return None
+        ends = move_index(question.map).follow(here, [action], SOUND)
+        there = min(ends, default=here)
+        hops.append(Hop(here, action, there))
+        here = there
+    return tuple(hops)
+
+
+def _named(text: str, names: Sequence[str]) -> str | None:
+    """Return the name that a text is, whatever the case of its letters; None for no such name."""
+    wanted = text.strip().casefold()
+    return next((name for name in names if name.casefold() == wanted), None)

@@ -1,0 +1,276 @@
+"""Difficulty axes and explanatory variables of questions and maps."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from statistics import fmean
+from typing import NamedTuple
+
+from waybench.core import Axis, EpisodeRecord, ExplanatoryVariables, Json, UsageError
+from waybench.envs.textmap.map import PlaceMap, distance, edge_labels, reached
+from waybench.envs.textmap.questions._instance import MapQuestion
+
+_Edges = Mapping[
+    str, list[tuple[str, str, bool]]
+]  # place -> (action, place after, whether the move has to be inferred)
+
+
+def _length(record: EpisodeRecord) -> float | None:
+    actions = record.instance.get("actions")
+    length = len(actions) if actions else record.proof["shortest"]
+    return float(length) if length else None
+
+
+def _inferred(record: EpisodeRecord) -> float | None:
+    if record.proof["difficulty"] != "hard":
+        return None
+    instance: Mapping[str, Json] = record.instance
+    known = _known_moves(instance)
+    path = instance.get("path")
+    count = (
+        _count_least(known, instance["src"], instance["dst"])
+        if path is None
+        else _count_along(known, instance["src"], instance)
+    )
+    return float(count) if count else None
+
+
+def _known_moves(instance: Mapping[str, Json]) -> _Edges:
+    """Return the moves that a reader of the prefix can know, by source."""
+    moves: dict[str, list[tuple[str, str, bool]]] = {}
+    for source, target, action, forward, reverse, *_ in instance["map"]["edges"]:
+        walked = reached(forward, instance["cutoff"])
+        if walked or reached(reverse, instance["cutoff"]):
+            moves.setdefault(source, []).append((action, target, not walked))
+    return moves
+
+
+def _count_along(known: _Edges, at: str, instance: Mapping[str, Json]) -> int:
+    """Return the number of given moves that have to be inferred."""
+    count = 0
+    for action, after in zip(instance["actions"], instance["path"], strict=True):
+        count += any(edge == (action, after, True) for edge in known.get(at, ()))
+        at = after
+    return count
+
+
+def _count_least(known: _Edges, start: str, end: str) -> int | None:
+    """Return the least number of inferred moves of a shortest path; None if there is no path."""
+    frontier, visited = {start: 0}, {start}
+    while frontier and end not in frontier:
+        following: dict[str, int] = {}
+        for place, count in frontier.items():
+            for _, after, inferred in known.get(place, ()):
+                if after not in visited:
+                    following[after] = min(following.get(after, count + inferred), count + inferred)
+        visited |= following.keys()
+        frontier = following
+    return frontier.get(end)
+
+
+AXES = (
+    Axis(
+        name="path_length",
+        title="Path length",
+        of=_length,
+        doc="Moves of the given path, or of a shortest path on the whole map for a route question.",
+    ),
+    Axis(
+        name="inferred",
+        title="Inferred moves",
+        of=_inferred,
+        doc="Moves that must be inferred from their opposites, on the given path or on a shortest path that the shown "
+        "steps determine. Only hard questions.",
+    ),
+    Axis(
+        name="prefix",
+        title="Steps shown",
+        of=lambda record: float(record.instance["cutoff"]),
+        doc="Steps of the walkthrough shown.",
+    ),
+)
+
+# What may make one question harder than another with a path of the same length.
+ITEM_VARIABLES = (
+    Axis(
+        name="inferred_moves",
+        title="Inferred moves",
+        of=lambda record: 0.0 if record.proof["difficulty"] == "easy" else _inferred(record),
+        doc="Moves on the path that must be inferred from their opposites; 0 for an easy question.",
+    ),
+    Axis(
+        name="first_answerable",
+        title="First answerable at step",
+        of=lambda record: float(record.proof["answerable_from"]) if record.proof["answerable"] else None,
+        doc="The step of the walkthrough from which the question is answerable.",
+    ),
+    next(axis for axis in AXES if axis.name == "prefix"),
+    Axis(
+        name="places",
+        title="Places",
+        of=lambda record: float(len(record.instance["map"]["places"])),
+        doc="Places of the whole map.",
+    ),
+    Axis(
+        name="choices",
+        title="Ways out of the start",
+        of=lambda record: float(len(_known_moves(record.instance).get(record.instance["src"], ()))),
+        doc="Known moves out of the place where the path starts.",
+    ),
+)
+
+
+PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
+MOST_COMPARED = 1_000_000  # pairs of names; a few seconds at most
+_FIRST = 0x100000  # first of 65,534 private-use characters, more than the words of two names
+
+
+class MapVariables(NamedTuple):
+    """The variables of Table 10 for the part of a map that is known at the cutoff.
+
+    This part has the moves that are answerable (rule "released", see `Rule`) and the places at their ends.
+
+    Attributes:
+        locations: Number of places.
+        explicit_edges: Number of moves that were made.
+        imputed_edges: Number of moves that have to be inferred from their opposites.
+        confusing_locations: Sum over the places of the distance to the farthest other name, which is the published
+            confusion score (see `name_scores`); None if there are too many places to compare.
+        alike_locations: Sum over the places of the similarity to the nearest other name; None as above.
+        easy_length: Mean number of moves of easy simple paths; None if there is none, or if there are too many paths.
+        hard_length: Mean number of moves of hard simple paths; None as above.
+        imputed_in_hard: Mean number of inferred moves in hard simple paths; None as above.
+        scene_words: Mean number of words of the observations that are shown; None if none is shown.
+    """
+
+    locations: int
+    explicit_edges: int
+    imputed_edges: int
+    confusing_locations: float | None
+    alike_locations: float | None
+    easy_length: float | None
+    hard_length: float | None
+    imputed_in_hard: float | None
+    scene_words: float | None
+
+
+@lru_cache(maxsize=256)
+def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET) -> MapVariables:
+    """Return the variables of a map at a cutoff (cached).
+
+    Args:
+        place_map: The map.
+        cutoff: The last step that is shown.
+        budget: Most paths to enumerate; variables that need more are None.
+    """
+    labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
+    known = [(edge, label) for edge, label in labels if reached(label.answerable_from(), cutoff)]
+    explicit = sum(reached(label.easy_from(), cutoff) for _, label in known)
+    ends = {place for edge, _ in known for place in (edge.source, edge.target)}
+    places = [place for place in place_map.places if place in ends]
+    words = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
+    return MapVariables(
+        len(places),
+        explicit,
+        len(known) - explicit,
+        *_names(places),
+        *_paths(place_map, cutoff, budget),
+        fmean(words) if words else None,
+    )
+
+
+def name_scores(name: str, names: Iterable[str]) -> tuple[float, float]:
+    """Return how far a place's name is from others, and how near, each from 0 to 1.
+
+    The first is the confusion score as MANGO prints it (section 3.3): the greatest, over the other names, of the edit
+    distance in words divided by the number of words of the longer name. It is great for a name that is *far* from some
+    other one, and so nearly always 1: of 51 of the 53 published maps, the sum at step 70 is the number of places.
+    The second is what the paper's words describe: the greatest of 1 minus the same, so that of a name which differs
+    from another one in one of three words it is 2/3, and 0 if it has no word in common with any.
+
+    Args:
+        name: The name.
+        names: All names; it itself may be among them.
+    """
+    ratios = [_in_words(name.split(), other.split()) for other in names if other != name]
+    return (max(ratios), 1 - min(ratios)) if ratios else (0.0, 0.0)
+
+
+def _in_words(first_words: Sequence[str], second_words: Sequence[str]) -> float:
+    """Return the edit distance in words by the longer one's number of words; 0 if both have none."""
+    # Encode each word as one character.
+    number = {word: chr(_FIRST + place) for place, word in enumerate(dict.fromkeys((*first_words, *second_words)))}
+    first, second = ("".join(number[word] for word in words) for words in (first_words, second_words))
+    return distance(first, second) / max(len(first), len(second), 1)
+
+
+def _names(places: Collection[str]) -> tuple[float | None, float | None]:
+    if len(places) ** 2 > MOST_COMPARED:
+        return None, None
+    scores = [name_scores(place, places) for place in places]
+    return sum(far for far, _ in scores), sum(near for _, near in scores)
+
+
+def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None, float | None, float | None]:
+    """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
+    import numpy as np  # imported when it is needed, as in the other modules
+
+    from waybench.envs.textmap.map import Choice, Paths
+
+    paths = Paths(place_map, cutoff, budget=budget)
+    inferred = np.array([not reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
+    try:
+        easy, hard = paths.tally().lengths.tolist()
+        blocks = paths.blocks(Choice(difficulty="hard")) if sum(hard) else ()
+        moves = sum(int(inferred[block.moves].sum()) for block in blocks)
+    except UsageError:  # there are more paths than the budget allows
+        return None, None, None
+    return _mean_length(easy), _mean_length(hard), moves / sum(hard) if sum(hard) else None
+
+
+def _mean_length(counts: list[int]) -> float | None:
+    return sum(length * count for length, count in enumerate(counts)) / sum(counts) if sum(counts) else None
+
+
+def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryVariables:
+    """Return the explanatory variables of the maps of an environment, and of its questions.
+
+    Args:
+        decode: JSON -> the environment's instance.
+    """
+
+    def variables(record: EpisodeRecord) -> Mapping[str, float | None]:
+        question = decode(record.instance)
+        return map_variables(question.map, question.cutoff)._asdict()
+
+    return ExplanatoryVariables(
+        titles={
+            "locations": "Places",
+            "explicit_edges": "Explicit edges",
+            "imputed_edges": "Imputed edges",
+            "confusing_locations": "Confusion of names",
+            "alike_locations": "Likeness of names",
+            "easy_length": "Length of easy paths",
+            "hard_length": "Length of hard paths",
+            "imputed_in_hard": "Imputed in hard paths",
+            "scene_words": "Words in a scene",
+        },
+        note=(
+            "The confusion of names is MANGO's score as it is printed, a sum over places of how far the farthest other "
+            "name is; it is nearly always the number of places. Their likeness is the sum of how near the nearest one "
+            "is."
+        ),
+        # The variables of MANGO's Table 10, and the likeness of names, which the paper means but does not print.
+        by_metric={
+            "mango_success_easy": (
+                *("locations", "explicit_edges", "confusing_locations", "alike_locations"),
+                *("easy_length", "scene_words"),
+            ),
+            "mango_success_hard": (
+                *("locations", "explicit_edges", "imputed_edges", "confusing_locations", "alike_locations"),
+                *("hard_length", "imputed_in_hard", "scene_words"),
+            ),
+        },
+        depends_on=lambda record: record.instance["cutoff"],
+        of=variables,
+        items=ITEM_VARIABLES,
+    )

@@ -1,0 +1,358 @@
+"""Metrics of route and destination questions (MANGO, sections 2.3, A.6, B.2 and C.1), failures and first errors."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from waybench.core import (
+    NO_ANSWER,
+    TEMPLATE,
+    EpisodeRecord,
+    FailureKind,
+    FirstErrors,
+    Json,
+    Metric,
+    Step,
+    base_wording,
+    general_failure,
+    has_images,
+    unread,
+)
+from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
+from waybench.envs.textmap.questions._answers import RULES, SOUND, Hop, Trajectory, move_index
+from waybench.envs.textmap.questions._game import read_hops
+from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
+from waybench.envs.textmap.questions._wording import TEMPLATES, question_text
+
+
+def is_parsed(record: EpisodeRecord) -> float:
+    """Return whether the answer could be read."""
+    return float(event(record, "success") is not None)
+
+
+def _event_score(name: str) -> MetricFunction:
+    """Return the metric of an event; an answer that cannot be read scores 0."""
+
+    def compute(record: EpisodeRecord) -> float | None:
+        value = event(record, name)
+        if value is None:
+            return 0.0
+        if not record.proof["answerable"] and "path" not in record.instance:
+            return None  # no path can be known from the prefix, so no answer is right or wrong
+        return float(value)
+
+    return compute
+
+
+success = _event_score("success")
+
+
+def spl(record: EpisodeRecord) -> float | None:
+    """Return success weighted by l / max(l, p): l moves of a shortest or the given path, p moves in the answer."""
+    value = success(record)
+    return value * event(record, "weight") if value else value
+
+
+def strict(record: EpisodeRecord) -> float:
+    """Return the success by the rules "sound"; 0 if the answer could not be read."""
+    return float(event(record, "strict") or 0)
+
+
+def _is_answerable(record: EpisodeRecord) -> float:
+    """Return whether the question can be answered from the steps shown; the others are in no denominator."""
+    return float(record.proof["answerable"])
+
+
+def _is_readable_and_answerable(record: EpisodeRecord) -> float:
+    return _is_answerable(record) and is_parsed(record)
+
+
+def _if_difficulty(compute: MetricFunction, difficulty: str) -> MetricFunction:
+    return lambda record: compute(record) if record.proof["difficulty"] == difficulty else None
+
+
+def _difficulty(record: EpisodeRecord) -> float | None:
+    difficulty = record.proof["difficulty"]
+    return None if difficulty is None else float(DIFFICULTIES.index(difficulty))
+
+
+def _invented_share(record: EpisodeRecord) -> float | None:
+    moves = event(record, "moves")
+    return event(record, "invented") / moves if moves else None
+
+
+def _shared_prefix(record: EpisodeRecord) -> float | None:
+    """Return the share of the prompt's characters that all questions about the same prefix begin with.
+
+    None where the prompt is a template of the user's, which can have the question anywhere, or has a picture.
+    """
+    if TEMPLATE in record.options or has_images(record.options):
+        return None
+    prompt = sum(len(message.text) for message in record.opening)
+    question = _RecordedQuestion(record)
+    return 1 - len(question_text(TEMPLATES[base_wording(record.options)], question)) / prompt if prompt else 0.0
+
+
+class _RecordedQuestion:
+    """The question of a record, without its map."""
+
+    def __init__(self, record: EpisodeRecord) -> None:
+        self.source: str = record.instance["src"]
+        self.target: str = record.instance["dst"]
+        self.actions: tuple[str, ...] = tuple(record.instance.get("actions", ()))
+
+
+def _over_readable(metric: Metric) -> Metric:
+    """Return a metric over readable answers only, as MANGO publishes it (section B.2)."""
+
+    def of(record: EpisodeRecord) -> float | None:
+        return metric.of(record) if is_parsed(record) else None
+
+    return replace(
+        metric,
+        name=f"mango_{metric.name}",
+        of=of,
+        title=f"{metric.title} (MANGO)",
+        per=None if metric.per is None else _is_readable_and_answerable,
+        doc=f"{metric.name} over readable answers only, which is what the paper publishes (section B.2).",
+        left_out=LEFT_OUT.name,
+    )
+
+
+def _by_difficulty(name: str, compute: MetricFunction, title: str, doc: str, source: str = "") -> tuple[Metric, ...]:
+    """Return a metric over all, easy and hard questions."""
+    return (
+        Metric(name=name, of=compute, title=title, low=0, high=1, per=_is_answerable, doc=doc),
+        *(
+            share(
+                f"{name}_{difficulty}",
+                _if_difficulty(compute, difficulty),
+                f"{title}, {difficulty}",
+                f"The same for {difficulty} questions: {_MEANING[difficulty]}{source}.",
+            )
+            for difficulty in DIFFICULTIES
+        ),
+    )
+
+
+_MEANING = {
+    "easy": "the shown steps make all moves of a path (or of the given path)",
+    "hard": "some move must be inferred from its opposite",
+}
+
+LEFT_OUT = share(
+    "mango_left_out",
+    lambda record: 1 - is_parsed(record),
+    "Left out (MANGO)",
+    "Whether the answer is unreadable, so that the paper's numbers leave it out.",
+    better="lower",
+)
+
+_COUNTED = (
+    *_by_difficulty(
+        "success",
+        success,
+        "Success",
+        "For a route, whether the moves answered lead to the destination; for a destination, in "
+        '"paper" the similarity of the place answered to the right one (1 - edit distance / longer length), in "sound" '
+        "whether it is the right one. An unreadable answer has 0. Questions that cannot be answered from the steps "
+        "shown are excluded.",
+    ),
+    *_by_difficulty(
+        "spl",
+        spl,
+        "SPL",
+        "Success weighted by path length, l / max(l, p): l moves of a shortest way or of the given path, p moves "
+        "answered (section C.1, after Anderson et al. 2018). The shortest path is that of the whole map, so a short "
+        "prefix limits the mean below 1: at most .97 after 15 steps of a generated world.",
+        " (Figure 5)",
+    ),
+    *_by_difficulty(
+        "reasoning",
+        _event_score("reasoning"),
+        "Reasoning",
+        "Whether the trajectory is right from place to place (section A.6): it starts at the source and follows moves "
+        "of the map without gaps; a route must end at the destination, and a destination answer must use the given "
+        "moves.",
+    ),
+)
+
+METRICS = (
+    *_COUNTED,
+    *map(_over_readable, _COUNTED),
+    LEFT_OUT,
+    share("parsed", is_parsed, "Parsed", "Whether the answer is readable."),
+    share(
+        "answerable",
+        lambda record: float(record.proof["answerable"]),
+        "Answerable",
+        "Whether the question can be answered from the steps shown.",
+        better="",
+    ),
+    share(
+        "difficulty",
+        _difficulty,
+        "Difficulty",
+        "0 for an easy question, 1 for a hard one, so the mean is the share of hard questions; undefined if the "
+        "question cannot be answered.",
+        better="",
+        labels=DIFFICULTIES,
+    ),
+    share(
+        "strict",
+        strict,
+        "Exact success",
+        'Success by the rules of "sound": exact names, no closest move, no credit for similar names, and 0 for '
+        "unreadable answers.",
+    ),
+    share(
+        "invented",
+        _invented_share,
+        "Invented moves",
+        "Share of an answer's moves that are not on the map: wrong places, actions, or both.",
+        better="lower",
+    ),
+    share(
+        "shared",
+        _shared_prefix,
+        "Shared prefix",
+        "Share of the prompt's characters that all questions about the same prefix share at the start, which a "
+        "provider can cache.",
+        better="",
+    ),
+)
+
+
+def prove(question: MapQuestion) -> dict[str, Json]:
+    """Return the facts about a question.
+
+    Returns:
+        answerable: whether the question is answerable from the prefix;
+        difficulty: "easy" or "hard", None if it is not answerable;
+        answerable_from, easy_from: the steps from which it is answerable and easy; 9999 for never;
+        shortest: number of moves of a shortest path on the whole map, None if there is none.
+    """
+    difficulty = question.difficulty
+    return {
+        "answerable": difficulty is not None,
+        "difficulty": difficulty,
+        "answerable_from": question.answerable_from,
+        "easy_from": question.easy_from,
+        "shortest": question.shortest,
+    }
+
+
+UNANSWERABLE = FailureKind(
+    "unanswerable",
+    "questions without an answer",
+    "The question cannot be answered from the steps shown; it is excluded from all scores.",
+)
+NO_MOVE = FailureKind("no_move", "moves that are not on the map", "A move of the route cannot be made there.")
+NO_PLACE = FailureKind("no_place", "places that do not exist", "The answer names a place that is not on the map.")
+PASSED = FailureKind("passed", "routes past the destination", "The route reaches the destination and then continues.")
+SHORT = FailureKind(
+    "stops_short", "stopping short", "The answer follows the right path but ends before the destination."
+)
+ELSEWHERE = FailureKind("elsewhere", "ending at a wrong place", "The answer ends at another place of the map.")
+
+ROUTE_FAILURES = (UNANSWERABLE, NO_MOVE, PASSED, SHORT, ELSEWHERE)
+DESTINATION_FAILURES = (UNANSWERABLE, NO_PLACE, SHORT, ELSEWHERE)
+
+
+def _classifier(
+    own: Callable[[MapQuestion, Trajectory, EpisodeRecord], FailureKind], decode: Callable[[Json], MapQuestion]
+) -> Callable[[EpisodeRecord], FailureKind]:
+    """Return the failure function of an environment; `own` classifies answers to answerable questions."""
+
+    def failure(record: EpisodeRecord) -> FailureKind:
+        general = general_failure(record)
+        if general in NO_ANSWER or not record.turns or record.turns[-1].action is None:
+            return general
+        if not record.proof["answerable"]:
+            return UNANSWERABLE
+        return own(decode(record.instance), read_hops(record.turns[-1].action), record)
+
+    return failure
+
+
+def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+    index = move_index(question.map)
+    rules = RULES[record.options["protocol"]]
+    actions = [hop.action for hop in hops]
+    ends = [index.follow(question.source, actions[:count], rules) for count in range(1, len(actions) + 1)]
+    if not ends[-1]:
+        return NO_MOVE
+    if any(question.target in places for places in ends):
+        return PASSED
+    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
+
+    shortest, table = question.shortest, routes(question.map)
+    rest = [table.shortest(place, question.target) for place in ends[-1] if place != question.target]
+    on_the_way = shortest is not None and shortest - len(hops) in rest
+    return SHORT if on_the_way else ELSEWHERE
+
+
+def _destination(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
+    place = move_index(question.map).find_place(hops[-1].after)
+    if place is None:
+        return NO_PLACE
+    return SHORT if place in (question.source, *(edge.target for edge in question.path[:-1])) else ELSEWHERE
+
+
+route_failure = _classifier(_route, decode_route)
+destination_failure = _classifier(_destination, decode_destination)
+
+
+NO_MOVE_ERROR = FailureKind("no_move", "moves that are not on the map", "The move cannot be made there.")
+DETOUR = FailureKind("direction", "moves off the shortest routes", "The move leads away from the destination.")
+NO_PLACE_ERROR = FailureKind("no_place", "places that do not exist", "The place is not on the map.")
+LOST = FailureKind("lost", "wrong places on the way", "The place is not the one that the moves so far lead to.")
+STOPPED = FailureKind("stopped", "stopping short", "The answer ends before the destination.")
+
+
+def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
+    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
+
+    index, table = move_index(question.map), routes(question.map)
+    rules = RULES[record.options["protocol"]]
+    shortest = question.shortest or 0
+    for count in range(1, len(hops) + 1):
+        places = index.follow(question.source, [hop.action for hop in hops[:count]], rules)
+        if not places:
+            yield NO_MOVE_ERROR
+            return
+        left = [0 if place == question.target else table.shortest(place, question.target) for place in places]
+        yield None if shortest - count in left else DETOUR
+    yield STOPPED
+
+
+def _goal_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
+    index = move_index(question.map)
+    for count, hop in enumerate(hops, start=1):
+        place = index.find_place(hop.after)
+        right = index.follow(question.source, question.actions[:count], SOUND)
+        yield NO_PLACE_ERROR if place is None else None if place in right else LOST
+    yield STOPPED
+
+
+def _steps(
+    moves: Callable[[MapQuestion, Sequence[Hop], EpisodeRecord], Iterator[FailureKind | None]],
+    decode: Callable[[Json], MapQuestion],
+) -> Callable[[EpisodeRecord], Iterator[Step]]:
+    """Return what yields the moves of an episode's answer; `moves` judges those of answerable questions."""
+
+    def steps(record: EpisodeRecord) -> Iterator[Step]:
+        if not record.turns or not record.proof["answerable"]:
+            return
+        number = len(record.turns) - 1
+        action = record.turns[number].action
+        if action is None:
+            yield Step(number, unread(record.turns[number]))
+            return
+        for error in moves(decode(record.instance), read_hops(action), record):
+            yield Step(number, error)
+
+    return steps
+
+
+ROUTE_ERRORS = FirstErrors((DETOUR, NO_MOVE_ERROR, STOPPED), _steps(_route_errors, decode_route))
+DESTINATION_ERRORS = FirstErrors((LOST, NO_PLACE_ERROR, STOPPED), _steps(_goal_errors, decode_destination))

@@ -1,0 +1,353 @@
+"""Built-up space: towns, halls, houses and villages."""
+
+from waybench.envs.tilemap.worlds._board import Board, Frame, Location, partition
+
+
+def house(frame: Frame, kind: str = "house", most: int = 14) -> list[Location]:
+    """Build a house with its door in front; `most` is the size of a room that is still divided, in cells."""
+    board, roles = frame.board, frame.board.palette.roles
+    wall, floor, door = board.rng.choice(roles["wall"]), board.rng.choice(roles["floor"]), roles["door"][0]
+    frame.fill(floor)
+    frame.ring(wall)
+    high, wide = frame.height, frame.width
+    rooms = partition(frame, (1, 1, high - 1, wide - 1), most + board.rng.below(most), wall, door)
+    entries = [column for column in range(1, wide - 1) if not frame.solid(high - 2, column)]
+    entry = board.rng.choice(entries)
+    frame.put(high - 1, entry, door)
+    frame.claim()
+    cells = [cell for room in rooms for cell in room]
+    return [Location(kind, cells, frame.cell(high, entry), indoor=True)]
+
+
+def tower(frame: Frame) -> list[Location]:
+    """Build a round tower."""
+    places, ground = house(frame, "tower", most=1000), frame.board.palette.one("ground")
+    last_row, last_column = frame.height - 1, frame.width - 1
+    for row, column in ((0, 0), (0, last_column), (last_row, 0), (last_row, last_column)):
+        frame.put(row, column, ground)
+    return places
+
+
+def shrine(frame: Frame) -> list[Location]:
+    """Build a hall with its door in the middle and pillars along both sides."""
+    places, wall = house(frame, "shrine", most=1000), frame.board.cells[frame.cell(0, 0)]
+    last, middle = frame.height - 1, frame.width // 2
+    floor = frame.board.cells[frame.cell(1, 1)]
+    for column in range(frame.width):
+        frame.put(last, column, wall)
+    frame.put(last, middle, frame.board.palette.one("door"))
+    places[0].door = frame.cell(last + 1, middle)
+    for row in range(2, last - 1, 2):
+        for column in (2, frame.width - 3):
+            if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:
+                frame.put(row, column, wall)
+    places[0].cells = [cell for cell in places[0].cells if frame.board.cells[cell] == floor]
+    return places
+
+
+def ruin(frame: Frame) -> list[Location]:
+    """Build a house, and let it fall to ruin."""
+    places, rng, palette = house(frame, "ruin", most=24), frame.board.rng, frame.board.palette
+    walls, ground, rubble = frozenset(palette.roles["wall"]), palette.one("ground"), palette.one("cliff")
+    door = palette.one("door")
+    for row in range(frame.height):
+        for column in range(frame.width):
+            kind = frame.board.cells[frame.cell(row, column)]
+            if kind in walls and not rng.below(6):
+                frame.put(row, column, rubble if rng.below(3) == 0 else ground)
+            elif kind == door or (kind not in walls and not rng.below(3)):
+                frame.put(row, column, ground)
+    return places
+
+
+def village(frame: Frame) -> list[Location]:
+    """Build a street with houses on both sides and a square beside its middle."""
+    rng, road = frame.board.rng, frame.board.palette.one("road")
+    frame.claim(is_building=False)
+    street, square = frame.height // 2, 2 + rng.below(frame.width - 6)
+    houses = _row(frame, street, range(0), back=False) + _row(frame, street, range(square, square + 4), back=True)
+    paved = [(street, column) for column in range(frame.width)]
+    paved += [(street + row, column) for row in (1, 2, 3) for column in range(square, square + 4)]
+    for row, column in paved:
+        frame.put(row, column, road)
+    cells = [frame.cell(row, column) for row, column in paved]
+    return [Location("village", cells, frame.cell(street, rng.below(2) * (frame.width - 1))), *houses]
+
+
+def _row(frame: Frame, street: int, free: range, back: bool) -> list[Location]:
+    """Build houses along one side of a street, with a path from each door to it.
+
+    Args:
+        frame: The village.
+        street: The street's row.
+        free: Columns that are left free.
+        back: Whether it is the side behind the street.
+    """
+    rng, locations, column = frame.board.rng, list[Location](), frame.board.rng.below(2)
+    room = frame.height - street - 2 if back else street - 1
+    while column + 4 <= frame.width:
+        wide, high = 4 + rng.below(4), 4 + rng.below(max(1, room - 3))
+        if column + wide <= frame.width and not (free and column <= free[-1] and column + wide > free[0]):
+            row = street + 2 if back else street - 1 - high
+            locations += house(frame.part(row, column, high, wide, back), "cottage")
+            frame.board.cells[locations[-1].door] = frame.board.palette.one("road")
+        column += wide + 1 + rng.below(2)
+    return locations
+
+
+Area = tuple[int, int, int, int]  # first row and column, and those after its last ones
+
+
+def _frame(board: Board, area: Area, turn: int) -> Frame:
+    top, left, bottom, right = area
+    return Frame(board, top, left, (bottom - top, right - left), turn)
+
+
+def _cells(board: Board, area: Area) -> list[int]:
+    top, left, bottom, right = area
+    return [row * board.width + column for row in range(top, bottom) for column in range(left, right)]
+
+
+def _open(board: Board, cells: list[int]) -> list[int]:
+    walkable = board.palette.walkable
+    return [cell for cell in cells if walkable[board.cells[cell]]]
+
+
+# ---- towns
+
+
+def town(board: Board) -> list[Location]:
+    """Lay out a town: streets all over it, houses and gardens between them, perhaps a canal and a wall around."""
+    rng, palette, width, height = board.rng, board.palette, board.width, board.height
+    board.cells[:] = bytes([palette.one("road")]) * (width * height)
+    rim = 1
+    if height >= 14 and rng.below(3) == 0:
+        _wall(board)
+        rim = 2
+    areas = [(rim, rim, height - rim, width - rim)]
+    if width >= 24 and height >= 10 and rng.below(2):
+        areas = _canal(board, areas[0])
+    blocks = [block for area in areas for block in _blocks(board, area)]
+    if len(blocks) == 1:
+        return _terrace(board, blocks[0])
+    return [place for block in blocks for place in _build(board, block)]
+
+
+def _wall(board: Board) -> None:
+    """Put a wall around the town, with a gate or two on each side."""
+    width, height, rng = board.width, board.height, board.rng
+    kind = board.palette.one("cliff")
+    for row in range(height):
+        for column in range(0, width, 1 if row in (0, height - 1) else width - 1):
+            board.cells[row * width + column] = kind
+    road = board.palette.one("road")
+    for row in (0, height - 1):
+        board.cells[row * width + 2 + rng.below(width - 4)] = road
+    for column in (0, width - 1):
+        board.cells[(2 + rng.below(height - 4)) * width + column] = road
+
+
+def _canal(board: Board, area: Area) -> list[Area]:
+    """Dig a canal from top to bottom, with quays and bridges; return the areas on both sides of it."""
+    top, left, bottom, right = area
+    rng, palette, width = board.rng, board.palette, board.width
+    broad = 1 + rng.below(2) + (board.width >= 80)
+    at = left + (right - left) * (35 + rng.below(30)) // 100
+    crossings = {top + rng.below(bottom - top) for _ in range(1 + (bottom - top) // 14)}
+    for row in range(board.height):
+        if palette.kinds[board.cells[row * width + at]].role == "cliff":
+            continue
+        for column in range(at, at + broad):
+            board.cells[row * width + column] = palette.one("bridge" if row in crossings else "water")
+        for column in (at - 1, at + broad):
+            board.cells[row * width + column] = palette.one("road" if row in crossings else "shore")
+    return [(top, left, bottom, at - 1), (top, at + broad + 1, bottom, right)]
+
+
+def _blocks(board: Board, area: Area) -> list[Area]:
+    """Divide an area by streets."""
+    rng, blocks, rest = board.rng, list[Area](), [area]
+    most_high, most_wide = 8 + rng.below(5), 12 + rng.below(10)
+    while rest:
+        top, left, bottom, right = rest.pop()
+        high, wide = bottom - top, right - left
+        if high <= most_high and wide <= most_wide:
+            blocks.append((top, left, bottom, right))
+            continue
+        street = 2 if high * wide > 1500 or rng.below(5) == 0 else 1
+        if wide * most_high > high * most_wide and wide >= 11:
+            line = left + 5 + (wide - 10 - street) * (25 + rng.below(51)) // 100
+            rest += [(top, left, bottom, line), (top, line + street, bottom, right)]
+        elif high >= 11:
+            line = top + 5 + (high - 10 - street) * (25 + rng.below(51)) // 100
+            rest += [(top, left, line, right), (line + street, left, bottom, right)]
+        else:
+            blocks.append((top, left, bottom, right))
+    return blocks
+
+
+def _build(board: Board, block: Area) -> list[Location]:
+    """Build upon a block: a square, a park, a great hall or, most often, houses."""
+    top, left, bottom, right = block
+    rng, high, wide = board.rng, bottom - top, right - left
+    chance = rng.below(10)
+    if high < 4 or wide < 4 or chance == 0:
+        return [_square(board, block)]
+    if chance <= 2 and high >= 5 and wide >= 5:
+        return [_park(board, block)]
+    if chance == 3 and high >= 6 and wide >= 8:
+        return house(_frame(board, block, rng.below(4)), "hall", most=24)
+    return _terrace(board, block)
+
+
+def _terrace(board: Board, block: Area) -> list[Location]:
+    """Build houses side by side, in one row, or in two rows back to back; neighbours share a wall."""
+    top, left, bottom, right = block
+    rng, locations = board.rng, list[Location]()
+    middle = (top + bottom) // 2
+    rows = [(top, middle + 1, 1), (middle, bottom, 0)] if bottom - top >= 9 else [(top, bottom, rng.below(2))]
+    for first, last, turn in rows:
+        at = left
+        while right - at >= 4:
+            wide = min(5 + rng.below(5), right - at)
+            if right - at - wide < 3:  # no room for another house: this one fills the row
+                wide = right - at
+            lot = (first, at, last, at + wide)
+            if wide > 4 and rng.below(9) == 0:
+                _lawn(board, (first, at + bool(locations), last, at + wide - 1))
+            else:
+                locations += house(_frame(board, lot, turn), "house", most=20)
+            at += wide - 1
+    return locations
+
+
+def _lawn(board: Board, area: Area) -> None:
+    roles, rng = board.palette.roles, board.rng
+    kind = rng.choice([roles["ground"][0], *roles.get("patch", [])])
+    for cell in _cells(board, area):
+        board.cells[cell] = kind
+
+
+def _square(board: Board, block: Area) -> Location:
+    """Pave a square, with stalls or lamps in rows if there is room for them."""
+    rng, roles = board.rng, board.palette.roles
+    top, left, bottom, right = block
+    _lawn(board, block)
+    stall = rng.choice(roles.get("deco") or roles["solid"])
+    step = 2 + rng.below(2)
+    for row in range(top + 1, bottom - 1, step):
+        for column in range(left + 1, right - 1, step):
+            board.cells[row * board.width + column] = stall
+    cells = _open(board, _cells(board, block))
+    return Location("square", cells, cells[0])
+
+
+def _park(board: Board, block: Area) -> Location:
+    """Plant a park behind a hedge or railing, with a pond or a few trees in it."""
+    rng, roles, width = board.rng, board.palette.roles, board.width
+    top, left, bottom, right = block
+    _lawn(board, block)
+    fence, trees = rng.choice(roles["solid"]), roles["solid"]
+    for cell in _cells(board, block):
+        row, column = divmod(cell, width)
+        if row in (top, bottom - 1) or column in (left, right - 1):
+            board.cells[cell] = fence
+        elif rng.below(7) == 0:
+            board.cells[cell] = rng.choice(trees)
+    if bottom - top >= 7 and right - left >= 8:
+        for cell in _cells(board, (top + 2, left + 2, bottom - 2, right - 2)):
+            board.cells[cell] = roles["water"][0]
+        for cell in _cells(board, (top + 1, left + 1, top + 2, right - 1)):
+            board.cells[cell] = roles["shore"][0] if rng.below(2) else roles["ground"][0]
+    gate = _frame(board, block, rng.below(8))
+    column = 1 + rng.below(gate.width - 2)
+    for row in (gate.height - 1, gate.height - 2):
+        gate.put(row, column, roles["road"][0])
+    cells = _open(board, _cells(board, (top + 1, left + 1, bottom - 1, right - 1)))
+    return Location("park", cells, gate.cell(gate.height - 1, column))
+
+
+# ---- halls
+
+
+def halls(board: Board) -> list[Location]:
+    """Lay out one great building: rooms with doors between them, some with pillars, pools, carpets or gardens."""
+    rng, palette, width, height = board.rng, board.palette, board.width, board.height
+    wall, door = palette.one("wall"), palette.one("door")
+    size = width * height
+    rim = int(size >= 280)  # a small building is seen without its outer walls
+    for cell in range(size if rim else 0):
+        if cell // width in (0, height - 1) or cell % width in (0, width - 1):
+            board.cells[cell] = wall
+    most = 22 + rng.below(20) + size // (90 + rng.below(120))
+    whole, places = _frame(board, (0, 0, height, width), 0), list[Location]()
+    for area in _passages(board, (rim, rim, height - rim, width - rim)):
+        for cells in partition(whole, area, min(110, most), wall, door):
+            places.append(_room(board, cells))
+    _more_doors(board, size // 150)
+    for place in places:
+        place.cells = _open(board, place.cells)
+    return places
+
+
+def _passages(board: Board, area: Area) -> list[Area]:
+    """Lead passages through a large area, walled on both sides; return what lies between them."""
+    rng, wall, rooms, rest = board.rng, board.palette.one("wall"), list[Area](), [area]
+    while rest:
+        top, left, bottom, right = rest.pop()
+        high, wide = bottom - top, right - left
+        if min(high, wide) < 15 or high * wide < 420 + rng.below(500):
+            rooms.append((top, left, bottom, right))
+            continue
+        broad, upright = 2 + rng.below(2), wide > high
+        first = (left if upright else top) + (wide if upright else high) * (35 + rng.below(31)) // 100
+        last = first + broad + 1
+        if upright:
+            rest += [(top, left, bottom, first), (top, last + 1, bottom, right)]
+            walls = [(top, line, bottom, line + 1) for line in (first, last)]
+        else:
+            rest += [(top, left, first, right), (last + 1, left, bottom, right)]
+            walls = [(line, left, line + 1, right) for line in (first, last)]
+        for cell in (cell for line in walls for cell in _cells(board, line)):
+            board.cells[cell] = wall
+    return rooms
+
+
+def _room(board: Board, cells: list[int]) -> Location:
+    """Lay out a room: bare, with another floor, or if it is large with pillars, a pool or a carpet."""
+    rng, roles, width = board.rng, board.palette.roles, board.width
+    top, left = divmod(cells[0], width)
+    bottom, right = divmod(cells[-1], width)
+    styles = ["bare"] * 2 + ["floor"] * (1 + rng.below(2))
+    if bottom - top >= 4 and right - left >= 4:
+        styles += ["pillars", "pool", "carpet"]
+    style = rng.choice(styles)
+    kind = {
+        "bare": roles["ground"][0],
+        "floor": rng.choice([*roles["floor"], *roles.get("patch", [])]),
+        "pillars": rng.choice(roles["solid"]),
+        "pool": roles["water"][0],
+        "carpet": roles["road"][0],
+    }[style]
+    for cell in cells:
+        row, column = divmod(cell, width)
+        inside = top < row < bottom and left < column < right
+        if style in ("bare", "floor") or (
+            inside and (style != "pillars" or (row - top) % 2 + (column - left) % 2 == 2)
+        ):
+            board.cells[cell] = kind
+    return Location("room", cells, cells[0], indoor=True)
+
+
+def _more_doors(board: Board, count: int) -> None:
+    """Break further doors, so that there is more than one way."""
+    rng, width, palette = board.rng, board.width, board.palette
+    walkable, walls = palette.walkable, palette.roles["wall"]
+    for _ in range(count * 8):
+        cell = (1 + rng.below(board.height - 2)) * width + 1 + rng.below(width - 2)
+        up, right, down, left = (walkable[board.cells[cell + step]] for step in (-width, 1, width, -1))
+        if board.cells[cell] in walls and (up, left) == (down, right) and up != left:
+            board.cells[cell] = palette.one("door")
+            count -= 1
+        if count <= 0:
+            return

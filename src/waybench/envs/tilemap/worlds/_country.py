@@ -1,0 +1,368 @@
+"""Open country: woods, waters, ridges, caves, groves and roads between them."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from waybench.envs.tilemap.worlds._board import Board, Frame, Location
+from waybench.envs.tilemap.worlds._buildings import house, ruin, shrine, tower, village
+from waybench.envs.tilemap.worlds._cells import Values, level, noise, packed
+from waybench.envs.tilemap.worlds._tiles import Biome
+from waybench.spaces import spanning_tree
+
+
+def cave(frame: Frame) -> list[Location]:
+    """Dig a cave: a rock with a winding passage into it."""
+    board, rng = frame.board, frame.board.rng
+    rock, inside = board.palette.one("cliff"), board.rng.choice(board.palette.roles["floor"])
+    high, wide = frame.height, frame.width
+    for row in range(high):
+        for column in range(wide):
+            if frame.roundness(row, column, front=False) < 100:
+                frame.put(row, column, rock)
+    mouth = wide // 2 + rng.below(3) - 1
+    row, column, dug = high - 1, mouth, dict[int, None]()
+    for _ in range(high * wide):
+        frame.put(row, column, inside)
+        dug[frame.cell(row, column)] = None
+        down, right = rng.choice(((-1, 0), (-1, 0), (0, 1), (0, -1), (0, 1), (0, -1), (1, 0)))
+        if 1 <= row + down <= high - 2 and 2 <= column + right <= wide - 3:
+            row, column = row + down, column + right
+        if len(dug) * 3 > high * wide:
+            break
+    frame.claim()
+    deep = list(dug)
+    return [Location("cave", deep[len(deep) // 2 :], frame.cell(high, mouth), indoor=True)]
+
+
+def camp(frame: Frame) -> list[Location]:
+    """Pitch tents around an open space."""
+    board, rng = frame.board, frame.board.rng
+    tent = rng.choice(board.palette.roles.get("deco") or board.palette.roles["wall"])
+    patch = rng.choice(board.palette.roles.get("patch") or board.palette.roles["ground"])
+    high, wide = frame.height, frame.width
+    for row in range(1, high - 1):
+        for column in range(1, wide - 1):
+            frame.put(row, column, patch)
+    for column in range(0, wide, 2):
+        frame.put(0, column, tent)
+    for row in range(2, high - 1, 2):
+        frame.put(row, 0, tent)
+        frame.put(row, wide - 1, tent)
+    frame.claim()
+    cells = [frame.cell(row, column) for row in range(1, high) for column in range(1, wide - 1)]
+    return [Location("camp", cells, frame.cell(high, rng.below(wide)))]
+
+
+def circle(frame: Frame) -> list[Location]:
+    """Set up standing stones in a ring."""
+    board, rng = frame.board, frame.board.rng
+    stone = rng.choice(board.palette.roles.get("deco") or board.palette.roles["cliff"])
+    high, wide = frame.height, frame.width
+    inner: list[int] = []
+    for row in range(high):
+        for column in range(wide):
+            far = frame.roundness(row, column)
+            if far < 36:
+                inner.append(frame.cell(row, column))
+            elif far < 121 and (row + column) % 2 == 0:
+                frame.put(row, column, stone)
+    frame.claim()
+    return [Location("circle", inner, frame.cell(high, wide // 2))]
+
+
+def orchard(frame: Frame) -> list[Location]:
+    """Plant rows behind a fence, each with one way past it."""
+    board, rng, roles = frame.board, frame.board.rng, frame.board.palette.roles
+    fence, crop = roles["cliff"][0], rng.choice(roles["solid"])
+    patch = rng.choice(roles.get("patch") or roles["ground"])
+    frame.fill(patch)
+    frame.ring(fence)
+    high, wide = frame.height, frame.width
+    side = rng.below(2)
+    for row in range(2, high - 2, 2):
+        for column in range(1, wide - 1):
+            frame.put(row, column, crop)
+        gap = 1 + rng.below(2) if side else wide - 2 - rng.below(2)
+        frame.put(row, gap, patch)
+        side = 1 - side
+    gate = 1 + rng.below(wide - 2)
+    frame.put(high - 1, gate, roles["door"][0])
+    frame.put(high - 2, gate, patch)
+    frame.claim()
+    cells = [frame.cell(row, column) for row in range(1, high - 1, 2) for column in range(1, wide - 1)]
+    return [Location("orchard", [cell for cell in cells if board.cells[cell] == patch], frame.cell(high, gate))]
+
+
+def grove(frame: Frame) -> list[Location]:
+    """Let trees close around a clearing, with one way in."""
+    board, roles = frame.board, frame.board.palette.roles
+    high, wide = frame.height, frame.width
+    patch, tree = board.rng.choice(roles.get("patch") or roles["ground"]), roles["solid"][0]
+    inner: list[int] = []
+    for row in range(high):
+        for column in range(wide):
+            far = frame.roundness(row, column)
+            if far < 30:
+                frame.put(row, column, patch)
+                inner.append(frame.cell(row, column))
+            elif far < 115:
+                frame.put(row, column, tree)
+    middle = wide // 2
+    for row in range(high // 2, high):
+        frame.put(row, middle, patch)
+    frame.claim()
+    return [Location("grove", inner or [frame.cell(high - 1, middle)], frame.cell(high, middle))]
+
+
+def labyrinth(frame: Frame) -> list[Location]:
+    """Grow a small maze of hedges or walls; its rooms are at odd rows and columns."""
+    rng, roles = frame.board.rng, frame.board.palette.roles
+    wall, floor = rng.choice([roles["solid"][0], roles["wall"][0]]), rng.choice(roles.get("patch") or roles["ground"])
+    frame.fill(wall)
+    down, across = (frame.height - 1) // 2, (frame.width - 1) // 2
+    rooms = [(2 * (room // across) + 1, 2 * (room % across) + 1) for room in range(down * across)]
+    passages, _ = spanning_tree(across, down, "backtracker", rng)
+    for row, column in rooms:
+        frame.put(row, column, floor)
+    for start, end in passages:
+        frame.put((rooms[start][0] + rooms[end][0]) // 2, (rooms[start][1] + rooms[end][1]) // 2, floor)
+    entry = 2 * rng.below(across) + 1
+    for row in range(2 * down, frame.height):  # two rows if the height is even
+        frame.put(row, entry, floor)
+    frame.claim()
+    return [Location("labyrinth", [frame.cell(*room) for room in rooms], frame.cell(frame.height, entry))]
+
+
+def garden(frame: Frame) -> list[Location]:
+    """Lay out a garden around a pond, behind a hedge."""
+    roles, rng = frame.board.palette.roles, frame.board.rng
+    patches = roles.get("patch") or roles["ground"]
+    high, wide = frame.height, frame.width
+    one, two = rng.choice(patches), rng.choice(patches)
+    cells: list[int] = []
+    for row in range(1, high - 1):
+        for column in range(1, wide - 1):
+            middle = 3 <= row < high - 3 and 3 <= column < wide - 3
+            frame.put(row, column, roles["water"][0] if middle else (one, two)[(row + column) % 2])
+            if not middle:
+                cells.append(frame.cell(row, column))
+    frame.ring(roles["solid"][-1])
+    gate = 1 + rng.below(wide - 2)
+    frame.put(high - 1, gate, roles["door"][0])
+    frame.claim()
+    return [Location("garden", cells, frame.cell(high, gate))]
+
+
+# Kind -> (least height and width, greatest height and width, how it is built).
+SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[Frame], list[Location]]]] = {
+    "camp": ((4, 5), (6, 8), camp),
+    "cave": ((6, 7), (9, 12), cave),
+    "circle": ((5, 5), (8, 9), circle),
+    "cottage": ((4, 4), (6, 8), lambda frame: house(frame, "cottage")),
+    "garden": ((7, 8), (10, 13), garden),
+    "grove": ((6, 7), (9, 11), grove),
+    "inn": ((6, 8), (9, 13), lambda frame: house(frame, "inn")),
+    "labyrinth": ((7, 9), (11, 15), labyrinth),
+    "orchard": ((5, 6), (9, 13), orchard),
+    "ruin": ((5, 6), (9, 12), ruin),
+    "shrine": ((5, 5), (8, 9), shrine),
+    "tower": ((5, 5), (7, 7), tower),
+    "village": ((11, 14), (14, 28), village),
+}
+
+
+_TRIES = 25  # to find room for one place
+_SMALL, _LARGE = 280, 8000  # cells: few waters, and more ridges and rivers
+_SLOPE = 100_000  # of the ground towards the sea, in units of the noise
+_PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
+
+
+def wild(board: Board, biome: Biome) -> list[Location]:
+    """Lay out open country.
+
+    Args:
+        board: An empty board.
+        biome: What the country is like.
+
+    Returns:
+        Its places.
+    """
+    pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)
+    _plant(board, biome, pitch)
+    for _ in range(biome.ridges * (1 + len(board.cells) // _LARGE)):
+        if board.rng.below(3):
+            _ridge(board, pitch)
+    rivers = sum(board.rng.below(3) > 0 for _ in range(biome.rivers * (1 + len(board.cells) // _LARGE)))
+    if len(board.cells) < _SMALL:  # no room for both lakes and rivers
+        rivers = min(rivers, board.rng.below(2))
+    if not rivers or len(board.cells) >= _SMALL or biome.shore != "lakes":
+        _flood(board, biome, pitch)
+    for _ in range(rivers):
+        _river(board)
+    sites = _settle(board, biome)
+    _connect(board, [locations[0].door for locations in sites])
+    return [place for locations in sites for place in locations]
+
+
+def _noise(board: Board, pitch: int) -> Values:
+    return noise(board.rng, board.width, board.height, pitch)
+
+
+def _between(board: Board, bounds: tuple[int, int]) -> int:
+    return bounds[0] + board.rng.below(bounds[1] - bounds[0] + 1)
+
+
+def _plant(board: Board, biome: Biome, pitch: int) -> None:
+    """Let woods grow: regions of one species each, with a few strays."""
+    rng, trees = board.rng, board.palette.roles["solid"]
+    coarse, fine = _noise(board, pitch), _noise(board, max(2, pitch // 2))
+    values = 2 * coarse + fine
+    wooded = values >= level(values, _between(board, biome.woods))
+    regions = _noise(board, pitch)[wooded] * len(trees) // 65281
+    for cell, region in zip(np.flatnonzero(wooded).tolist(), regions.tolist(), strict=True):
+        species = region if rng.below(7) else rng.below(len(trees))
+        board.cells[cell] = trees[species]
+
+
+def _ridge(board: Board, pitch: int) -> None:
+    """Raise a line of cliffs, with gaps."""
+    lines, cuts = _noise(board, pitch * 2), _noise(board, pitch * 2)
+    gaps = board.edges(cuts, level(cuts, 50))  # where the line crosses another one
+    ridge = board.edges(lines, level(lines, 30 + board.rng.below(40)))
+    board.paint(ridge & ~board.spread(gaps) & ~gaps, board.palette.one("cliff"))
+
+
+def _flood(board: Board, biome: Biome, pitch: int) -> None:
+    """Fill lakes, or the sea on one side, and give them a shore."""
+    width, height, palette = board.width, board.height, board.palette
+    values, side = _noise(board, pitch), board.rng.below(4)
+    if biome.shore == "sea":
+        length = (height, width)[side % 2]
+        ahead = np.arange(length) * _SLOPE // length
+        far = _SLOPE - ahead if side >= 2 else ahead
+        values = values + (np.tile(far, height) if side % 2 else np.repeat(far, width))
+    water = packed(values >= level(values, _between(board, biome.water)))
+    board.paint(water, palette.one("water"))
+    reach = board.spread(water)
+    if biome.shore == "sea" and height > 15:
+        reach |= board.spread(reach)
+    board.paint(reach & ~water & board.bits([palette.one("ground")]), palette.one("shore"))
+
+
+def _river(board: Board) -> None:
+    """Let a river run across, from top to bottom or, less often, from side to side, or into another river."""
+    rng, width, height = board.rng, board.width, board.height
+    kind, lake = board.palette.one("river"), board.palette.one("water")
+    down = rng.below(3) > 0
+    length, across = (height, width) if down else (width, height)
+    broad = 1 + (across >= 40) * rng.below(2) + (across >= 90) * rng.below(2)
+    bends: list[int] = noise(rng, length, 1, max(3, length // 4)).tolist()
+    swing = min(across, length) // 2
+    start = across // 5 + rng.below(max(1, across * 3 // 5)) - swing // 2
+    before = None
+    for step, bend in enumerate(bends):
+        at = max(1, min(across - 1 - broad, start + bend * swing // 65281))
+        low, high = (at, at) if before is None else (min(at, before), max(at, before))
+        cells = [step * width + side if down else side * width + step for side in range(low, high + broad)]
+        if step > 4 and kind in (board.cells[cell] for cell in cells):
+            break  # it has reached another river, and is one of its arms
+        for cell in cells:
+            if board.cells[cell] != lake:
+                board.cells[cell] = kind
+        before = at
+
+
+def _settle(board: Board, biome: Biome) -> list[list[Location]]:
+    """Build places wherever there is room for them, apart from each other."""
+    rng, size = board.rng, board.width * board.height
+    site_count = 1 + size // (_PER_PLACE + size // 60)
+    site_count += rng.below(1 + site_count // 3)
+    kinds, locations = list(biome.sites), list[list[Location]]()
+    wet = board.bits(_waters(board))
+    for _ in range(site_count):
+        kind = rng.choice(kinds)
+        least, most, build = SITES[kind]
+        high, wide = (low + rng.below(top - low + 1) for low, top in zip(least, most, strict=True))
+        turn = rng.below(8) if kind != "village" else rng.below(4)
+        if turn & 4:
+            high, wide = wide, high
+        if (high + 2) * (wide + 2) > size * 2 // 3 or high + 2 > board.height or wide + 2 > board.width:
+            (high, wide), build, turn = (4, 4 + rng.below(2)), SITES["cottage"][2], turn & 3
+        # The first place has to be: if need be the land is drained.
+        spot = _spot(board, wet, (high, wide)) or (None if locations else _spot(board, 0, (high, wide)))
+        if spot is not None:
+            _clear(board, spot, (high, wide))
+            locations.append(build(Frame(board, *spot, (high, wide), turn)))
+    return locations
+
+
+def _spot(board: Board, wet: int, size: tuple[int, int]) -> tuple[int, int] | None:
+    """Return the first dry and free spot of some: its top and left."""
+    rng, width, claimed = board.rng, board.width, board.claimed_cells()
+    high, wide = size
+    lot, yard = board.rectangle(high, wide), board.rectangle(high + 2, wide + 2)
+    for _ in range(_TRIES):
+        top, left = 1 + rng.below(board.height - high - 1), 1 + rng.below(width - wide - 1)
+        start = top * width + left
+        if not (claimed >> start & lot or wet >> start - width - 1 & yard):
+            return top, left
+    return None
+
+
+def _clear(board: Board, spot: tuple[int, int], size: tuple[int, int]) -> None:
+    ground, width = board.palette.one("ground"), board.width
+    for row in range(spot[0] - 1, spot[0] + size[0] + 1):
+        start = row * width + spot[1] - 1
+        board.cells[start : start + size[1] + 2] = bytes([ground]) * (size[1] + 2)
+
+
+def _connect(board: Board, ends: list[int]) -> None:
+    """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
+    rng, width, height = board.rng, board.width, board.height
+    buildings, values = board.building_cells(), _noise(board, 3)
+    rough = packed(values >= level(values, 45))
+
+    def apart(one: int, other: int) -> int:
+        return abs(one // width - other // width) + abs(one % width - other % width)
+
+    pairs = [(end, min(ends[:i], key=lambda other: apart(end, other))) for i, end in enumerate(ends) if i]
+    pairs += [(rng.choice(ends), rng.choice(ends)) for _ in range(len(ends) // 4)]
+    for _ in range(1 + len(ends) // 8 if ends else 0):
+        far = rng.below(2)
+        rim = rng.below(width) + far * (height - 1) * width, rng.below(height) * width + far * (width - 1)
+        pairs.append((rng.choice(ends), rng.choice(rim)))
+    for start, goal in pairs:
+        _lay(board, board.route(start, 1 << goal, _costs(board, buildings, rough)))
+
+
+def _costs(board: Board, buildings: int, rough: int) -> list[tuple[int, int]]:
+    """Return what a road costs on each kind of cell: least on another road, most over water.
+
+    Args:
+        board: The board.
+        buildings: Cells that no road enters, as bits.
+        rough: Cells which a road rather goes round, as bits.
+    """
+    roles = board.palette.roles
+    roads = board.bits([roles["road"][0], roles["bridge"][0]]) & ~buildings
+    land = board.walkable() & ~roads & ~buildings
+    waters = board.bits(_waters(board)) & ~buildings
+    woods = board.all & ~buildings & ~waters & ~land & ~roads
+    return [(roads, 1), (land & ~rough, 2), (land & rough, 3), (woods, 5), (waters, 9)]
+
+
+def _waters(board: Board) -> set[int]:
+    """Return the kinds of water, unless trees stand for them."""
+    roles = board.palette.roles
+    return {roles["water"][0], roles["river"][0]} - set(roles["solid"])
+
+
+def _lay(board: Board, path: list[int]) -> None:
+    """Make a road of these cells, with bridges over water."""
+    palette, waters = board.palette, _waters(board)
+    bridge = palette.one("bridge")
+    for cell in path:
+        kind = board.cells[cell]
+        if kind != bridge:
+            board.cells[cell] = bridge if kind in waters else palette.one("road")
