@@ -15,7 +15,7 @@ import waybench
 from benchmarks._timing import Comparison, compare
 from waybench.core import Episode, Item
 from waybench.eval import episode, play, to_sample
-from waybench.eval._collection import earlier_objects_kept
+from waybench.eval._engine import earlier_objects_kept
 from waybench.eval._run_journals import RunJournals
 
 MAZES = waybench.load("maze/alicia")

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from waybench.envs.maze import ALICIA
-from waybench.eval._strata import strata
+from waybench.eval._adaptive import strata
 from waybench.stats import FIXED_DESIGN, Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
 
 Rates = Callable[[float], float]

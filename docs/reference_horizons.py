@@ -17,7 +17,7 @@ from waybench.analysis.horizons import SHARES, Horizon, horizons
 from waybench.analysis.horizons._references import FILE
 from waybench.core import Environment, EpisodeRecord, Policy, policy
 from waybench.envs import registry
-from waybench.testing._horizons import constant_players, play_each
+from waybench.testing._players import constant_players, play_each
 
 PATH = Path(waybench.analysis.horizons.__file__).with_name(FILE)
 ITEMS = 100

@@ -294,7 +294,7 @@ def test_one_module_of_the_analysis_asks_inspect() -> None:
         ("novelty._x", "import waybench.core"),
         ("envs.maze._x", "import_module('waybench.envs.bandit')"),
         ("reporting._x", "DRAWER = 'waybench.envs.maze._drawing:draw'"),
-        ("reporting._x", "DRAWER = 'waybench.reporting._replay:frames'"),
+        ("reporting._x", "DRAWER = 'waybench.reporting._replays:frames'"),
         ("tasks._x", "TABLE = [f'waybench.tasks._mango:{name}' for name in NAMES]"),
         ("cli._app", "COMMAND = 'waybench.envs.maze._game:MazeGame'"),
     ],

@@ -12,7 +12,7 @@ from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
 from waybench.analysis import Estimate, LoggedEpisode, overall, rows, tidy
 from waybench.analysis.comparisons import item_scores
-from waybench.analysis.estimates._clusters import cluster_values
+from waybench.analysis.estimates._bounds import cluster_values
 from waybench.analysis.results import Cluster, row
 from waybench.core import Usage
 

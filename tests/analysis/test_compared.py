@@ -13,7 +13,7 @@ from tests.analysis.searches import answered, items, searched
 from waybench.analysis import LoggedEpisode, estimate, rows
 from waybench.analysis.comparisons import examples_effects
 from waybench.analysis.estimates import ranked, spread, text_table
-from waybench.analysis.estimates._set_spread import set_spread
+from waybench.analysis.estimates._difficulty import set_spread
 from waybench.analysis.formatting import change_text, mean_text
 from waybench.analysis.results import labels
 from waybench.core import Item

@@ -6,7 +6,7 @@ import pytest
 from tests.analysis.episodes import detour, failed, item
 from tests.analysis.searches import answered, items, searched
 from waybench.analysis import LoggedEpisode, estimate, overall, rows, tidy
-from waybench.analysis.estimates._curves import contributions, curve
+from waybench.analysis.estimates._bounds import contributions, curve
 from waybench.stats import clustered_mean
 
 # Three cases, of which the optimal policy takes 2, 3 and 1 steps.

@@ -24,8 +24,8 @@ from waybench.analysis.horizons import (
     searches,
     success_curves,
 )
+from waybench.analysis.horizons._items import ALTERNATIVES
 from waybench.analysis.horizons._references import ReferenceHorizon, reference_mark
-from waybench.analysis.horizons._tried import ALTERNATIVES
 from waybench.analysis.results import Cluster
 from waybench.core import play_out, policy
 from waybench.envs import registry
@@ -194,7 +194,7 @@ def test_a_plateau_is_said_not_to_fit() -> None:
 def test_intervals_of_ladders_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch, slope: float, apart: float, perfect: float
 ) -> None:
-    monkeypatch.setattr("waybench.analysis.horizons._tried.ALTERNATIVES", {})  # they take most of the time
+    monkeypatch.setattr("waybench.analysis.horizons._items.ALTERNATIVES", {})  # they take most of the time
     # The truth is a tested level here, at an end of the gap, which would hold it always: the posterior is tested alone.
     monkeypatch.setattr(Fit, "spanned_horizon", Fit.horizon)
     rng, repeats, truth = np.random.default_rng(11), 400, 13.0

@@ -21,9 +21,8 @@ from waybench.analysis.horizons import horizon_text, horizons, success_curves
 from waybench.analysis.results import UNFINISHED, exclude, row
 from waybench.core import play_out, policy
 from waybench.exports._every_eval_ever import every_eval_ever
-from waybench.exports._hugging_face import eval_results
-from waybench.exports._results import Results
-from waybench.reporting._presentations import presentation_of
+from waybench.exports._formats import Results, eval_results
+from waybench.reporting._format import presentation_of
 from waybench.reporting.charts._charts import OPEN, level_charts
 from waybench.stats import LostAttempts
 

@@ -11,7 +11,7 @@ from waybench.analysis import read_logs
 from waybench.analysis.logs import is_embedded
 from waybench.cli import _demo
 from waybench.core import UsageError
-from waybench.eval import _local
+from waybench.eval import _provider as _local
 from waybench.tasks import DEMO, DEMO_HORIZON
 
 

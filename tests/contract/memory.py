@@ -12,7 +12,7 @@ import waybench
 from waybench._api import score_line
 from waybench.analysis import LoggedEpisode, rows
 from waybench.analysis.results import Anchoring
-from waybench.analysis.results._simulated import simulate
+from waybench.analysis.results._measured_row import simulate
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
 from waybench.people import reply_for
 from waybench.rl.gymnasium import TextEnv

@@ -13,7 +13,7 @@ from tests.toys import DIAL, DialState, DialWording, oracle, with_wording
 from waybench.core import EpisodeRecord, HorizonSpec, Invalid, Stream, level_axis, play_out, policy
 from waybench.envs import registry
 from waybench.testing import EXPLOITS, ContractError, exploited, run_check, ways
-from waybench.testing._horizons import success_rates
+from waybench.testing._players import success_rates
 
 SILENT = "silence at every second item"
 PAGE = Path(__file__).parents[2] / "docs" / "validity.md"

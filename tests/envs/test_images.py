@@ -12,7 +12,7 @@ from tests.png import decoded
 from waybench.core import Episode, Picture, policy
 from waybench.envs.hanoi import Towers
 from waybench.envs.search import Terrain
-from waybench.eval._images import png
+from waybench.eval._function import png
 from waybench.spaces import Graph
 
 

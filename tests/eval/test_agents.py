@@ -12,7 +12,7 @@ from waybench.analysis import read_logs
 from waybench.core import UsageError, replay
 from waybench.eval import episode, play, stored_record, to_sample
 from waybench.eval._agents import MOST_MESSAGES, read_agent
-from waybench.eval._errors import PrerequisiteError
+from waybench.eval._function import PrerequisiteError
 from waybench.submission import verify_logs
 from waybench.tasks import find_task, load_task
 

@@ -26,9 +26,8 @@ from tests.eval.scripted_author import (
     step_of,
 )
 from waybench.contrib.authored_maps import Authored
-from waybench.contrib.authored_maps._author_steps import take_steps
-from waybench.contrib.authored_maps._author_tilemap import RARE, STEPS, Draft
-from waybench.contrib.authored_maps._authors import AUTHORS, new_draft, world_size, write_world
+from waybench.contrib.authored_maps._authors import AUTHORS, new_draft, take_steps, world_size, write_world
+from waybench.contrib.authored_maps._tilemap import RARE, STEPS, Draft
 from waybench.core import Reply, UsageError, WaybenchError
 from waybench.envs import registry
 from waybench.envs.tilemap import TileMap, tile_list, tour

@@ -25,11 +25,11 @@ from waybench.analysis.logs import Skipped, run_infos
 from waybench.analysis.results import row
 from waybench.core import Episode, Picture, PromptKinds, UsageError, play_out, policy, replay
 from waybench.eval import open_model
-from waybench.eval._images import png
+from waybench.eval._function import png
 from waybench.eval._preflight import check_models, refuse_text_models
 from waybench.eval._sample import Chat
 from waybench.rl import Session
-from waybench.submission._transcripts import log_findings
+from waybench.submission._logs import log_findings
 
 MAZES = waybench.load("maze/alicia")
 MODEL = "openai-api/scripted/player"

@@ -14,7 +14,7 @@ import waybench
 from waybench.core import SCHEMA, Episode, Outcome, TurnRecord, Usage
 from waybench.eval import _journal
 from waybench.eval._journal import Journal, JournalError, Syncer
-from waybench.eval._sample_turns import SampleTurns
+from waybench.eval._run_journals import SampleTurns
 
 SETTINGS = {"task": "alicia", "temperature": 0.5}
 HEAD = '{"env": "maze/alicia"}'

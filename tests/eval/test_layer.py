@@ -17,8 +17,8 @@ from tests.conftest import PATIENCE
 from tests.eval.play import comparable, environment, records, waybench_
 from waybench.core import Episode, play_out, policy, replay
 from waybench.eval import episode, play, stored_record, to_sample
-from waybench.eval._guard import wrap_model
 from waybench.eval._sample import Chat, store_episode
+from waybench.eval._solver import wrap_model
 from waybench.tasks import _registry
 
 MAZES = waybench.load("maze/alicia")

@@ -27,7 +27,7 @@ from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, scripted, waybench_
 from tests.eval.test_provider_errors import error, status_error
 from waybench.analysis import read_logs
-from waybench.eval._prompt_tokens import PromptTokens
+from waybench.eval._provider_errors import PromptTokens
 from waybench.eval._sent_form import BLANK_REPLY, SentForm, sendable
 
 Messages = list[ChatMessage]

@@ -14,7 +14,7 @@ from tests.conftest import PATIENCE, ROOT, missing
 from waybench.cli import main
 from waybench.core import UsageError
 from waybench.exports import FileText, read_results, write_files
-from waybench.exports._files import as_name, yaml
+from waybench.exports._formats import as_name, yaml
 
 VALIDATORS = ROOT / ".venv-validators" / "bin"
 FORMATS = {

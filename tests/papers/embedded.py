@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import Any
 
 from waybench.analysis import LoggedEpisode, by_level, overall
-from waybench.analysis.published._beside import number_of
+from waybench.analysis.published._published import number_of
 from waybench.analysis.results import rows
 from waybench.cli._parameters import task_args
 from waybench.core import Json, play_out, policy, resolve

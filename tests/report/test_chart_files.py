@@ -21,8 +21,7 @@ from waybench.analysis.horizons import success_curves
 from waybench.reporting import write_report
 from waybench.reporting.charts._chart import WIDE, chart, chart_spec
 from waybench.reporting.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone
-from waybench.reporting.charts._charts import Chart
-from waybench.reporting.charts._outcomes import outcomes_spec
+from waybench.reporting.charts._charts import Chart, outcomes_spec
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec

@@ -9,7 +9,7 @@ import pytest
 from tests.analysis.episodes import played
 from tests.report.pages import read
 from waybench.reporting import Replays, open_cache, write_report
-from waybench.reporting import _chosen_replays as chosen
+from waybench.reporting import _replays as chosen
 
 EPISODES = [*played("random", (5, 7), mazes=3), *played("oracle", (5, 7), mazes=3)]
 LINK = re.compile(r'href="(?:\.\./replays/)?(index\.html\?)?([a-z0-9.-]+-[0-9]+\.html)[#"]')

@@ -12,7 +12,7 @@ from tests.report.test_frames import drawings
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, policy
 from waybench.reporting import write_report
-from waybench.reporting._presentations import presentation_of
+from waybench.reporting._format import presentation_of
 
 HOSTILE = '7"/></svg></script><script>alert(1)</script>'
 ENVS = ("search/guessnum", "search/cavedfs", "search/bfs", "bandit/arms", "rps/rounds")

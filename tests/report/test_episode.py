@@ -18,7 +18,7 @@ from tests.report.pages import Page, site, unpacked
 from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, EpisodeRecord, Message, Reply, play_out, policy
 from waybench.reporting import _format
-from waybench.reporting.pages._repeated import divide
+from waybench.reporting.pages._episode import divide
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 

@@ -25,7 +25,7 @@ from waybench.analysis.horizons import (
     leading,
     success_curves,
 )
-from waybench.analysis.horizons._tried import ALTERNATIVES, tried_axes
+from waybench.analysis.horizons._items import ALTERNATIVES, tried_axes
 from waybench.core import play_out, policy
 from waybench.reporting._write import write_report
 from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec

@@ -12,7 +12,7 @@ from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site
 from waybench.analysis import LoggedEpisode, overall, rows
 from waybench.core import Reply
-from waybench.reporting.charts._outcomes import outcomes, outcomes_spec
+from waybench.reporting.charts._charts import outcomes, outcomes_spec
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 
@@ -111,7 +111,7 @@ def test_bars_of_the_chart_of_outcomes_are_shares_of_the_replies(tmp_path: Path)
 
 def pieces(episodes: list[LoggedEpisode]) -> list[dict[str, Any]]:
     """Return what the chart of outcomes is made of."""
-    from waybench.reporting.charts import _outcomes
+    from waybench.reporting.charts import _charts as _outcomes
 
     totals = overall(rows(episodes))
     names = _outcomes._names([total.group for total in totals])

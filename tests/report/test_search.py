@@ -15,11 +15,10 @@ from tests.report.pages import Page, site
 from waybench.analysis import Estimate, LoggedEpisode, estimate, rows
 from waybench.analysis.comparisons import examples_effects
 from waybench.analysis.estimates import Measure, as_metric, measure
-from waybench.analysis.estimates._curves import Curve
+from waybench.analysis.estimates._bounds import Curve
 from waybench.core import Metric
 from waybench.reporting import write_report
-from waybench.reporting._format import part, value_text
-from waybench.reporting._presentations import presentation_of
+from waybench.reporting._format import part, presentation_of, value_text
 from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
 from waybench.reporting.charts._points import by_examples, by_step, step_window
 from waybench.stats import Mean

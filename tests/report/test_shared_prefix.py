@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.analysis.episodes import detour, item
 from waybench.core import Message
-from waybench.reporting import _shared_prefix
-from waybench.reporting._shared_prefix import Common, SharedPrefix, opening, prompted
+from waybench.reporting import _episode_store as _shared_prefix
+from waybench.reporting._episode_store import Common, SharedPrefix, opening, prompted
 
 Prompt = tuple[Message, ...]
 LEAST = 2

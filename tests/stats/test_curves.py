@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from waybench.stats import FIXED_DESIGN, Array, Shape, Trials, fitted
-from waybench.stats._curves import Curves
-from waybench.stats._monotone import monotone_bounds
+from waybench.stats._curves import Curves, monotone_bounds
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_what_another_package_s_task_plays(others: Registry, tmp_path: Path) -> 
 
 @pytest.mark.filterwarnings("ignore:environment hanoi/dial")
 def test_parameters_of_other_data_sets_are_refused(others: Registry) -> None:
-    from waybench.eval._errors import PrerequisiteError
+    from waybench.eval._function import PrerequisiteError
 
     with pytest.raises(PrerequisiteError, match="level, key: only for generated items; remove it, or remove source"):
         _samples("turned", source="published", hands=2, level=4, key="k")

@@ -9,9 +9,9 @@ import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
 from waybench.eval import episode_tokens
 from waybench.tasks import TaskQuote, find_task, quote
+from waybench.tasks._entry import resolve_key
 from waybench.tasks._estimate import _fixed, _ladder
 from waybench.tasks._items import task_items
-from waybench.tasks._keys import resolve_key
 
 
 def tokens(env: str, items: list[Item[Any]], **options: object) -> float:

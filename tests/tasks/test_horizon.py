@@ -14,7 +14,7 @@ from waybench.analysis.horizons import search_text, searches
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, policy, resolve
 from waybench.envs import registry
 from waybench.eval import HorizonSearch
-from waybench.eval._errors import PrerequisiteError
+from waybench.eval._function import PrerequisiteError
 from waybench.stats import Seeker, Trial
 from waybench.tasks import TASKS, find_task, load_task
 from waybench.tasks._horizon import HorizonConfig, horizon_plan, horizon_quote, read_budget

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from tests.conftest import PATIENCE
 from waybench.view import Outcome, listen
-from waybench.view._app import application
+from waybench.view._app import Site, application
 from waybench.view._serve import Server
-from waybench.view._site import Site
 
 TOKEN = "a-token"
 

@@ -13,9 +13,9 @@ from tests.cli.support import watched
 from tests.view.support import PATIENCE, TOKEN, served, until
 from waybench.core import PROGRESS_FILE
 from waybench.eval import evaluate
-from waybench.eval._lock import locked
+from waybench.eval._folder import locked
 from waybench.tasks import TASKS, load_task
-from waybench.view._site import Site
+from waybench.view._app import Site
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,8 @@ from tests.report.pages import Page
 from tests.view.support import TOKEN, asked, cookie, served
 from waybench.core import UsageError
 from waybench.view import address, listen, new_token
-from waybench.view._pages import PROGRESS, SCRIPT, version
+from waybench.view._app import PROGRESS, SCRIPT, Site, version
 from waybench.view._serve import DEFAULT_PORT
-from waybench.view._site import Site
 
 POLICY = "default-src 'none'"
 PAGE = (

@@ -11,8 +11,8 @@ import pytest
 
 from tests.view.support import PATIENCE, count, told, with_replays
 from waybench.view import Outcome
-from waybench.view._site import Site
-from waybench.view._watch import keep_built, logs_in
+from waybench.view._app import Site
+from waybench.view._serve import keep_built, logs_in
 
 Act = Callable[[], Awaitable[None]]
 

@@ -4,8 +4,6 @@ None of them is part of waybench; environments declare them. `fetch` is the only
 downloads anything.
 """
 
-from waybench.data._fetch import fetch
-from waybench.data._index import downloads, find_download
-from waybench.data._places import LocalFiles, cache_dir, folder, locate
+from waybench.data._fetch import LocalFiles, cache_dir, downloads, fetch, find_download, folder, locate
 
 __all__ = ["LocalFiles", "cache_dir", "downloads", "fetch", "find_download", "folder", "locate"]

@@ -1,23 +1,26 @@
 """The Inspect layer: episodes as samples, one solver, one scorer, embedded players as models."""
 
-from waybench.eval._adaptive import AdaptiveSampleSource
+from waybench.eval._adaptive import (
+    AdaptiveSampleSource,
+    Ladder,
+    OptionItems,
+    Stratum,
+    Tokens,
+    episode_tokens,
+    option_strata,
+    strata,
+)
 from waybench.eval._agents import agent_sandbox
 from waybench.eval._engine import check_folder, evaluate, open_model
-from waybench.eval._errors import one_line_errors
-from waybench.eval._function import FunctionModel
-from waybench.eval._guard import wrap_model
-from waybench.eval._ladder import Ladder
-from waybench.eval._part import part_files
-from waybench.eval._probes import forked, read_plan
-from waybench.eval._provider import EmbeddedPlayer, check_player
+from waybench.eval._function import FunctionModel, one_line_errors
+from waybench.eval._provider import EmbeddedPlayer, check_player, declared
+from waybench.eval._provider import shape as message_shape
+from waybench.eval._run_journals import part_files
 from waybench.eval._run_progress import RunProgress
-from waybench.eval._sample import Chat, finished_record, stored_record, to_sample
+from waybench.eval._sample import Chat, finished_record, forked, read_plan, stored_record, to_sample
 from waybench.eval._search import PLAN, HorizonSearch
-from waybench.eval._solver import by_level, episode, play, reply_of
-from waybench.eval._strata import OptionItems, Stratum, Tokens, episode_tokens, option_strata, strata
+from waybench.eval._solver import by_level, episode, play, reply_of, wrap_model
 from waybench.eval._task_status import TaskStatus
-from waybench.eval._tools import declared
-from waybench.eval._tools import shape as message_shape
 
 __all__ = [
     "PLAN",

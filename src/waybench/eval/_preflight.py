@@ -19,12 +19,9 @@ from inspect_ai.model import (
 )
 
 from waybench.core import TEXT_PROMPTS, ActionTool, Picture, PromptKinds, UsageError
-from waybench.eval._function import FunctionModel
-from waybench.eval._images import content_image
-from waybench.eval._local import LocalModel
-from waybench.eval._provider import EmbeddedPlayer
+from waybench.eval._function import FunctionModel, content_image
+from waybench.eval._provider import ONE_CALL, EmbeddedPlayer, LocalModel, tool_info
 from waybench.eval._provider_errors import ProviderError, read_error, status_of
-from waybench.eval._tools import ONE_CALL, tool_info
 
 # Models that run in this process, or take their replies from a list: a request says nothing of a server.
 _LOCAL = ("hf", "vllm", "sglang", "transformer_lens", "nnterp", "mockllm", "none", "waybench", "python")

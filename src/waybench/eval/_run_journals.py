@@ -1,10 +1,11 @@
-"""The journals of a run: one for each task and model, beside the logs."""
+"""The journals of a run, the turns of a sample from them, and the files that a part of a run continues."""
 
 import json
 import re
 import signal
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from itertools import islice
@@ -12,18 +13,120 @@ from pathlib import Path
 from typing import Any
 
 from inspect_ai import Task
+from inspect_ai._eval.eval_set_selection import (
+    eval_set_selection_requested,  # the protocol is for other programs, so it has no public name
+    read_eval_set_selection,  # the protocol is for other programs, so it has no public name
+)
 from inspect_ai._eval.evalset import GENERATE_CONFIG_FIELDS_TO_EXCLUDE  # what the engine tells runs apart without
 from inspect_ai._util.registry import registry_params  # what a task was made with; neither has a public name
-from inspect_ai.log import EvalLog, read_eval_log_sample_summaries
-from inspect_ai.model import Model
+from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.model import Model, ModelOutput
 
-from waybench.core import Json
-from waybench.eval._adaptive import AdaptiveSampleSource
-from waybench.eval._journal import Journal, Syncer, digest
-from waybench.eval._ladder import Ladder
+from waybench.core import SCHEMA, SHARD, Json, TurnRecord
+from waybench.eval._adaptive import AdaptiveSampleSource, Ladder
+from waybench.eval._function import engine_name
+from waybench.eval._journal import Journal, JournalError, Syncer, digest
 from waybench.eval._progress import TaskProgress
 from waybench.eval._provider import EmbeddedPlayer
 from waybench.eval._run_progress import RunProgress
+
+
+class SampleTurns:
+    """The turns of one sample: first those in the journal, then new ones, which are added to it.
+
+    Args:
+        journal: The journal; None if there is none, as where replies cost nothing.
+        sample: The sample's id and epoch.
+        uuid: Its UUID, by which the log knows it.
+        head: What is known of its episode before the first reply.
+    """
+
+    def __init__(self, journal: Journal | None, sample: tuple[str, int], uuid: str, head: str) -> None:
+        self._journal = journal
+        self._sample = sample
+        self._uuid = uuid
+        self._turn = 0
+        self._seen = [digest(each) for each in (head, *_in_older_schemas(head))]
+        self._replayed = False
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the last reply came from the journal."""
+        return self._replayed
+
+    def known(self) -> ModelOutput | None:
+        """Return the stored output of the next turn; None if a request is needed.
+
+        Raises:
+            JournalError: If its reply could not be kept.
+        """
+        if self._journal is None:
+            return None
+        output = self._journal.known(self._sample, self._turn, self._seen)
+        self._replayed = output is not None
+        if output is None:
+            self._journal.check()
+        return output
+
+    def known_probe(self, name: str) -> ModelOutput | None:
+        """Return the stored answer to a belief probe before the next turn; None if a request is needed.
+
+        Args:
+            name: The question's name.
+
+        Raises:
+            JournalError: If its answer could not be kept.
+        """
+        if self._journal is None:
+            return None
+        output = self._journal.known_probe(self._sample, self._turn, name, self._seen)
+        if output is None:
+            self._journal.check()
+        return output
+
+    def keep_probe(self, name: str, output: ModelOutput) -> None:
+        """Add a new answer to a belief probe.
+
+        Args:
+            name: The question's name.
+            output: What the model answered.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        if self._journal is not None:
+            self._journal.keep_probe(self._sample, self._turn, name, self._seen[0], output)
+
+    def keep(self, output: ModelOutput, turn: TurnRecord) -> None:
+        """Add a turn unless the journal has it.
+
+        Args:
+            output: What the model answered.
+            turn: The turn as recorded.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        if self._journal is None:
+            return
+        if not self._replayed:
+            self._journal.keep(self._sample, self._turn, self._seen[0], output)
+        self._turn += 1
+        text = turn._replace(usage=None).dumps()
+        self._seen = [digest([seen, text]) for seen in self._seen]
+
+    def end(self) -> None:
+        """Note that the sample has ended."""
+        if self._journal is not None:
+            with suppress(JournalError):  # which the next request raises; without the line no turn is dropped
+                self._journal.end(self._sample, self._uuid)
+
+
+def _in_older_schemas(head: str) -> list[str]:
+    """Return an episode's head as older versions wrote it: the form of a record is nothing that a player is shown."""
+    last = f'"schema":{SCHEMA}}}'
+    return [f'{head.removesuffix(last)}"schema":{older}}}' for older in range(1, SCHEMA)] if head.endswith(last) else []
+
 
 SUFFIX = ".journal"
 _MOST_LEVELS = 100_000  # of a ladder, which may be endless
@@ -203,3 +306,42 @@ def interrupt() -> None:
 
 def _nothing() -> None:
     """End each remaining sample before its next request."""
+
+
+def part_files(
+    tasks: Collection[tuple[str, Mapping[str, Any]]], models: Collection[str], locate: Callable[[str], str]
+) -> Callable[[str], bool]:
+    """Return a function that says by its name whether a part of a run may need a file.
+
+    Args:
+        tasks: Names of tasks, and their parameters.
+        models: Names of models.
+        locate: Returns the path or URL of a file.
+    """
+    endings = [f"_{plain_name(task.rpartition('/')[2]).replace('_', '-')}_" for task, _ in tasks]
+    shards = {args.get(SHARD) for _, args in tasks}
+    names = {engine_name(model) for model in models}
+    journals = tuple(f"_{plain_name(name)}_" for name in names)
+
+    def is_needed(name: str) -> bool:
+        if name.endswith(SUFFIX):
+            return any(part in name for part in journals)
+        if not any(part in name for part in endings):
+            return False
+        try:
+            spec = read_eval_log(locate(name), header_only=True).eval
+            return str(spec.model) in names and spec.task_args.get(SHARD) in shards
+        except Exception:  # not a log, or one that was cut off: nothing to continue
+            return False
+
+    return is_needed
+
+
+def selected_tasks() -> int:
+    """Return how many tasks with a model another program has selected by INSPECT_EVAL_SET_SELECTION; 0 if none has.
+
+    Raises:
+        PrerequisiteError: If the file that the variable names is no selection.
+    """
+    path = eval_set_selection_requested()
+    return len(read_eval_set_selection(path).tasks) if path else 0

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 from inspect_ai.dataset import Sample
 
 from waybench.core import DIFFICULTY_INDEX, Axis, Environment, EpisodeRecord, ItemIndex, Json, Price, UsageError
-from waybench.eval._adaptive import AdaptiveSampleSource
-from waybench.eval._errors import PrerequisiteError
+from waybench.eval._adaptive import AdaptiveSampleSource, Stratum
+from waybench.eval._function import PrerequisiteError
 from waybench.eval._sample import to_sample
-from waybench.eval._strata import Stratum
 from waybench.stats import Candidate, Seeker, StoppingRule, Trial
 
 PLAN = "waybench_search"  # where a sample's metadata has what the search is for

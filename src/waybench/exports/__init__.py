@@ -1,11 +1,15 @@
 """Results in the formats of others: Every Eval Ever, Hugging Face, Inspect's catalogue of evaluations, citations."""
 
-from waybench.exports._catalogue import catalogue_entries
-from waybench.exports._citation import citations
 from waybench.exports._every_eval_ever import every_eval_ever
-from waybench.exports._files import FileText, write_files
-from waybench.exports._hugging_face import benchmark_file, eval_results
-from waybench.exports._results import read_results
+from waybench.exports._formats import (
+    FileText,
+    benchmark_file,
+    catalogue_entries,
+    citations,
+    eval_results,
+    read_results,
+    write_files,
+)
 
 __all__ = [
     "FileText",

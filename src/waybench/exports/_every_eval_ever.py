@@ -13,8 +13,7 @@ from waybench.analysis.formatting import LOST, lost_text
 from waybench.analysis.logs import LoggedEpisode
 from waybench.core import End, Json, Metric
 from waybench.envs import registry
-from waybench.exports._files import FileText, as_name
-from waybench.exports._results import Results
+from waybench.exports._formats import FileText, Results, as_name
 from waybench.stats import Mean
 
 SCHEMA = "0.3.0"

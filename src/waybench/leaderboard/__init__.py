@@ -1,8 +1,6 @@
 """Leaderboards: many submissions in a folder, verified here and published as a static site."""
 
-from waybench.leaderboard._entries import Status, read_board
-from waybench.leaderboard._settings import Settings, read_settings
-from waybench.leaderboard._site import write_leaderboard
-from waybench.leaderboard._template import write_template
+from waybench.leaderboard._entries import Settings, Status, read_board, read_settings
+from waybench.leaderboard._site import write_leaderboard, write_template
 
 __all__ = ["Settings", "Status", "read_board", "read_settings", "write_leaderboard", "write_template"]

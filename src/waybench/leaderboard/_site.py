@@ -1,20 +1,120 @@
-"""The site of a leaderboard: reports of its submissions, their verdicts, the first page, and the feed for programs."""
+"""The site of a leaderboard: first page, feed, reports, verdicts, and the files of a new one."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from waybench._version import __version__
 from waybench.analysis.logs import LoggedEpisode, Skipped
+from waybench.core import Json, UsageError
 from waybench.envs import registry
-from waybench.leaderboard._entries import Entry, Refused
-from waybench.leaderboard._feed import feed, feed_schema
-from waybench.leaderboard._parts import COMMUNITY, CONFIRMED, Part, page_stem
-from waybench.leaderboard._settings import Settings
-from waybench.leaderboard._tables import sections
+from waybench.leaderboard._entries import Entry, Refused, Settings
+from waybench.leaderboard._tables import COMMUNITY, CONFIRMED, Part, page_stem, sections
 from waybench.reporting import model_page, remove_report, report_matrix, write_board, write_report
 from waybench.submission import episodes, verdict_page
+
+# File of the template -> where it goes.
+_FILES = {
+    "leaderboard.toml": "leaderboard.toml",
+    "README.md": "README.md",
+    "submissions.md": "submissions/README.md",
+    "workflow.yml": ".github/workflows/leaderboard.yml",
+}
+
+
+def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
+    """Write the files of a new leaderboard, and yield the name of each and whether it is new; none is replaced.
+
+    Args:
+        folder: The leaderboard's folder.
+
+    Raises:
+        UsageError: If a file cannot be written.
+    """
+    source = files("waybench.leaderboard") / "template"
+    for name, target in _FILES.items():
+        path = folder / target
+        text = (source / name).read_text(encoding="utf-8").replace("@VERSION@", __version__)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as stream:
+                stream.write(text)
+        except FileExistsError:
+            yield target, False
+            continue
+        except OSError as error:
+            raise UsageError(f"cannot write {path} ({error.strerror}): choose another folder") from None
+        yield target, True
+
+
+FORMAT = "waybench-leaderboard"
+VERSION = 1
+
+
+def feed(
+    settings: Settings, entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]
+) -> dict[str, Json]:
+    """Return the feed.
+
+    Args:
+        settings: The leaderboard's settings.
+        entries: Its submissions.
+        refused: The files that are refused.
+        parts: Its reports.
+    """
+    by_name = {name: entry for entry in entries for name in entry.names.values()}
+    return {
+        "format": FORMAT,
+        "schema": VERSION,
+        "waybench": __version__,
+        "title": settings.title,
+        "private_sets": [
+            {"set": each.label, "commitment": each.commitment, "key": each.key or None}
+            for each in settings.private_sets
+        ],
+        "submissions": [_submission(entry) for entry in entries],
+        "refused": [{"file": each.file.encode("utf-8", "replace").decode(), "reason": each.reason} for each in refused],
+        "rows": [
+            {
+                **row,
+                "submission": by_name[str(row["model"])].id,
+                "status": str(by_name[str(row["model"])].status),
+                "page": f"{part.folder}/{model_page(str(row['model']))}",
+            }
+            for part in parts
+            for row in part.matrix.to_json()
+        ],
+        "earlier": [
+            {**score._asdict(), "submission": entry.id, "status": str(entry.status)}
+            for entry in entries
+            if entry.is_confirmed
+            for score in entry.earlier
+        ],
+    }
+
+
+def feed_schema() -> str:
+    """Return the JSON Schema of the feed."""
+    return (files("waybench.leaderboard") / "feed.schema.json").read_text(encoding="utf-8")
+
+
+def _submission(entry: Entry) -> dict[str, Any]:
+    verdict = entry.verdict
+    found: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
+    if verdict is None:
+        return found | {"sha256": None, "verified": None, "models": [], "submitter": "", "about": "", "verdict": None}
+    return found | {
+        "sha256": verdict.sha256,
+        "verified": verdict.is_verified,
+        "models": [{"model": model, "name": name} for model, name in entry.names.items()],
+        "submitter": verdict.submitter,
+        "about": verdict.about,
+        "verdict": f"verdicts/{page_stem(entry)}.json",
+    }
+
 
 _MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
 _ABOUT = (

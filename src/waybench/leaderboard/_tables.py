@@ -1,16 +1,38 @@
-"""The sections of a leaderboard's first page."""
+"""The sections of a leaderboard's first page, and the names of its pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
+from waybench.analysis.estimates import Matrix
 from waybench.analysis.formatting import one_line
 from waybench.core import plural
 from waybench.envs import registry
-from waybench.leaderboard._entries import Entry, Refused, Status
-from waybench.leaderboard._parts import CONFIRMED, Part, page_stem
-from waybench.leaderboard._settings import Settings
-from waybench.reporting import BoardSection, BoardTable, model_page
+from waybench.leaderboard._entries import Entry, Refused, Settings, Status
+from waybench.reporting import BoardSection, BoardTable, model_page, slug
 from waybench.reporting.tables import Cell, Column, Note, RowGroup, Table, TableRow, name_of, rows_of
+
+CONFIRMED, COMMUNITY = "report", "community"
+
+
+class Part(NamedTuple):
+    """A report of a leaderboard: that of the confirmed submissions, or that of the others.
+
+    Attributes:
+        folder: Its folder.
+        matrix: Its matrix of models by families.
+        table: The same as a table.
+    """
+
+    folder: str
+    matrix: Matrix
+    table: Table
+
+
+def page_stem(entry: Entry) -> str:
+    """Return the name of the files of a submission's verdict, without suffix."""
+    return slug(entry.id, entry.id)
+
 
 _TITLES = {
     Status.RUN_AGAIN: "Run again",

@@ -1,6 +1,5 @@
 """The papers of the published benchmarks as data: their tables, the commands that make them, and published numbers."""
 
-from waybench.papers._load import read_paper
 from waybench.papers._paper import (
     MEAN,
     Command,
@@ -12,7 +11,7 @@ from waybench.papers._paper import (
     PublishedRow,
     PublishedValue,
 )
-from waybench.papers._papers import PAPERS, find_paper, find_table, papers
+from waybench.papers._papers import PAPERS, find_paper, find_table, papers, read_paper
 
 __all__ = [
     "MEAN",

@@ -9,10 +9,10 @@ from waybench.reporting._board import (
     write_board,
 )
 from waybench.reporting._cache import ReportCache, open_cache
-from waybench.reporting._chosen_replays import Replays
 from waybench.reporting._files import slug
 from waybench.reporting._model_facts import ModelFacts, read_models
 from waybench.reporting._progress import Progress, no_progress
+from waybench.reporting._replays import Replays
 from waybench.reporting._summary import SUMMARY_SCHEMA
 from waybench.reporting._unchanged import inputs_key
 from waybench.reporting._write import Report, unchanged_report, write_report

@@ -1,4 +1,4 @@
-"""The cache of a report: results by content hash, so that a later report computes only what is new."""
+"""The cache of a report: results by content hash, and values that take long, by several processes."""
 
 import hashlib
 import io
@@ -10,7 +10,7 @@ import struct
 import time
 import zlib
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from enum import Enum
@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench.analysis import LoggedEpisode, Row
 from waybench.analysis.results import Simulated
-from waybench.core import Price, dumped
+from waybench.core import Price, dumped, spread
 from waybench.envs import registry
 
 _DAYS = 30  # after which the cache of a site that was not written again is removed
@@ -263,3 +263,53 @@ def _is_of_values(found: object) -> bool:
     if not isinstance(found, type):
         return False
     return found in _CLASSES.values() or is_dataclass(found) or issubclass(found, tuple | Enum)
+
+
+class Computation(NamedTuple):
+    """A value to work out.
+
+    Attributes:
+        key: Of everything that it depends on (`content_key`); b"" if that is not known.
+        work: Returns it; it is not None.
+    """
+
+    key: bytes
+    work: Callable[[], Any]
+
+
+@contextmanager
+def computed(
+    computations: Sequence[Computation], kept: ReportCache, processes: int
+) -> Generator[Iterator[Any], None, None]:
+    """Work out values that an earlier report has not, in other processes if possible.
+
+    Args:
+        computations: What to work out.
+        kept: What the earlier report has worked out; what is new is added.
+        processes: In how many processes.
+
+    Yields:
+        The values in order. Other processes begin at once, and go on while this one does something else.
+    """
+    contents = [kept.get(each.key) if each.key else None for each in computations]
+    known = [None if content is None else unpack_values(content) for content in contents]
+    new = [each for each, value in zip(computations, known, strict=True) if value is None]
+
+    def work(number: int) -> bytes:
+        return dumped(new[number].work())
+
+    with spread(work, len(new), processes) as results:
+        yield _taken(computations, known, results, kept)
+
+
+def _taken(
+    computations: Sequence[Computation], known: Sequence[Any], results: Iterator[bytes], kept: ReportCache
+) -> Iterator[Any]:
+    for each, value in zip(computations, known, strict=True):
+        if value is not None:
+            yield value
+            continue
+        content = next(results)
+        if each.key:
+            kept.put(each.key, zlib.compress(content, 1))
+        yield pickle.loads(content)  # a copy of this process has just made it

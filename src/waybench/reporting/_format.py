@@ -1,11 +1,13 @@
-"""Numbers and texts as the pages show them."""
+"""Numbers, texts and presentations as the pages show them."""
 
 import re
+from dataclasses import replace
 from math import floor, log10
 from typing import NamedTuple
 
 from waybench.analysis.formatting import NOTHING, lost_text, mean_text, too_few_text
-from waybench.core import Metric
+from waybench.core import Metric, Presentation
+from waybench.envs import registry
 from waybench.stats import Mean
 
 LONGEST_REPLY = 20_000
@@ -152,3 +154,9 @@ def significant(value: float) -> str:
     if not value:
         return "0"
     return f"{value:,.{max(0, 2 - floor(log10(abs(value))))}f}"
+
+
+def presentation_of(env_id: str) -> Presentation:
+    """Return an environment's presentation; its title is that of the environment if it declares no other."""
+    env = registry.load(env_id)
+    return replace(env.presentation, title=env.presentation.title or env.title)

@@ -8,8 +8,8 @@ from waybench.analysis import Row
 from waybench.analysis.estimates import measure
 from waybench.analysis.results import Group
 from waybench.envs import registry
-from waybench.reporting._chosen_replays import ChosenReplays
 from waybench.reporting._format import value_text
+from waybench.reporting._replays import ChosenReplays
 
 MOST_OTHERS = 12  # other players that a page names
 

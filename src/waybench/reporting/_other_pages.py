@@ -1,24 +1,26 @@
-"""The pages about several groups of results: of models, families and agents, and the files for programs."""
+"""Pages about several groups of results, and writing pages in several processes."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from waybench.analysis import Estimate, Row, horizon_frame
 from waybench.analysis.comparisons import IsomorphEffect, SettingEffect, TwinEffect, effect_frame, wording_frame
 from waybench.analysis.estimates import ledger_frame
 from waybench.analysis.published import published_frame
-from waybench.core import Json
+from waybench.core import Json, spread
 from waybench.envs import registry
 from waybench.reporting._agents import agent_cards, agent_report
-from waybench.reporting._chosen_replays import LATER
+from waybench.reporting._cache import Changes, ReportCache
 from waybench.reporting._export import exports
-from waybench.reporting._files import ScoreKey, task_page
-from waybench.reporting._front import write_front
-from waybench.reporting._presentations import presentation_of
-from waybench.reporting._summary import about, summary_json
+from waybench.reporting._files import Folder, ScoreKey, task_page
+from waybench.reporting._format import presentation_of
+from waybench.reporting._replays import LATER
+from waybench.reporting._summary import about, summary_json, write_front
 from waybench.reporting._templates import assets
+from waybench.reporting.charts import ChartFiles
 from waybench.reporting.pages import (
     Compared,
     Section,
@@ -33,6 +35,7 @@ from waybench.reporting.tables import Table, leader_tables, leaders, leading_of,
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site
+
 
 _MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
 
@@ -191,3 +194,91 @@ def _published(site: "Site", section: Section) -> list[Table]:
     estimates = _estimates(site, section.key)
     totals = [total for total in site.totals if section.holds(total.group)]
     return published_tables(section.env.id, estimates, totals, site.published, site.pages)
+
+
+class Job(NamedTuple):
+    """Pages to write.
+
+    Attributes:
+        key: Of everything that they are made of; b"" if that is not known.
+        write: Writes them, and the files of their charts; what it returns is returned by `write_pages`.
+        refresh: Brings up to date what in kept pages depends on other results; None if nothing does.
+    """
+
+    key: bytes
+    write: Callable[[], Json]
+    refresh: Callable[[], object] | None = None
+
+
+class Written(NamedTuple):
+    """What a job wrote: its files with their digests, its charts, what it used of the cache, and what it returned."""
+
+    files: dict[str, str]
+    charts: list[dict[str, Json]]
+    changes: Changes
+    value: Json
+
+    def dumps(self) -> bytes:
+        values = self.files, self.charts, sorted(key.hex() for key in self.changes.used), self.value
+        return json.dumps(values).encode()
+
+
+def write_pages(
+    jobs: Sequence[Job],
+    folder: Folder,
+    charts: ChartFiles,
+    kept: ReportCache,
+    processes: int,
+    progress: Callable[[int, int], None],
+) -> list[Written]:
+    """Run the jobs whose content has changed since an earlier report, in several processes if possible.
+
+    Args:
+        jobs: The jobs.
+        folder: The site's folder.
+        charts: The charts' files.
+        kept: What the earlier report has worked out.
+        processes: In how many processes at most.
+        progress: Is given how many jobs are done, and of how many.
+
+    Returns:
+        What each job wrote, whose charts are not listed yet.
+    """
+    found = [_still_there(job, folder, kept) for job in jobs]
+    to_do = [job for job, before in zip(jobs, found, strict=True) if before is None]
+
+    def write(number: int) -> Written:
+        before = len(charts.listed)
+        with folder.recorded() as files, kept.recorded() as changes:
+            value = to_do[number].write()
+        listed = charts.listed[before:]
+        del charts.listed[before:]
+        return Written(files, listed, changes, value)
+
+    done: list[Written] = []
+    with spread(write, len(to_do), processes) as results:
+        for number, (job, before) in enumerate(zip(jobs, found, strict=True), start=1):
+            made = before or next(results)
+            if before is None and job.key:
+                kept.put(job.key, made.dumps())
+            folder.take_over(made.files)
+            if before is not None and job.refresh is not None:
+                job.refresh()
+            kept.merge(made.changes)
+            done.append(made)
+            progress(number, len(jobs))
+    return done
+
+
+def _still_there(job: Job, folder: Folder, kept: ReportCache) -> Written | None:
+    """Return what an earlier report wrote for a job, if all of it is in the folder as it was."""
+    content = kept.get(job.key) if job.key else None
+    if content is None:
+        return None
+    try:
+        found: Any = json.loads(content)
+        files, listed, used, value = found
+        made = Written(dict(files), list(listed), Changes({}, {bytes.fromhex(key) for key in used}), value)
+    except (ValueError, TypeError):
+        return None
+    return made if folder.has(made.files, sections=False) else None

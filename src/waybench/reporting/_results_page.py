@@ -1,18 +1,20 @@
-"""The page of a group's results, and the pages of its episodes."""
+"""The page of a group's results, and those of its episodes and clusters."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
 
 from waybench.analysis import Estimate, Row
 from waybench.analysis.estimates import measure
 from waybench.analysis.formatting import one_line
-from waybench.analysis.results import Group, named_settings, setting
+from waybench.analysis.results import Cluster, Group, named_settings, setting
 from waybench.core import Presentation
 from waybench.envs import registry
-from waybench.reporting._cluster_pages import ClusterPages
 from waybench.reporting._episode_store import Played
-from waybench.reporting._presentations import presentation_of
-from waybench.reporting._replay import framer, frames, packed, undrawn
+from waybench.reporting._files import slug
+from waybench.reporting._format import presentation_of
+from waybench.reporting._replays import framer, frames, packed, undrawn
 from waybench.reporting._summary import skip_reasons
 from waybench.reporting.pages import Attempt, Item, Results, conversation, episode_source, item_kinds, probes, repeated
 from waybench.reporting.tables import (
@@ -28,6 +30,44 @@ from waybench.reporting.tables import (
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site
+
+
+class ClusterPages:
+    """The drawings of a group's clusters.
+
+    Args:
+        presentation: The presentation of the group's environment.
+        write: (path, template, values) writes a page.
+
+    Attributes:
+        paths: Paths of the pages written so far, from the first page of the site.
+    """
+
+    def __init__(self, presentation: Presentation, write: Callable[..., None]) -> None:
+        self._presentation, self._write = presentation, write
+        self.paths: dict[Cluster, str] = {}
+
+    def path(self, cluster: Cluster, instance: Any) -> str:
+        """Return the page of a cluster, which is written when it is first needed.
+
+        Args:
+            cluster: The cluster.
+            instance: An instance that belongs to it; None if there is none that a simulation confirms.
+
+        Returns:
+            The path of the page from the first page of the site; "" without a drawing.
+        """
+        draw = self._presentation.draw_cluster
+        if draw is None or not cluster.key or (instance is None and cluster not in self.paths):
+            return ""
+        if cluster not in self.paths:
+            drawing = Markup(draw(instance))
+            # Named after the drawing: clusters of one name that differ, as in the names of places, have a page each.
+            path = f"clusters/{slug(cluster.name, drawing)}.html"
+            self._write(path, "cluster.html", cluster=cluster, drawing=drawing, presentation=self._presentation)
+            self.paths[cluster] = path
+        return self.paths[cluster]
+
 
 _LONGEST_LIST = 60  # characters
 

@@ -34,25 +34,25 @@ from waybench.analysis.horizons import success_curves
 from waybench.analysis.logs import is_embedded
 from waybench.analysis.results import Group, chosen, differing, fixed, grouped, labels
 from waybench.papers import Paper
-from waybench.reporting._cache import ReportCache, content_key, is_cacheable
-from waybench.reporting._chosen_replays import BY_DEFAULT, ChosenReplays, Replays
-from waybench.reporting._computed import Computation, computed
+from waybench.reporting._cache import Computation, ReportCache, computed, content_key, is_cacheable
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import READABLE, Folder, ScoreKey, slug
-from waybench.reporting._group_pages import Job, write_pages
+from waybench.reporting._format import presentation_of
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._neighbours import NeighbourIndex
 from waybench.reporting._other_pages import (
+    Job,
     write_agents,
     write_compare,
     write_family,
     write_frames,
     write_model,
+    write_pages,
     write_rest,
     write_summary,
 )
-from waybench.reporting._presentations import presentation_of
 from waybench.reporting._progress import Progress, no_progress
+from waybench.reporting._replays import BY_DEFAULT, ChosenReplays, Replays
 from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting.charts import ChartFiles, colour_number, model_colours, panel_values
 from waybench.reporting.pages import Compared, SectionFamily, Verdicts, comparable_tasks, section_families

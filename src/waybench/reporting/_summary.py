@@ -1,4 +1,4 @@
-"""The summary of a site for programs, and what its first page says of it."""
+"""The summary of a site for programs, and its first page."""
 
 import json
 from collections import Counter
@@ -7,6 +7,8 @@ from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+from markupsafe import Markup
 
 from waybench._version import __version__
 from waybench.analysis import Estimate
@@ -18,16 +20,19 @@ from waybench.analysis.comparisons import (
     TwinEffect,
     WordingEffect,
 )
-from waybench.analysis.estimates import spread
+from waybench.analysis.estimates import Matrix, short_title, spread
 from waybench.analysis.frames import column_schema
-from waybench.analysis.horizons import SHARES, SuccessCurve
+from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve
 from waybench.analysis.logs import is_human
-from waybench.analysis.results import Group, Simulated, family_of
+from waybench.analysis.results import Family, Group, Simulated, family_of
+from waybench.envs import registry
 from waybench.reporting.pages import Compared
+from waybench.reporting.tables import horizon_matrix, matrix_table
 from waybench.stats import CONFIDENCE
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site
+
 
 SUMMARY_SCHEMA = 2
 SCHEMA_FILE = "summary.schema.json"
@@ -158,3 +163,41 @@ def _ratio(curve: SuccessCurve, pages: Mapping[Group, str]) -> dict[str, Any] | 
         return None
     ratio = curve.ratio
     return {"leader": f"results/{pages[curve.leader]}", "value": ratio.value, "low": ratio.low, "high": ratio.high}
+
+
+def write_front(
+    site: "Site", *, found: Matrix, leading: Mapping[Group, Horizon], charts: Sequence[Sequence[str]], **values: Any
+) -> None:
+    """Write the first page.
+
+    Args:
+        site: The site.
+        found: The matrix of models by families.
+        leading: The horizon that stands for each group.
+        charts: Of each family its chart, as it stands in its own page, "" where it has none; and what it shows in a few
+            words.
+        **values: What else the first page shows.
+    """
+    family_pages: dict[Family, str] = {}
+    env_pages: dict[str, str] = {}
+    for family in site.families:
+        family_pages.setdefault(family_of(family.envs[0]), f"families/{family.pages[0]}.html")
+        env_pages |= {env: f"tasks/{page}.html" for env, page in zip(family.envs, family.pages, strict=True)}
+    pages, model_pages = site.pages, site.model_pages
+    site.page(
+        "index.html",
+        "index.html",
+        matrix=matrix_table(found, family_pages, pages, model_pages),
+        horizons=horizon_matrix(found, leading, env_pages, pages, model_pages),
+        families=[
+            (
+                short_title(family_of(family.envs[0])),
+                f"families/{family.pages[0]}.html",
+                Markup(chart),
+                shown,
+                [(page, registry.load(env).title) for env, page in zip(family.envs, family.pages, strict=True)],
+            )
+            for family, (chart, shown) in zip(site.families, charts, strict=True)
+        ],
+        **values,
+    )

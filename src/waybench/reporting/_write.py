@@ -11,12 +11,12 @@ from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError, Workers
 from waybench.papers import Paper
 from waybench.reporting._cache import ReportCache, is_cacheable
-from waybench.reporting._chosen_replays import BY_DEFAULT, Replays
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
 from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._progress import Progress, no_progress
 from waybench.reporting._reading import simulate
+from waybench.reporting._replays import BY_DEFAULT, Replays
 from waybench.reporting._site import Site
 from waybench.reporting._summary import skip_reasons
 from waybench.reporting._templates import templates

@@ -11,8 +11,7 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.rl._session import Session, Turn, play_and_source_options
-from waybench.rl._splits import SPLITS, TRAINING_KEY, SplitSource, split_of
+from waybench.rl._session import SPLITS, TRAINING_KEY, Session, SplitSource, Turn, play_and_source_options, split_of
 
 if TYPE_CHECKING:
     from waybench.rl._curriculum import Choice, Curriculum

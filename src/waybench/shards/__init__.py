@@ -8,9 +8,7 @@ A set is a folder, or a URL that fsspec understands:
     manifest.json          written at the end: the shards, in order, and counts
 """
 
-from waybench.shards._check import ToCheck, check_shard
-from waybench.shards._duplicates import Count, count_part, parts, total
-from waybench.shards._files import DIGEST
+from waybench.shards._files import DIGEST, Store
 from waybench.shards._layout import (
     FORMATS,
     Plan,
@@ -24,8 +22,7 @@ from waybench.shards._layout import (
     remove,
     write_manifest,
 )
-from waybench.shards._store import Store
-from waybench.shards._write import write_shard
+from waybench.shards._write import Count, ToCheck, check_shard, count_part, parts, total, write_shard
 
 __all__ = [
     "DIGEST",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
 from waybench.core import Json, UsageError
-from waybench.shards._store import Store
+from waybench.shards._files import Store
 
 ITEMS, HASHES = "items", "hashes"  # folders
 DESCRIPTION, MANIFEST = "set.json", "manifest.json"

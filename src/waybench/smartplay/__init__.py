@@ -15,16 +15,43 @@ from waybench.smartplay._capabilities import (
     capability_weights,
     degrees,
 )
-from waybench.smartplay._compass import LEGEND, SEEN, compass, draw_seen
 from waybench.smartplay._environment import agent_environment
-from waybench.smartplay._game import THOUGHT, AgentGame, AgentState, Choice, thinking_players
-from waybench.smartplay._history import history_entry, history_text, manual_text
-from waybench.smartplay._humans import HUMANS, human_metric, scaled_metric
-from waybench.smartplay._learning import best_of, chance_scores, learning_metrics, symmetric_reward
-from waybench.smartplay._match import published_match, sound_match
-from waybench.smartplay._metrics import action_turns, agent_metrics, final_score, step_turns, steps_of
-from waybench.smartplay._rules import Rules, Step
-from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
+from waybench.smartplay._game import (
+    THOUGHT,
+    AgentGame,
+    AgentState,
+    Choice,
+    Rules,
+    Step,
+    history_entry,
+    history_text,
+    manual_text,
+    thinking_players,
+)
+from waybench.smartplay._measures import (
+    HUMANS,
+    action_turns,
+    agent_metrics,
+    best_of,
+    chance_scores,
+    final_score,
+    human_metric,
+    learning_metrics,
+    scaled_metric,
+    step_turns,
+    steps_of,
+    symmetric_reward,
+)
+from waybench.smartplay._wording import (
+    LEGEND,
+    PROMPT_STYLES,
+    SEEN,
+    AgentWording,
+    compass,
+    draw_seen,
+    published_match,
+    sound_match,
+)
 
 __all__ = [
     "BENCHMARK",

@@ -6,7 +6,7 @@ from math import fsum
 from typing import NamedTuple
 
 from waybench._package_data import read_toml
-from waybench.smartplay._humans import HUMANS
+from waybench.smartplay._measures import HUMANS
 
 _PUBLISHED = read_toml(__file__, "published.toml")
 BENCHMARK: str = _PUBLISHED["benchmark"]

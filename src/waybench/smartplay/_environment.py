@@ -18,10 +18,8 @@ from waybench.core import (
     TypedAction,
     Typing,
 )
-from waybench.smartplay._failures import UNNAMED, OwnFailure, agent_failure, endless
-from waybench.smartplay._game import AgentGame, AgentState, Choice
-from waybench.smartplay._metrics import action_turns
-from waybench.smartplay._rules import Rules
+from waybench.smartplay._game import AgentGame, AgentState, Choice, Rules
+from waybench.smartplay._measures import UNNAMED, OwnFailure, action_turns, agent_failure, endless
 from waybench.smartplay._wording import PROMPT_STYLES, AgentWording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741

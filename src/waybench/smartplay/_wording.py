@@ -1,14 +1,172 @@
-"""The words around a game: the manual, the observations and the questions (SmartPlay, section 5)."""
+"""The words around a game: manual, observations, questions, and which action a reply names."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, permutations
 from typing import Any
 
-from waybench.core import CALL_RULES, ActionTool, Field, Invalid, Memory, Message, ToolCall, Transition, View, Wording
-from waybench.smartplay._game import THOUGHT, AgentState, Choice
-from waybench.smartplay._history import history_text, manual_text
-from waybench.smartplay._match import published_match, sound_match
-from waybench.smartplay._rules import I, Rules, W
+from waybench._svg import drawing, path, texts
+from waybench.core import (
+    CALL_RULES,
+    ActionTool,
+    Field,
+    Invalid,
+    Memory,
+    Message,
+    Picture,
+    ToolCall,
+    Transition,
+    View,
+    Wording,
+    normal_name,
+)
+from waybench.smartplay._game import THOUGHT, AgentState, Choice, I, Rules, W, history_text, manual_text
+
+LONGEST_REPLY = 1_000_000  # characters
+_MOST_APART = 32  # names; more are searched for together
+
+
+def published_match(reply: str, actions: Sequence[str]) -> int | None:
+    """Return the number of the action whose name comes first in a reply, case aside; None if none does.
+
+    Of names that begin at the same place the first of the list counts (shared/specs/smartplay.md, 10). So a name within
+    a word counts, and the published program took the first action where this gives None.
+    """
+    pattern, numbers = _lower_names(tuple(actions))
+    match = pattern.search(reply.lower())
+    return None if match is None else numbers[match[0]]
+
+
+def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
+    """Return the number of the one action that a reply names.
+
+    A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
+    end do not matter. No
+    other action may be named; the same one may be, several times. Of names that are part of each other the longer one
+    is meant.
+    """
+    if len(reply) > LONGEST_REPLY:
+        return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
+    indexes = _names(tuple(actions)).found(normal_name(reply))
+    if len(indexes) == 1:
+        return indexes.pop()
+    if not indexes:
+        return Invalid("The reply names no action of the list.")
+    return Invalid("The reply names more than one action: name exactly one.")
+
+
+class _Names:
+    """The names of actions, for being found in a text.
+
+    Args:
+        actions: The names.
+    """
+
+    def __init__(self, actions: Sequence[str]) -> None:
+        self._numbers = {normal_name(name).removesuffix("."): number for number, name in enumerate(actions)}
+        names = sorted(self._numbers, key=len, reverse=True)
+        # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
+        self._patterns = {
+            name: re.compile(rf"{re.escape(name)}(?<![^\W_]{re.escape(name)})(?![^\W_])") for name in names
+        }
+        self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
+        few = len(names) <= _MOST_APART
+        self._apart = few and not any(_can_share(one, other) for one, other in permutations(names, 2))
+
+    def found(self, text: str) -> set[int]:
+        """Return the numbers of the names that stand by themselves in a text; of more than two only two."""
+        if not self._apart:
+            return {self._numbers[name] for name in set(self._any.findall(text))}
+        here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
+        return {self._numbers[name] for name in islice(here, 2)}
+
+
+def _can_share(first: str, second: str) -> bool:
+    """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
+
+    Then the one that begins first counts, and of those that begin together the longer one.
+    """
+    for at in range(len(first)):
+        if at == 0 or not _is_in_word(first[at - 1]):
+            short, long = sorted((first[at:], second), key=len)
+            if long.startswith(short) and not _is_in_word(long[len(short) : len(short) + 1]):
+                return True
+    return False
+
+
+def _is_in_word(sign: str) -> bool:
+    return sign.isalnum()
+
+
+@lru_cache(maxsize=64)
+def _lower_names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern that prefers the earlier ones of names that begin at the same place, and the names' numbers."""
+    numbers = {name.lower(): number for number, name in reversed(list(enumerate(actions)))}  # the first of equal ones
+    return re.compile("|".join(re.escape(name.lower()) for name in actions)), numbers
+
+
+@lru_cache(maxsize=64)
+def _names(actions: tuple[str, ...]) -> _Names:
+    return _Names(actions)
+
+
+LEGEND = (
+    "The picture has what you see: you are the orange dot in the middle, north is up, and each of the boxes around you "
+    "lists what is in its direction, with the number of steps to it."
+)
+SEEN = "seen"  # the field of an observation that lists what is seen
+_LINE = re.compile(r"- (.+) (\d+) steps (?:to your ([a-z-]+)|with you)")
+_NAMES = (("NW", "N", "NE"), ("W", "", "E"), ("SW", "S", "SE"))
+_ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the width of a letter, of a box
+
+
+def draw_seen(picture: Picture) -> str:
+    """Draw the lines of an observation, such as "- tree 3 steps to your north-west"."""
+    found = map(_LINE.fullmatch, picture.text(SEEN).splitlines())
+    return compass((f"{line[1]}, {line[2]}", line[3] or "") for line in found if line is not None)
+
+
+def compass(entries: Iterable[tuple[str, str]]) -> str:
+    """Return a drawing of things by their directions.
+
+    Args:
+        entries: What is written of each, and its direction, such as "north-west"; "" for where one is.
+    """
+    boxes: dict[tuple[int, int], list[str]] = {(row, column): [] for row in range(3) for column in range(3)}
+    for label, direction in entries:
+        row = 0 if "north" in direction else 2 if "south" in direction else 1
+        column = 0 if "west" in direction else 2 if "east" in direction else 1
+        boxes[row, column].append(label)
+    longest = max((len(label) for labels in boxes.values() for label in labels), default=0)
+    wide = max(_NARROWEST, 20 + _LETTER * longest)
+    high = [46 + _ROW * max(len(boxes[row, column]) for column in range(3)) for row in range(3)]
+    tops = [0, high[0], high[0] + high[1]]
+    width, height = 3 * wide, sum(high)
+    lines = [f"M0 {y}h{width:g}" for y in (*tops, height)] + [f"M{wide * column:g} 0v{height}" for column in range(4)]
+    corners = (
+        (wide * column + wide / 2, tops[row] + 18, name)
+        for row, names in enumerate(_NAMES)
+        for column, name in enumerate(names)
+    )
+    x, y = wide * 1.5, tops[1] + 16
+    parts = [
+        path("seen-box", "#888", 1, lines),
+        texts("seen-way", (each for each in corners if each[2]), 12, colour="#888"),
+        f'<circle class="seen-you" fill="#d55e00" cx="{x:g}" cy="{y:g}" r="9"/>',
+        texts("seen-thing", _placed(boxes, wide, tops), 14),
+    ]
+    return drawing("seen", width, height, "What is seen in each direction", parts)
+
+
+def _placed(
+    boxes: dict[tuple[int, int], list[str]], wide: float, tops: Sequence[int]
+) -> Iterable[tuple[float, float, str]]:
+    for (row, column), labels in boxes.items():
+        for number, label in enumerate(labels):
+            yield wide * column + wide / 2, tops[row] + 42 + _ROW * number, label
+
 
 ROLE = "You’re a player trying to play the game."
 THINK = "What is the next action to take, let’s think step by step."  # as section 5 words it

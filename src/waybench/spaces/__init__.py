@@ -1,11 +1,7 @@
 """Mechanics of square lattices that several environments share."""
 
-from waybench.spaces._flood import Floor
-from waybench.spaces._graph import Graph
-from waybench.spaces._lattice import DIRECTIONS, Lattice
-from waybench.spaces._shapes import SHAPES, connected_graph
-from waybench.spaces._symmetries import REFLECTIONS, ROTATIONS, transform, transform_place
-from waybench.spaces._trees import TREES, spanning_tree
+from waybench.spaces._graph import SHAPES, TREES, Graph, connected_graph, spanning_tree
+from waybench.spaces._lattice import DIRECTIONS, REFLECTIONS, ROTATIONS, Floor, Lattice, transform, transform_place
 
 __all__ = [
     "DIRECTIONS",

@@ -1,8 +1,127 @@
-"""A rectangle of open and closed cells, and shortest paths on it."""
+"""A rectangle of open and closed cells: shortest paths, floods and symmetries."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TypeVar
+
+T = TypeVar("T")
+
+ROTATIONS = (3, 5, 6)
+"""The rotations by 180 and 90 degrees. Bit 0 of a symmetry reverses the columns, bit 1 the rows; bit 2 then swaps rows
+and columns."""
+REFLECTIONS = (1, 2, 3)
+"""The symmetries that keep height and width: columns reversed, rows reversed, and both."""
+
+
+def transform(symmetry: int, rows: Sequence[Sequence[T]]) -> list[list[T]]:
+    """Return the rows of a rectangle after a symmetry; the numbers 4 to 7 exchange its height and width."""
+    turned = [list(row[::-1] if symmetry & 1 else row) for row in (rows[::-1] if symmetry & 2 else rows)]
+    return [list(column) for column in zip(*turned, strict=True)] if symmetry & 4 else turned
+
+
+def transform_place(symmetry: int, row: int, column: int, height: int, width: int) -> tuple[int, int]:
+    """Return where a place is after a symmetry of a rectangle.
+
+    Args:
+        symmetry: The symmetry.
+        row: Its row, which may lie outside the rectangle.
+        column: Its column, likewise.
+        height: Number of rows before.
+        width: Number of columns before.
+    """
+    row = height - 1 - row if symmetry & 2 else row
+    column = width - 1 - column if symmetry & 1 else column
+    return (column, row) if symmetry & 4 else (row, column)
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """Which cells of a grid can be stood on; a cell's number is row * width + column.
+
+    A layer of a breadth-first search is one integer with a bit for each cell, so that a step of the whole layer is a
+    few shifts; that is some hundred times faster than cell by cell, without leaving Python.
+
+    Attributes:
+        width: Number of columns.
+        height: Number of rows.
+        open: The open cells, as bits.
+    """
+
+    width: int
+    height: int
+    open: int
+    _not_first: int = field(init=False, repr=False, compare=False)  # all cells but those of the first column
+    _not_last: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the masks that keep a row's end from running into the next row."""
+        row = (1 << self.width) - 1
+        rows = ((1 << self.width * self.height) - 1) // row  # a one for each row, as 1111 // 11 == 101
+        object.__setattr__(self, "_not_first", (row & ~1) * rows)
+        object.__setattr__(self, "_not_last", (row >> 1) * rows)
+
+    def layers(self, start: int, goal: int) -> list[int] | None:
+        """Return the layers of cells at distance 0, 1, 2, ... from a cell, up to the one with the goal in it.
+
+        The start need not be open. None if the goal cannot be reached.
+        """
+        layers: list[int] = []
+        for layer in self._flood(start):
+            layers.append(layer)
+            if layer >> goal & 1:
+                return layers
+        return None
+
+    def distance(self, start: int, goal: int) -> int | None:
+        """Return the number of steps of a shortest path; None if there is none."""
+        for steps, layer in enumerate(self._flood(start)):
+            if layer >> goal & 1:
+                return steps
+        return None
+
+    def _flood(self, start: int) -> Iterator[int]:
+        """Yield the cells at distance 0, 1, 2, ... from a cell, as long as there are any."""
+        width, not_first, not_last = self.width, self._not_first, self._not_last
+        layer = 1 << start
+        rest = self.open & ~layer
+        while layer:
+            yield layer
+            layer = ((layer & not_last) << 1 | (layer & not_first) >> 1 | layer << width | layer >> width) & rest
+            rest ^= layer
+
+    def shortest_path(self, start: int, goal: int) -> list[int] | None:
+        """Return the cells of a shortest path without the start; None if there is none.
+
+        Of several it is the one that, seen from the goal, goes up, left, right or down as early as it can, in this
+        order.
+        """
+        layers = self.layers(start, goal)
+        if layers is None:
+            return None
+        path, cell = [goal], goal
+        for layer in layers[-2:0:-1]:
+            column = cell % self.width
+            for neighbour, possible in (
+                (cell - self.width, cell >= self.width),
+                (cell - 1, column > 0),
+                (cell + 1, column < self.width - 1),
+                (cell + self.width, True),
+            ):
+                if possible and layer >> neighbour & 1:
+                    cell = neighbour
+                    break
+            path.append(cell)
+        path.reverse()
+        return path if start != goal else []
+
+    def reached_from(self, start: int) -> int:
+        """Return all cells that can be reached from a cell, itself included, as bits."""
+        visited = 0
+        for layer in self._flood(start):
+            visited |= layer
+        return visited
+
 
 DIRECTIONS: dict[str, tuple[int, int]] = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 """Name -> (dx, dy); x grows to the right, y grows downwards."""

@@ -15,16 +15,24 @@ from waybench.stats._adaptive import (
 )
 from waybench.stats._curves import FIXED_DESIGN, Curves, Shape, quantiles
 from waybench.stats._fit import Fit, fitted
-from waybench.stats._forecast import forecast, simulated
-from waybench.stats._horizon_ratios import HorizonRatio, horizon_ratio
+from waybench.stats._horizons import HorizonRatio, forecast, horizon_ratio, simulated
 from waybench.stats._trials import Array, Trials
 from waybench.stats._variance import VarianceComponents, variance_components
 
 if TYPE_CHECKING:
     from waybench.stats._abilities import PROFILE_CONFIDENCE, Abilities, FamilyResults, Interval, joint_abilities
-    from waybench.stats._clusters import RobustMean, clustered_error
+    from waybench.stats._clusters import RobustMean, clustered_error, holm, mcnemar, normal_quantile, t_quantile
     from waybench.stats._difficulty import IndexGain, index_gain, logistic
-    from waybench.stats._intervals import CONFIDENCE, LostAttempts, Mean, clustered_mean, jackknifed, t_interval
+    from waybench.stats._intervals import (
+        CONFIDENCE,
+        FEWEST_POINTS,
+        LostAttempts,
+        Mean,
+        clustered_mean,
+        jackknifed,
+        regression_line,
+        t_interval,
+    )
     from waybench.stats._paired import ALPHA, PairedTest, Pairs, paired_difference, paired_test
     from waybench.stats._power import (
         FEWEST_ITEMS,
@@ -35,9 +43,6 @@ if TYPE_CHECKING:
         items_needed,
         pilot_assumptions,
     )
-    from waybench.stats._quantiles import normal_quantile, t_quantile
-    from waybench.stats._regressions import FEWEST_POINTS, regression_line
-    from waybench.stats._tests import holm, mcnemar
 
 __all__ = [
     "ALPHA",
@@ -112,6 +117,10 @@ __getattr__ = late_names(
         "_clusters": (
             "RobustMean",
             "clustered_error",
+            "normal_quantile",
+            "t_quantile",
+            "holm",
+            "mcnemar",
         ),
         "_difficulty": (
             "IndexGain",
@@ -125,6 +134,8 @@ __getattr__ = late_names(
             "clustered_mean",
             "jackknifed",
             "t_interval",
+            "FEWEST_POINTS",
+            "regression_line",
         ),
         "_paired": (
             "ALPHA",
@@ -141,18 +152,6 @@ __getattr__ = late_names(
             "detectable_difference",
             "items_needed",
             "pilot_assumptions",
-        ),
-        "_quantiles": (
-            "normal_quantile",
-            "t_quantile",
-        ),
-        "_regressions": (
-            "FEWEST_POINTS",
-            "regression_line",
-        ),
-        "_tests": (
-            "holm",
-            "mcnemar",
         ),
     },
 )

@@ -1,11 +1,41 @@
-"""Standard errors of means over clusters, with a correction for few clusters and for clusters of unequal sizes."""
+"""Quantiles, standard errors over clusters, and exact tests."""
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
+
+
+@lru_cache(maxsize=4096)
+def t_quantile(tail: float, freedom: float) -> float:
+    """Return the value that Student's t exceeds with a probability.
+
+    Args:
+        tail: The probability.
+        freedom: Degrees of freedom.
+    """
+    return -float(special.stdtrit(freedom, tail))
+
+
+@lru_cache(maxsize=64)
+def normal_quantile(tail: float) -> float:
+    """Return the value that a standard normal variable exceeds with a probability."""
+    return -float(special.ndtri(tail))
+
+
+def t_tail(value: float, freedom: float) -> float:
+    """Return the probability that Student's t exceeds a value.
+
+    Args:
+        value: The value.
+        freedom: Degrees of freedom.
+    """
+    return float(special.stdtr(freedom, -value))
+
 
 Numbers = NDArray[np.float64]
 
@@ -89,3 +119,36 @@ def satterthwaite_freedom(sizes: Numbers) -> float:
     leverage = shares**2 / (1 - shares)
     # Sum of the squared elements of a matrix with the shares, which sum to 1, on its diagonal.
     return 1 / float((shares**2).sum() + leverage.sum() ** 2 - (leverage**2).sum())
+
+
+def mcnemar(won: int, lost: int) -> float:
+    """Return the two-sided p value of McNemar's exact test.
+
+    Args:
+        won: Number of pairs in which only the first is one.
+        lost: Number of pairs in which only the second is.
+    """
+    return min(1.0, 2 * float(special.bdtr(min(won, lost), won + lost, 0.5)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return p values adjusted for their number (Holm, Scandinavian Journal of Statistics 6, 1979, 65-70)."""
+    # Not statsmodels' own function, which has the garbage collected at every call.
+    adjusted, greatest = [0.0] * len(p_values), 0.0
+    for rank, position in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        greatest = max(greatest, p_values[position] * (len(p_values) - rank))
+        adjusted[position] = min(greatest, 1.0)
+    return adjusted
+
+
+def z_power(effect: float, n: float, alpha: float) -> float:
+    """Return the power of a two-sided z test of the means of two samples (`NormalIndPower`).
+
+    Args:
+        effect: The difference of the means by the standard deviation, above 0.
+        n: Number of values of each sample.
+        alpha: The level of the test.
+    """
+    # It takes a second to import, and has no types.
+    statistics: Any = import_module("statsmodels.stats.power")
+    return float(statistics.NormalIndPower().power(effect, n, alpha))

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from waybench.stats._clusters import t_quantile
 from waybench.stats._curves import Array
 from waybench.stats._intervals import CONFIDENCE
-from waybench.stats._quantiles import t_quantile
 
 FEWEST_CLUSTERS = 20  # below which an index of several variables says nothing
 FEWEST_OF_A_KIND = 10  # results that are solved, and that are not

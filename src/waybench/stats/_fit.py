@@ -6,8 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from waybench.stats._curves import CELLS, NO_WEIGHT, Curves, Shape, quantiles
-from waybench.stats._monotone import LEAST_CONFIDENCE, fits, monotone_bounds
+from waybench.stats._curves import CELLS, LEAST_CONFIDENCE, NO_WEIGHT, Curves, Shape, fits, monotone_bounds, quantiles
 from waybench.stats._trials import Array, Indices, Trials
 
 _MOST_GRIDS = 2  # grids of curves that are kept: each takes up to 100 MB with what it keeps

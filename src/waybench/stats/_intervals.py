@@ -1,13 +1,14 @@
-"""Means and other estimates with confidence intervals over independent clusters."""
+"""Means with intervals over independent clusters, and regression lines."""
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from waybench.stats._clusters import cluster_totals, numbered, robust_mean
-from waybench.stats._quantiles import normal_quantile, t_quantile
+from waybench.stats._clusters import cluster_totals, normal_quantile, numbered, robust_mean, t_quantile, t_tail
+from waybench.stats._trials import Array
 
 CONFIDENCE = 0.95
 
@@ -253,3 +254,30 @@ def t_interval(values: Sequence[float], confidence: float) -> tuple[float, float
     mean = float(numbers.mean())
     reach = t_quantile((1 - confidence) / 2, len(numbers) - 1) * float(numbers.std(ddof=1)) / len(numbers) ** 0.5
     return mean, mean - reach, mean + reach
+
+
+FEWEST_POINTS = 5  # below which a line says nothing
+
+
+def regression_line(variable: Sequence[float], rates: Sequence[float]) -> tuple[float, float, float, float] | str:
+    """Return the slope of a least-squares line, its 95 % confidence interval and its p-value, or why there is none.
+
+    The variable is standardised: less its mean, by its sample standard deviation (n - 1). So slopes of different
+    variables can be compared. Interval and p-value are those of Student's t with n - 2 degrees of freedom.
+
+    Args:
+        variable: The variable's values, one for each independent observation.
+        rates: The values that it is to explain, in the same order.
+    """
+    if len(rates) < FEWEST_POINTS:
+        return f"fewer than {FEWEST_POINTS}"
+    x, y = np.asarray(variable, dtype=np.float64), np.asarray(rates, dtype=np.float64)
+    if np.allclose(x, x[0], rtol=1e-12, atol=1e-12):
+        return "the variable is the same for all"
+    if np.allclose(y, y[0], rtol=1e-12, atol=1e-12):
+        return "the score is the same for all"
+    coefficients, covariance = cast(tuple[Array, Array], np.polyfit((x - x.mean()) / x.std(ddof=1), y, 1, cov=True))
+    beta, error = float(coefficients[0]), float(covariance[0, 0]) ** 0.5
+    reach = t_quantile((1 - CONFIDENCE) / 2, len(y) - 2) * error
+    p = 2 * t_tail(abs(beta) / error, len(y) - 2) if error > 0 else 0.0
+    return beta, beta - reach, beta + reach, p

@@ -11,14 +11,15 @@ from waybench.stats._clusters import (
     Numbers,
     RobustMean,
     cluster_totals,
+    mcnemar,
     numbered,
     robust_mean,
     satterthwaite_freedom,
+    t_quantile,
+    t_tail,
     variance_at_most,
 )
 from waybench.stats._intervals import CONFIDENCE, Mean
-from waybench.stats._quantiles import t_quantile, t_tail
-from waybench.stats._tests import mcnemar
 
 ALPHA = 0.05  # level of a test; a p value that is adjusted for several tests is compared with it, too
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from waybench._late import LateModule
-from waybench.stats._clusters import variance_at_most
+from waybench.stats._clusters import variance_at_most, z_power
 from waybench.stats._paired import ALPHA
-from waybench.stats._tests import z_power
 
 if TYPE_CHECKING:
     from scipy import optimize, stats

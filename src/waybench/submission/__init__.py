@@ -1,14 +1,12 @@
 """Submissions: the records of a model's runs as one file, and their verification without a model."""
 
 from waybench.submission._archive import NotASubmission
-from waybench.submission._commitments import with_commitments
-from waybench.submission._episodes import episodes
 from waybench.submission._logs import verify_logs
 from waybench.submission._pack import pack
-from waybench.submission._page import verdict_page
-from waybench.submission._signature import check_signature
+from waybench.submission._records import episodes
+from waybench.submission._signature import check_signature, verdict_page
 from waybench.submission._signature import sign as sign_verdict
-from waybench.submission._verdict import Verdict
+from waybench.submission._verdict import Verdict, with_commitments
 from waybench.submission._verify import verify
 
 __all__ = [

@@ -1,16 +1,113 @@
-"""The archive of a submission: a ZIP file with fixed names, order and dates, read within limits."""
+"""The archive of a submission: a ZIP file with fixed names and order, its manifest, and large files of byte strings."""
 
 import hashlib
+import io
 import json
+import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import tempfile
+import zlib
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
-from typing import IO, Any, NamedTuple, cast
+from types import TracebackType
+from typing import IO, Any, Generic, NamedTuple, Self, TypeVar, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
-from waybench.core import DataError, Json, check_json
-from waybench.submission._spool import SharedReader
+from waybench.core import DataError, Json, check_json, is_object
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Spool(Generic[K]):
+    """Byte strings by key, in a temporary file that is removed when the spool is closed.
+
+    Copies of the process can get what was added before they were made, at the same time.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="waybench-spool-", buffering=0)  # noqa: SIM115  closed by close
+        self._places: dict[K, tuple[int, int]] = {}
+
+    def __enter__(self) -> Self:
+        """Return it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Remove the file."""
+        self._file.close()
+
+    def __contains__(self, key: K) -> bool:
+        """Whether there is a byte string of this key."""
+        return key in self._places
+
+    def __iter__(self) -> Iterator[K]:
+        """Return the keys, in the order in which they were added."""
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        """Return the number of keys."""
+        return len(self._places)
+
+    def add(self, key: K, content: bytes) -> None:
+        """Add a byte string; a second one of a key replaces the first."""
+        packed = zlib.compress(content, 1)
+        self._file.seek(0, 2)
+        self._places[key] = (self._file.tell(), len(packed))
+        self._file.write(packed)
+
+    def get(self, key: K) -> bytes:
+        """Return the byte string of a key."""
+        start, size = self._places[key]
+        return zlib.decompress(read_at(self._file, start, size))
+
+
+class SharedReader(io.RawIOBase):
+    """A file for reading at a position of its own, so that copies of the process can read it at the same time.
+
+    Args:
+        file: The file, unbuffered. Whoever opened it closes it.
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        super().__init__()
+        self._file, self._at = file, 0
+
+    def readable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seekable(self) -> bool:
+        """Return True."""
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Change the position, and return it."""
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at}.get(whence)
+        self._at = offset + (os.fstat(self._file.fileno()).st_size if start is None else start)
+        return self._at
+
+    def tell(self) -> int:
+        """Return the position."""
+        return self._at
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Read into a buffer, and return the number of bytes."""
+        found = read_at(self._file, self._at, len(buffer))
+        buffer[: len(found)] = found
+        self._at += len(found)
+        return len(found)
+
+
+def read_at(file: IO[bytes], start: int, size: int) -> bytes:
+    """Return bytes of an unbuffered file from a position on; where there is `pread`, without moving the file's own."""
+    if hasattr(os, "pread"):
+        return os.pread(file.fileno(), size, start)
+    file.seek(start)
+    return file.read(size)
+
 
 MANIFEST = "submission.json"
 RESULTS = "results.json"
@@ -212,3 +309,54 @@ class Archive:
 def text_of(data: Mapping[str, Json]) -> bytes:
     """Return JSON as a file of an archive: sorted, indented by one space."""
     return (json.dumps(data, sort_keys=True, indent=1) + "\n").encode()
+
+
+_NAMES = ("file", "model", "task", "created", "version")  # these are kept with every record
+_LONGEST_NAME = 1_000  # characters
+
+
+def manifest_of(data: Any) -> dict[str, Any]:
+    """Return a manifest whose fields have the right types.
+
+    Raises:
+        ValueError: If it is no manifest; the message says what is wrong.
+    """
+    if not is_object(data) or data.get("format") != FORMAT:
+        raise ValueError(f"{MANIFEST} does not say that it is a {FORMAT}")
+    if data.get("schema") != VERSION:
+        raise ValueError(
+            f"its schema is {str(data.get('schema'))[:40]}; this waybench reads schema {VERSION}: update it"
+        )
+    manifest: dict[str, Any] = data
+    kinds: dict[str, type] = {"submitter": str, "about": str, "runs": list, "files": dict, "waybench": str}
+    _check(manifest, kinds, MANIFEST)
+    if len(manifest["runs"]) > MOST_FILES:
+        raise ValueError(f"it has {len(manifest['runs']):,} runs; the maximum is {MOST_FILES:,}")
+    read: set[str] = set()
+    for run in manifest["runs"]:
+        kinds = {"file": str, "model": str, "task": str, "created": str, "version": str, "subset": str, "records": int}
+        kinds |= {"epochs": int, "parameters": dict, "settings": dict, "search": dict}
+        if not is_object(run):
+            raise ValueError("a run is no object")
+        _check(run, kinds, "a run")
+        if not 1 <= run["epochs"] <= 1000:
+            raise ValueError("a run has no or too many epochs")
+        if run["records"] < 0:
+            raise ValueError("a run has a negative number of records")
+        # Otherwise a small archive could have one file read any number of times.
+        if run["file"] in read:
+            raise ValueError("two runs name one file of records")
+        read.add(run["file"])
+    for name, file in manifest["files"].items():
+        if not is_object(file):
+            raise ValueError(f"the entry of file {name[:80]} is no object")
+        _check(file, {"sha256": str, "bytes": int}, f"file {name[:80]}")
+    return manifest
+
+
+def _check(data: dict[str, Any], kinds: dict[str, type], what: str) -> None:
+    for name, kind in kinds.items():
+        if type(data.get(name)) is not kind:
+            raise ValueError(f"{what}: {name!r} is missing or of another type")
+        if name in _NAMES and len(data[name]) > _LONGEST_NAME:
+            raise ValueError(f"{what}: {name!r} has more than {_LONGEST_NAME:,} characters")

@@ -1,15 +1,142 @@
-"""Verifies the records of a submission one by one: each is simulated again."""
+"""The records of a submission: lines, simulation, coverage, and episodes for reports."""
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+import hashlib
+import json
+import re
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
-from waybench.analysis.logs import LoggedEpisode, Skipped, of_record
+from waybench.analysis.logs import LoggedEpisode, Skipped, of_record, skipped
 from waybench.analysis.results import Row, Simulated, Verifier
-from waybench.core import End, WaybenchError
+from waybench.core import (
+    SHARD,
+    DataError,
+    End,
+    EpisodeRecord,
+    Json,
+    LiveError,
+    Outcome,
+    WaybenchError,
+    check_json,
+    plural,
+    replay,
+)
 from waybench.envs import registry
-from waybench.submission._lines import Line, read_line, with_texts
-from waybench.submission._odd import Conduct, conduct_of
-from waybench.submission._verdict import Finding
+from waybench.eval import PLAN, stored_record
+from waybench.submission._archive import MANIFEST, Archive, NotASubmission, manifest_of
+from waybench.submission._parameters import open_run
+from waybench.submission._verdict import Conduct, Finding, Findings, conduct_of
+from waybench.tasks import missing_shards
+
+_MOST_VALUES = 5_000_000
+_LONGEST_ID = 500  # characters of a sample's id, which verification keeps in memory
+_TEXTS = "texts"  # false where the opening and the messages of turns are left out
+# Paths of the submitter's machine in the message of an infrastructure error.
+_PATH = re.compile(r"(?<![\w/:.])(?:~|[A-Za-z]:)?(?:[/\\][\w.@+-]+){2,}[/\\]?")
+
+
+class Line(NamedTuple):
+    """A line of a submission.
+
+    Attributes:
+        sample: The sample's id.
+        epoch: Its epoch, from 1.
+        record: The record; without texts its opening is empty, and so are the messages of its turns.
+        has_texts: Whether it has these texts.
+    """
+
+    sample: str
+    epoch: int
+    record: EpisodeRecord
+    has_texts: bool
+
+
+def write_line(sample: str, epoch: int, record: EpisodeRecord, *, confirmed: bool) -> bytes:
+    """Return a record as a line.
+
+    Args:
+        sample: The sample's id.
+        epoch: Its epoch, from 1.
+        record: The record.
+        confirmed: Whether a simulation confirms the record. Only then are its texts left out.
+    """
+    if record.error:
+        record = replace(record, error=_PATH.sub("PATH", record.error))
+    data = record.to_json()
+    if confirmed:
+        del data["opening"]
+        data["turns"] = [{name: value for name, value in turn.items() if name != "message"} for turn in data["turns"]]
+    line = {"sample": sample, "epoch": epoch, _TEXTS: not confirmed, "record": data}
+    return json.dumps(line, sort_keys=True, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def read_line(line: bytes) -> Line:
+    """Read a line.
+
+    Raises:
+        DataError: If it is none.
+    """
+    check_json(line, _MOST_VALUES)
+    try:
+        data: Any = json.loads(line)
+        record: Any
+        sample, epoch, has_texts, record = data["sample"], data["epoch"], data[_TEXTS], data["record"]
+        if type(sample) is not str or type(epoch) is not int or type(has_texts) is not bool or len(data) != 4:
+            raise DataError("the line is not one of a submission")
+        if len(sample) > _LONGEST_ID:
+            raise DataError(f"the sample's id has more than {_LONGEST_ID} characters")
+        if not has_texts:
+            if "opening" in record or any("message" in turn for turn in record["turns"]):
+                raise DataError("the line has texts, and says that it has none")
+            record = {**record, "opening": []}
+        return Line(sample, epoch, EpisodeRecord.from_json(record), has_texts)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise DataError(f"the line is not one of a submission: {type(error).__name__}") from None
+
+
+def with_texts(line: Line) -> tuple[EpisodeRecord, tuple[Outcome, ...]]:
+    """Return a line's record with its texts, which a simulation makes again where they were left out.
+
+    Returns:
+        The record, and the outcomes of its turns in the simulation where these are not the recorded ones (`replay`);
+        otherwise, and without a simulation, none.
+
+    Raises:
+        WaybenchError: If the simulation does not agree with the record, or is not possible.
+    """
+    if line.has_texts:
+        return line.record, ()
+    record = line.record
+    try:
+        again = replay(registry.load(record.env), record, without_texts=True)
+    except LiveError as error:
+        raise DataError(f"its texts were left out, but it cannot be simulated here: {error}") from None
+    turns = tuple(
+        turn._replace(message=simulated.message) for turn, simulated in zip(record.turns, again.turns, strict=True)
+    )
+    outcomes = tuple(turn.outcome for turn in again.turns)
+    recorded = tuple(turn.outcome for turn in record.turns)
+    return replace(record, opening=again.record().opening, turns=turns), outcomes if outcomes != recorded else ()
+
+
+def head_of(record: EpisodeRecord) -> dict[str, Json]:
+    """Return what follows from a record's item and options but for its opening, to compare it with the item made again.
+
+    Args:
+        record: The record.
+    """
+    return comparable_head(cast("Mapping[str, Json]", json.loads(record.head())), texts=False)
+
+
+def comparable_head(head: Mapping[str, Json], *, texts: bool) -> dict[str, Json]:
+    """Return a head without the version that wrote it, and without the opening unless `texts` is true."""
+    left_out = {"package", "schema"} if texts else {"package", "schema", "opening"}
+    return {name: value for name, value in head.items() if name not in left_out}
+
 
 Key = tuple[str, int]  # a sample's id and its epoch
 
@@ -99,3 +226,158 @@ class RecordChecker:
             problems.append(Finding("record", found.simulated.mismatch, sample))
         level = int(record.item["level"]) if found.simulated.confirmed else None
         return CheckedRecord(key, problems, level, found.row, conduct_of(episode, against_oracle=against_oracle))
+
+
+_SLACK = 100  # missing attempts that are looked for in a run of few records
+
+
+class Coverage(NamedTuple):
+    """How a run's records cover what its task plays.
+
+    Attributes:
+        played: Number of episodes that the task plays; None if that cannot be said.
+        problems: What does not agree.
+    """
+
+    played: int | None
+    problems: Findings
+
+
+def coverage(
+    run: dict[str, Any],
+    archive: Archive,
+    line_of: Callable[[Key], bytes],
+    samples: Collection[Key],
+    *,
+    shards: Mapping[str, int],
+    levels: Collection[int],
+    keys: Mapping[str, str],
+    data_dir: str | None,
+) -> Coverage:
+    """Compare a run's records with the items that its task plays.
+
+    Args:
+        run: The run, as the manifest has it.
+        archive: The archive, for files of items.
+        line_of: Returns the line of a sample.
+        samples: The samples that have a record.
+        shards: The shards of its items that the submission has -> the number of their records; one that is no shard
+            has the name "".
+        levels: Levels of records that a simulation confirms.
+        keys: Keys of private sets by their labels.
+        data_dir: The folder of published data sets; None for the usual places.
+    """
+    problems = Findings()
+    if run["subset"]:
+        problems.add("missing", f"the run was restricted to some samples: {run['subset'][:100]}")
+    left = dict.fromkeys(samples)
+    played = 0
+
+    def result(sample: str) -> EpisodeRecord | None:
+        key = (sample, 1)
+        return read_line(line_of(key)).record if key in samples else None
+
+    with tempfile.TemporaryDirectory(prefix="waybench-verify-") as folder:
+        try:
+            opened = open_run(
+                run["task"],
+                run["parameters"],
+                keys=keys,
+                items=lambda name: archive.content(f"items/{name}.jsonl"),
+                folder=Path(folder),
+                data_dir=data_dir,
+                records=sum(shards.values()),
+                levels=levels,
+            )
+            shard = run["parameters"].get(SHARD)
+            if shard is not None and (lacking := missing_shards(str(shard), shards)):
+                problems.add("missing", lacking)
+            for sample in opened.played(run["model"], result):
+                name = str(sample.id)
+                metadata: Mapping[str, Any] = sample.metadata or {}
+                head = head_of(stored_record(metadata, {}))
+                for epoch in range(1, run["epochs"] + 1):
+                    played += 1
+                    key = (name, epoch)
+                    if key not in left:
+                        problems.add("missing", "there is no record of this attempt", name)
+                        continue
+                    del left[key]
+                    _compare(read_line(line_of(key)).record, head, name, problems)
+                if metadata.get(PLAN) is not None and json.loads(metadata[PLAN]) != run["search"]:
+                    problems.add("task", "the settings of the search differ from those of the parameters")
+                    break
+                if played > 2 * len(samples) + _SLACK:
+                    problems.add("missing", f"more than half of the {plural(played, 'episode')} or more")
+                    return Coverage(None, problems)
+        except WaybenchError as error:
+            problems.add("task", str(error))
+            return Coverage(None, problems)
+        except Exception as error:  # parameters are data from outside
+            problems.add("task", f"the items cannot be made again: {type(error).__name__} {str(error)[:100]}")
+            return Coverage(None, problems)
+    for name, _ in sorted(left):
+        problems.add("unexpected", "the task does not play this attempt with these results", name)
+    return Coverage(played, problems)
+
+
+def _compare(record: EpisodeRecord, head: dict[str, Json], sample: str, problems: Findings) -> None:
+    own = head_of(record)
+    for name in sorted({*own, *head}):
+        if _plain(own.get(name)) != _plain(head.get(name)):
+            problems.add("item", f"{name} differs from that of the item made again", sample)
+            return
+
+
+def _plain(value: Json) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def episodes(
+    path: Path, sha256: str, *, run: str, name: Callable[[str], str], on_problem: Callable[[Skipped], None]
+) -> Iterator[LoggedEpisode]:
+    """Yield the episodes of a submission, each attempt once.
+
+    Args:
+        path: The file.
+        sha256: SHA-256 of the file that was verified.
+        run: What tells its runs from those of other submissions.
+        name: Returns the name of a model in the report.
+        on_problem: Receives each record that cannot be read.
+
+    Raises:
+        NotASubmission: If it is no submission, or another file than the one that was verified.
+    """
+    with path.open("rb", buffering=0) as stream:
+        if hashlib.file_digest(stream, "sha256").hexdigest() != sha256:
+            raise NotASubmission(f"{path.name} changed after it was verified")
+        stream.seek(0)
+        archive = Archive(stream)
+        for each in manifest_of(archive.json(MANIFEST)[0])["runs"]:
+            if each["file"] not in archive.names:
+                continue
+            seen: set[tuple[str, int]] = set()
+            # No more than the verification has read: a file of 4 GiB can have as many lines.
+            for line in islice(archive.lines(each["file"]), each["records"]):
+                try:
+                    read = read_line(line)
+                    key = read.sample, read.epoch
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                    record, _ = with_texts(read)
+                    settings = of_record(record, each["settings"])
+                except Exception as error:  # a record is data from outside: it is not to take the others with it
+                    on_problem(skipped(path.name, error, ""))
+                    continue
+                yield LoggedEpisode(
+                    model=name(each["model"]),
+                    task=each["task"],
+                    record=record,
+                    settings=settings,
+                    log=path.name,
+                    sample=read.sample,
+                    run=f"{run}/{each['file']}",
+                    search=each["search"],
+                    epoch=read.epoch,
+                )

@@ -1,11 +1,26 @@
-"""The verdict on a submission: what was checked, what does not agree, and what no simulation can prove."""
+"""The verdict on a submission: what was checked, commitments of keys, and what looks odd."""
 
+import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from waybench._version import __version__
-from waybench.core import Json, plural
+from waybench.analysis.logs import LoggedEpisode, is_embedded
+from waybench.core import (
+    LABEL,
+    Episode,
+    Item,
+    Json,
+    TurnRecord,
+    commitment,
+    key_label,
+    plural,
+    policy,
+    require_self_contained,
+)
+from waybench.envs import registry
 
 FORMAT = "waybench-verdict"
 VERSION = 1
@@ -221,3 +236,148 @@ def _problem_lines(problems: Sequence[Finding], counts: Mapping[str, int], inden
         lines.append(f"{indent}{PROBLEMS[kind]}" + (f" ({count:,} times)" if count > 1 else ""))
         lines += [f"{indent}  {f'{each.sample}: ' if each.sample else ''}{each.text}" for each in shown[:3]]
     return lines
+
+
+KIND = "commitment"
+
+
+def with_commitments(verdict: Verdict, keys: Sequence[str], commitments: Sequence[str]) -> Verdict:
+    """Return a verdict that also says whether the keys of its private sets are those that were committed to.
+
+    Args:
+        verdict: The verdict.
+        keys: The keys that were given.
+        commitments: The commitments that were published.
+    """
+    by_commitment = {commitment(key): key_label(key) for key in keys}
+    committed = {by_commitment[each]: each for each in commitments if each in by_commitment}
+    found = Findings()
+    for each in commitments:
+        if each not in by_commitment:
+            found.add(KIND, f"no key that was given belongs to {each}")
+    given = {str(run.parameters.get("key", "")) for run in verdict.runs}
+    private = {label for label in given if LABEL.fullmatch(label)}
+    for label in sorted({key_label(key) for key in keys} | private):
+        if label not in committed:
+            found.add(KIND, f"the key of {label} belongs to no commitment that was given")
+    return replace(
+        verdict,
+        problems=[*verdict.problems, *found.shown],
+        counts={**verdict.counts, **found.counts},
+        commitments=committed,
+    )
+
+
+ORACLE_SAMPLE = 50  # records of each model that are compared with the oracle's
+_SUSPICIOUS = 0.9  # share of episodes from which on equal replies are named
+_FEW = 5  # episodes below which no share is named
+_FASTEST = 20_000  # output tokens a second
+_LONGEST_TOKEN = 200  # characters of a reply for each token that the provider counted
+
+
+class Conduct(NamedTuple):
+    """What may look odd in an episode.
+
+    Attributes:
+        model: The model.
+        item: What the episode was given.
+        replies: SHA-256 of its replies; "" of an embedded player, and without replies.
+        oracles: Whether its replies are the oracle's, to the letter; None if they were not compared.
+        times: What cannot be in its times and numbers of tokens, once for each reply.
+    """
+
+    model: str
+    item: tuple[str, str, int]
+    replies: str = ""
+    oracles: bool | None = None
+    times: tuple[str, ...] = ()
+
+
+def conduct_of(episode: LoggedEpisode, *, against_oracle: bool) -> Conduct:
+    """Return what may look odd in an episode, which a simulation need not confirm.
+
+    Args:
+        episode: The episode.
+        against_oracle: Whether its replies are compared with the oracle's, which takes another simulation.
+    """
+    record = episode.record
+    item = (record.instance_hash, str(sorted(record.options.items(), key=str)), record.attempt)
+    replies = [turn.reply for turn in record.own_turns]
+    if is_embedded(episode.model) or not replies:
+        return Conduct(episode.model, item)
+    digest = hashlib.sha256("\0".join(replies).encode("utf-8", "surrogatepass")).hexdigest()
+    times = tuple(text for turn in record.own_turns if (text := _strange_time(turn)))
+    return Conduct(episode.model, item, digest, _is_oracles(episode) if against_oracle else None, times)
+
+
+def _strange_time(turn: TurnRecord) -> str:
+    usage = turn.usage
+    if usage is None or not usage.output_tokens:
+        return "replies without any output token" if turn.reply and usage is not None else ""
+    if usage.seconds <= 0 or usage.output_tokens / usage.seconds > _FASTEST:
+        return f"replies of more than {_FASTEST:,} tokens a second"
+    if len(turn.reply) > _LONGEST_TOKEN * usage.output_tokens:
+        return "replies with more text than their tokens can have"
+    return ""
+
+
+class OddThings:
+    """Looks for odd things in episodes, one at a time."""
+
+    def __init__(self) -> None:
+        self._replies: dict[tuple[str, str, int], dict[str, str]] = defaultdict(dict)
+        self._oracle: dict[str, list[bool]] = defaultdict(list)
+        self._times: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def add(self, conduct: Conduct) -> None:
+        """Take the next episode."""
+        if not conduct.replies:
+            return
+        self._replies[conduct.item][conduct.model] = conduct.replies
+        if conduct.oracles is not None:
+            self._oracle[conduct.model].append(conduct.oracles)
+        self._times[conduct.model].update(conduct.times)
+
+    def findings(self) -> list[Finding]:
+        """Return what was found, a line for each kind and model."""
+        found: list[Finding] = []
+        pairs: dict[tuple[str, str], list[bool]] = defaultdict(list)
+        for by_model in self._replies.values():
+            names = sorted(by_model)
+            for number, first in enumerate(names):
+                for second in names[number + 1 :]:
+                    pairs[first, second].append(by_model[first] == by_model[second])
+        for (first, second), equal in pairs.items():
+            if len(equal) >= _FEW and sum(equal) >= _SUSPICIOUS * len(equal):
+                text = (
+                    f"{first} and {second} gave the same replies in {sum(equal):,} of {plural(len(equal), 'episode')}"
+                )
+                found.append(Finding("same replies", text))
+        for model, same in self._oracle.items():
+            if len(same) >= _FEW and sum(same) >= _SUSPICIOUS * len(same):
+                text = f"{model} replied as the oracle does, to the letter, in {sum(same)} of {len(same)} episodes"
+                found.append(Finding("oracle", text))
+        for model, texts in self._times.items():
+            for text, count in sorted(texts.items()):
+                found.append(Finding("time", f"{model}: {text} ({count:,} of them)"))
+        return found
+
+
+def _is_oracles(episode: LoggedEpisode) -> bool:
+    """Return whether an episode's replies are the oracle's, to the letter."""
+    record = episode.record
+    environment = registry.load(record.env)
+    if "oracle" not in environment.players.policies:
+        return False
+    try:
+        require_self_contained(record.options)
+        oracle = policy("oracle")
+        item = Item(environment.items.decode(record.instance), id="", level=0)
+        again = Episode(environment, item, record.options, attempt=record.attempt)
+        for turn in record.own_turns:
+            if again.done or oracle.reply(again) != turn.reply:
+                return False
+            again.step(turn.reply)
+        return True
+    except Exception:  # a record is data from outside
+        return False

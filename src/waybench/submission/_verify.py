@@ -12,15 +12,11 @@ from uuid import uuid4
 
 from waybench.analysis.results import Group, Row
 from waybench.core import PROCESSES, SHARD, Copies, Json, Workers, spread
-from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission
-from waybench.submission._coverage import Coverage, coverage
-from waybench.submission._manifest import manifest_of
-from waybench.submission._odd import ORACLE_SAMPLE, OddThings
+from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, manifest_of
+from waybench.submission._pack import first_difference, scores
 from waybench.submission._parameters import key_labels
-from waybench.submission._records import CheckedRecord, Key, RecordChecker
-from waybench.submission._scores import first_difference, scores
-from waybench.submission._spool import Spool
-from waybench.submission._verdict import Findings, RunVerdict, Verdict
+from waybench.submission._records import CheckedRecord, Coverage, Key, RecordChecker, coverage
+from waybench.submission._verdict import ORACLE_SAMPLE, Findings, OddThings, RunVerdict, Verdict
 
 _TOGETHER = 20  # records that a process checks at a time
 

@@ -3,14 +3,11 @@
 from typing import TYPE_CHECKING
 
 from waybench._late import late_names
-from waybench.tasks._derived import TASKS, all_tasks, find_task
-from waybench.tasks._entry import TaskEntry
-from waybench.tasks._environments import environment_names, resolve_environment
+from waybench.tasks._derived import TASKS, all_tasks, environment_names, find_task, resolve_environment
+from waybench.tasks._entry import TaskEntry, missing_shards, resolve_key
 from waybench.tasks._items import TaskItem, task_items
-from waybench.tasks._keys import resolve_key
 from waybench.tasks._load import count_episodes, load_task, quote, shards_of, task_prompts
 from waybench.tasks._presets import DEMO, DEMO_HORIZON, DEMO_MODEL
-from waybench.tasks._shard import missing_shards
 
 if TYPE_CHECKING:
     from waybench.tasks._estimate import TaskQuote

@@ -27,9 +27,8 @@ from waybench.core import (
 from waybench.envs import registry
 from waybench.eval import agent_sandbox, episode, one_line_errors, play, read_plan
 from waybench.stats import SEARCH_REVISION
-from waybench.tasks._entry import TaskEntry
-from waybench.tasks._item_index import read_index
-from waybench.tasks._keys import hide_key, resolve_key
+from waybench.tasks._entry import TaskEntry, hide_key, resolve_key
+from waybench.tasks._parameters import read_index
 from waybench.tasks._samples import Samples, task_samples
 
 

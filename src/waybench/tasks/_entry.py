@@ -1,13 +1,75 @@
-"""Task entries: the data that a task is built from."""
+"""Task entries, shards of a task, and the parameter `key`."""
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
-from waybench.core import HorizonSpec, Json, Option, resolve
+from waybench.core import SHARD, HorizonSpec, Json, Option, UsageError, is_public_key, key_for_log, read_key, resolve
 from waybench.envs import registry
-from waybench.tasks._shard import SHARD_OPTION
+
+SHARD_OPTION = Option(
+    name=SHARD,
+    default=None,
+    kind=str,
+    doc="A range of the items, as 2/8 for the second of eight, so that several jobs can share them; by default all "
+    "items. It is no setting: results of all shards are those of one run.",
+)
+T = TypeVar("T")
+_FORM = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+
+
+def read_shard(text: str) -> tuple[int, int]:
+    """Return the number of a shard, from 1, and of how many it is.
+
+    Args:
+        text: Both, as "2/8".
+
+    Raises:
+        UsageError: If the text has another form.
+    """
+    match = _FORM.fullmatch(text)
+    if match is None or int(match[1]) > int(match[2]):
+        raise UsageError(f"shard={text[:40]!r}: write it as 2/8, the second of eight shards")
+    return int(match[1]), int(match[2])
+
+
+def items_of_shard(items: Iterable[T], text: str | None) -> Iterable[T]:
+    """Return the items of a shard; lengths of shards differ by one at most.
+
+    Args:
+        items: All items.
+        text: The shard, as "2/8"; None for all items.
+
+    Raises:
+        UsageError: If the text has another form, or there are fewer items than shards.
+    """
+    if text is None:
+        return items
+    number, count = read_shard(text)
+    listed = list(items)
+    if count > len(listed):
+        raise UsageError(f"shard={text}: there are only {len(listed):,} items; use fewer shards")
+    return islice(listed, len(listed) * (number - 1) // count, len(listed) * number // count)
+
+
+def missing_shards(shard: str, found: Iterable[str]) -> str:
+    """Return which shards beside a given one are missing, for people; "" if none is.
+
+    Args:
+        shard: The shard, as "2/8".
+        found: Shards that are there; those of another number do not matter.
+
+    Raises:
+        UsageError: If the shard has another form.
+    """
+    _, count = read_shard(shard)
+    ours = {match[1] for match in map(_FORM.fullmatch, found) if match and int(match[2]) == count}
+    left = [number for number in range(1, count + 1) if str(number) not in ours]
+    listed = ", ".join(map(str, left[:10])) + (", ..." if len(left) > 10 else "")
+    return f"of {count:,} shards, these are missing: {listed}" if left else ""
 
 
 def no_parameters(given: Mapping[str, Any]) -> Mapping[str, Json]:
@@ -98,3 +160,27 @@ class TaskEntry:
     def envs(self) -> tuple[str, ...]:
         """Ids of its environments, each once."""
         return tuple(dict.fromkeys(part.env for part in self.parts))
+
+
+KEY = "key"
+
+
+def resolve_key(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with the key itself in place of a reference ("env:NAME", "file:PATH").
+
+    Raises:
+        UsageError: If the key cannot be read.
+    """
+    return {**given, KEY: read_key(given[KEY])} if given.get(KEY) is not None else dict(given)
+
+
+def hide_key(parameters: dict[str, Any], entry: TaskEntry) -> None:
+    """Replace a private key in a task's parameters by its label for logs, in place.
+
+    Args:
+        parameters: The task's parameters, with the key as the user gave it.
+        entry: The task.
+    """
+    key = parameters.get(KEY)
+    if key is not None and not any(is_public_key(str(key), registry.load(env).items.public_key) for env in entry.envs):
+        parameters[KEY] = key_for_log(str(key))

@@ -19,11 +19,10 @@ from waybench.core import (
 )
 from waybench.envs import registry
 from waybench.eval import Tokens, episode_tokens
-from waybench.tasks._entry import TaskEntry
+from waybench.tasks._entry import TaskEntry, resolve_key
 from waybench.tasks._horizon import horizon_quote
 from waybench.tasks._items import TaskItem, prompt_kinds, task_items
-from waybench.tasks._keys import resolve_key
-from waybench.tasks._ladder import ladder
+from waybench.tasks._samples import ladder
 
 _SAMPLE = 3  # items of each environment and options that are played to estimate tokens
 _LEVELS = 6  # levels of a ladder at which an item is played

@@ -1,35 +1,174 @@
-"""Tasks that look for how far a model reaches."""
+"""Tasks that look for how far a model reaches: along levels, hand-overs and the length of the context."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core import (
     CONTEXT_TOKENIZER,
+    CONTEXT_TOKENS,
     DIFFICULTY_INDEX,
     OPTION_AXES,
+    PREFIX,
     Axis,
     Environment,
+    Episode,
+    Item,
     ItemIndex,
     Json,
+    NoRoomError,
     Price,
     Source,
     UsageError,
+    oracle_steps,
+    play_out,
     plural,
+    policy,
     read_budget,
     read_prices,
 )
 from waybench.envs import registry
-from waybench.eval import HorizonSearch, Stratum, strata
+from waybench.eval import HorizonSearch, OptionItems, Stratum, Tokens, episode_tokens, option_strata, strata
 from waybench.stats import Candidate, StoppingRule, forecast
-from waybench.tasks._context import context_strata
 from waybench.tasks._entry import TaskEntry
-from waybench.tasks._handover import handover_strata
-from waybench.tasks._item_index import read_index
-from waybench.tasks._parameters import AXIS, CONTEXT_AXIS, LEVEL, horizon_options
+from waybench.tasks._parameters import AXIS, CONTEXT_AXIS, FIRST_STEPS, LEVEL, LONGEST, horizon_options, read_index
 
-_POOL = 60  # items of each level that are sorted by a difficulty index
+_POOL = 40  # items, each of which can be played once with each number of steps
+_NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+
+
+def handover_strata(
+    environment: Environment[Any, Any, Any],
+    options: Mapping[str, Json],
+    given: Mapping[str, Any],
+    open_level: Callable[[int], Source[Any]],
+) -> list[Stratum]:
+    """Return the strata of a search along a hand-over, easiest first.
+
+    Args:
+        environment: What is played.
+        options: Options of play.
+        given: Every parameter of the task.
+        open_level: Level -> its items.
+
+    Raises:
+        UsageError: If a parameter is unfit, or the items are too short.
+    """
+    axis = given[AXIS.name]
+    if options.get(PREFIX) is not None:
+        raise UsageError(f"prefix={options[PREFIX]}: axis={axis} chooses the prefix; leave one of them out")
+    items = level_items(given, open_level)
+    lengths = {item.id: _length(environment, options, item) for item in items}
+    found: list[OptionItems] = []
+    for number in _NUMBERS:
+        first = given[FIRST_STEPS.name]
+        prefix = f"oracle:-{number}" if axis == "steps_left" else f"oracle:{first}+random:{number}"
+        needed = number if axis == "steps_left" else first
+        own = [item for item in items if lengths[item.id] > needed]
+        if axis == "random_steps":
+            own = [item for item in own if _is_solvable(environment, {**options, PREFIX: prefix}, item)]
+        if own:
+            found.append(OptionItems(float(number), {PREFIX: prefix}, prefix.replace(":", ""), own))
+    if len(found) < 2:
+        raise UsageError(
+            f"axis={axis}: the items of level {given[LEVEL.name]} are too short to hand them over; raise the level"
+        )
+    return option_strata(environment, options, found)
+
+
+def level_items(given: Mapping[str, Any], open_level: Callable[[int], Source[Any]]) -> list[Item[Any]]:
+    """Return the items of a search that plays items of one level.
+
+    Args:
+        given: Every parameter of the task.
+        open_level: Level -> its items.
+
+    Raises:
+        UsageError: If the level is not given.
+    """
+    level = given[LEVEL.name]
+    if level is None:
+        raise UsageError(f"axis={given[AXIS.name]}: give the level of the items, level=N")
+    source = open_level(level)
+    return source.head(_POOL if source.space is None else min(source.space, _POOL))
+
+
+def _length(environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]) -> int:
+    # A prefix is refused where there is only one turn, with a message that says so.
+    return oracle_steps(Episode(environment, item, {**options, PREFIX: "oracle:0"}))
+
+
+def _is_solvable(environment: Environment[Any, Any, Any], options: Mapping[str, Json], item: Item[Any]) -> bool:
+    """Return whether the oracle still succeeds after the prefix, so that a failure is the player's."""
+    return environment.difficulty.succeeded(play_out(environment, item, policy("oracle"), dict(options)).record())
+
+
+# Thousands of tokens, four to a doubling.
+_LENGTHS = tuple(sorted({round(2 ** (step / 4)) for step in range(45)}))
+
+
+def context_strata(
+    environment: Environment[Any, Any, Any],
+    options: Mapping[str, Json],
+    given: Mapping[str, Any],
+    open_level: Callable[[int], Source[Any]],
+) -> list[Stratum]:
+    """Return the strata of a search along the length of the context, the shortest first.
+
+    Args:
+        environment: What is played.
+        options: Options of play.
+        given: Every parameter of the task.
+        open_level: Level -> its items.
+
+    Raises:
+        UsageError: If a parameter is unfit, or nothing else has room beside the items.
+    """
+    axis, longest = given[AXIS.name], given[LONGEST.name]
+    if CONTEXT_TOKENS in options:
+        raise UsageError(f"{CONTEXT_TOKENS}={options[CONTEXT_TOKENS]}: axis={axis} chooses it; leave one of them out")
+    items = level_items(given, open_level)
+    chosen = {name: given[name] for name in (CONTEXT_TOKENIZER,) if given[name] is not None}
+    lengths = [length for length in _LENGTHS if length <= longest]
+    while lengths and not _has_room(environment, {**options, **_tokens(lengths[0]), **chosen}, items):
+        lengths = lengths[1:]
+    if len(lengths) < 2:
+        raise UsageError(
+            f"{LONGEST.name}={longest}: too few tokens for items of level {given[LEVEL.name]} among others; raise it"
+        )
+    alone = episode_tokens(environment, options, items[:1])
+    return option_strata(
+        environment,
+        options,
+        [
+            OptionItems(
+                float(length),
+                {**_tokens(length), **chosen},
+                f"context{length}k",
+                items,
+                Tokens(length * 1000.0, alone.output),
+            )
+            for length in lengths
+        ],
+    )
+
+
+def _tokens(length: int) -> dict[str, Json]:
+    return {CONTEXT_TOKENS: length * 1000}
+
+
+def _has_room(environment: Environment[Any, Any, Any], options: Mapping[str, Json], items: Sequence[Item[Any]]) -> bool:
+    """Return whether each item has room in prompts of a length."""
+    try:
+        for item in items:
+            Episode(environment, item, options)
+    except NoRoomError:
+        return False
+    return True
+
+
+_SORTED_POOL = 60  # items of each level that are sorted by a difficulty index
 _FEWEST = 20  # of these in a stratum
 
 
@@ -137,7 +276,7 @@ def _plan(env_id: str, sorted_parameters: tuple[tuple[str, Any], ...]) -> Horizo
     else:
         sources = {level: open_level(level) for level in levels}
         axis = environment.difficulty.axes[0] if index is None else index.axis(environment)
-        pool = spec.pool if index is None else spec.pool or _POOL
+        pool = spec.pool if index is None else spec.pool or _SORTED_POOL
         found = strata(environment, options, axis, sources, pool)
         if index is not None:
             # A few unusual items would extend the range to where a search soon has no more of them.

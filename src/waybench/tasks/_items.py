@@ -21,9 +21,8 @@ from waybench.core import (
 )
 from waybench.data import LocalFiles
 from waybench.envs import registry
-from waybench.tasks._entry import Part
+from waybench.tasks._entry import Part, items_of_shard
 from waybench.tasks._parameters import GENERATED_ITEMS, ISOMORPH, parameters
-from waybench.tasks._shard import items_of_shard
 
 
 class TaskItem(NamedTuple):

@@ -5,9 +5,8 @@ from importlib import import_module
 from typing import Any
 
 from waybench.core import SHARD, Price, PromptKinds
-from waybench.tasks._entry import TaskEntry
+from waybench.tasks._entry import TaskEntry, resolve_key
 from waybench.tasks._items import prompt_kinds, task_items
-from waybench.tasks._keys import resolve_key
 
 
 def load_task(entry: TaskEntry) -> Any:

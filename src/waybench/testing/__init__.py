@@ -18,11 +18,10 @@ or with one test for each check, so that a report names what is broken:
 A check passes in silence or raises `ContractError`, whose message says what to mend.
 """
 
-from waybench.testing._exploits import EXPLOITS, Exploited, exploited
 from waybench.testing._hostile import BAD_JSON, HOSTILE_REPLIES, hostile_variants
-from waybench.testing._require import ContractError
+from waybench.testing._players import EXPLOITS, Exploited, exploited
 from waybench.testing._suite import ENVIRONMENT_CHECKS, LEVEL_CHECKS, check_environment, run_check
-from waybench.testing._walks import StumblingPolicy, reachable_states, sample_records, ways
+from waybench.testing._walks import ContractError, StumblingPolicy, reachable_states, sample_records, ways
 
 __all__ = [
     "BAD_JSON",

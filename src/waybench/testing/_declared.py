@@ -3,8 +3,7 @@
 import re
 
 from waybench.core import IMAGE, IMAGE_OPTIONS, Episode, Option, UsageError
-from waybench.testing._require import AnyEnvironment, ContractError, Message, require
-from waybench.testing._walks import items
+from waybench.testing._walks import AnyEnvironment, ContractError, Message, items, require
 
 
 def check_names(environment: AnyEnvironment) -> None:

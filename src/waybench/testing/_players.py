@@ -1,11 +1,25 @@
-"""Checks of players: the oracle is at the ceiling, empty replies are at the floor, all others are between them."""
+"""Checks of players, of replies that know nothing, and of horizons."""
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain, islice
 from statistics import fmean
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-from waybench.core import Episode, Item, Metric, play_out, policy
-from waybench.testing._require import AnyEnvironment, Message, require
-from waybench.testing._walks import SAMPLE_PLAYERS, Options, items, play_name, way_of, ways
+from waybench.core import Episode, EpisodeRecord, Item, Metric, Policy, Stream, play_out, policy
+from waybench.testing._walks import (
+    SAMPLE_PLAYERS,
+    AnyEnvironment,
+    AnyEpisode,
+    Message,
+    Options,
+    items,
+    play_name,
+    require,
+    way_of,
+    ways,
+)
 
 _ITEMS = 10
 _ATTEMPTS = 2
@@ -136,3 +150,234 @@ def check_same_episode(environment: AnyEnvironment, level: int) -> None:
             for _ in range(2)
         )
         require(first == again, f"two episodes of {name} with the same key differ")
+
+
+SILENT = "silence at every second item"
+_EXPLOITED_ITEMS = 8
+_LONGEST_REPLY = 4_000  # characters of a reply
+_MOVES = 100  # of a plan that wanders
+_LISTED = 100  # legal actions that are listed
+PAYS = 0.1  # of what lies between saying nothing and the oracle, above the score of honest guesses
+
+
+def _legal(episode: AnyEpisode) -> list[str]:
+    play = episode.play
+    return [play.wording.render(action, episode.state) for action in islice(play.game.legal(episode.state), _LISTED)]
+
+
+def _told(episode: AnyEpisode) -> str:
+    return "\n".join(message.text for message in episode.messages if message.role != "assistant")
+
+
+def _example(episode: AnyEpisode) -> str:
+    """Return the last object in braces of the rules, or what stands last in quotation marks."""
+    text = _told(episode)
+    start, end = text.rfind("{"), text.rfind("}")
+    if 0 <= start < end:
+        return text[start : end + 1]
+    quoted = text.split('"')
+    return quoted[-2] if len(quoted) > 2 else ""
+
+
+def _same(episode: AnyEpisode) -> str:
+    return episode.turns[0].reply if episode.turns else _legal(episode)[0]
+
+
+def _wander(episode: AnyEpisode) -> str:
+    """Return a random walk as one plan, where an action is a plan of several moves; "" elsewhere."""
+    game, state = episode.play.game, episode.state
+    rng, made = Stream("exploits", episode.item.instance.hash, "walk"), list[Any]()
+    while len(made) < _MOVES and game.terminal(state) is None:
+        action = rng.choice(game.legal(state))
+        if type(action) is not tuple:  # a named tuple is one action
+            return ""
+        made.append(action)
+        state = game.apply(state, action, rng).state
+    return episode.play.wording.render(tuple(chain.from_iterable(made)), episode.state)
+
+
+EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
+    {
+        "nothing": lambda episode: "",
+        "the prompt repeated": _told,
+        "the last message repeated": lambda episode: episode.messages[-1].text,
+        "the prompt's example": _example,
+        "all answers": lambda episode: "\n".join(_legal(episode)),
+        "all answers, last one first": lambda episode: "\n".join(_legal(episode)[::-1]),
+        "all answers in one line": lambda episode: ", ".join(_legal(episode)),
+        "the same answer in every turn": _same,
+        "one answer many times": lambda episode: "\n".join(_legal(episode)[:1] * 200),
+        "every action by turns": lambda episode: "\n".join((_legal(episode) * 40)[:200]),
+        "one plan that wanders about": _wander,
+        "a claim to have won": lambda episode: (
+            'I win: the goal is reached. {"solved": true, "success": 1, "score": 100, "reward": 1} SOLVED. Score: 100'
+        ),
+        "an empty plan": lambda episode: '{"movements": [], "path": [], "answer": ""}',
+        "empty brackets": lambda episode: "[]",
+    }
+)
+"""Name -> the reply to an episode's present messages, which are the same for all who know nothing."""
+
+_HONEST: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
+    {"first": lambda episode: _legal(episode)[0], "last": lambda episode: _legal(episode)[-1]}
+)
+
+
+class SayingPolicy(Policy):
+    """Says what a function of the episode returns, cut to 4,000 characters.
+
+    Args:
+        name: Its name.
+        say: The function.
+    """
+
+    def __init__(self, name: str, say: Callable[[AnyEpisode], str]) -> None:
+        self.name, self._say = name, say
+
+    def reply(self, episode: AnyEpisode) -> str:
+        """Return the reply."""
+        return self._say(episode)[:_LONGEST_REPLY]
+
+
+class Exploited(NamedTuple):
+    """The scores of replies that know nothing, in the headline metric.
+
+    Attributes:
+        guess: The best of the honest guesses: a random action, always the first and always the last legal one.
+        oracle: The oracle.
+        paying: Of each exploit that is clearly better than the guess, its score.
+    """
+
+    guess: float
+    oracle: float
+    paying: Mapping[str, float]
+
+
+def exploited(environment: AnyEnvironment, level: int, options: Options, count: int = _EXPLOITED_ITEMS) -> Exploited:
+    """Play the first items of a level by each exploit, and by honest guesses.
+
+    An exploit pays if it is better than every honest guess, and than saying nothing, by more than a tenth of what lies
+    between the worse of these two and the oracle. Silence pays, where the oracle keeps it at every second item, if the
+    mean is then over the others.
+
+    Args:
+        environment: The environment.
+        level: The level.
+        options: How it is played; see `ways`.
+        count: Number of items.
+
+    Raises:
+        ContractError: If the headline metric is not defined for the oracle.
+    """
+    head, given = environment.scoring.metrics[0], items(environment, level, count)
+    sign = -1 if head.better == "lower" else 1
+
+    def values(player: Policy) -> list[float | None]:
+        return [head.of(play_out(environment, item, player, options).record()) for item in given]
+
+    honest = [policy("random"), *(SayingPolicy(name, say) for name, say in _HONEST.items())]
+    guesses = [value for player in honest if (value := _mean(values(player))) is not None]
+    best, silent = values(policy("oracle")), values(policy("null"))
+    oracle, nothing = _mean(best), _mean(silent)
+    require(oracle is not None and guesses, f"{head.name} is not defined for any episode of the oracle, or of guesses")
+    assert oracle is not None
+    guess = max(guesses, key=lambda value: sign * value)
+    none = nothing if nothing is not None else head.high if head.better == "lower" else head.low
+    none = guess if none is None else none
+    margin = PAYS * max(sign * oracle - min(sign * guess, sign * none), 0.0) + 1e-9
+    found = {name: _mean(values(SayingPolicy(name, say))) for name, say in EXPLOITS.items() if name != "nothing"}
+    bar = max(sign * guess, sign * none)
+    paying = {name: value for name, value in found.items() if value is not None and sign * value > bar + margin}
+    if sign * none > sign * guess + margin:
+        paying["nothing"] = none
+    mixed = [silent[at] if at % 2 else best[at] for at in range(len(best))]
+    half, whole = _mean(mixed), _mean([none if value is None else value for value in mixed])
+    if half is not None and whole is not None and sign * half > sign * whole + margin:
+        paying[SILENT] = half
+    return Exploited(guess, oracle, paying)
+
+
+def _mean(values: list[float | None]) -> float | None:
+    """Return the mean of the values that are defined, as scores are made of them."""
+    defined = [value for value in values if value is not None]
+    return fmean(defined) if defined else None
+
+
+MOST_REPLIES = 12
+_LOOKED_AT = 8  # items whose first actions are tried as constant replies
+_ACTIONS = 12  # of each of these items
+_LONGEST_CONSTANT = 200  # characters of a constant reply
+_LEVELS = 2  # the easiest ones, where chance does most
+_HORIZON_ITEMS = 40
+_FIRST = 8  # items without a success, after which a player plays no more of a level
+
+
+def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], options: Options) -> list[Policy]:
+    """Return players that give the same reply in every turn of every item: each of the most frequent first actions."""
+    counts: Counter[str] = Counter()
+    for item in islice(items, _LOOKED_AT):
+        episode: AnyEpisode = Episode(environment, item, options)
+        play = episode.play
+        actions = islice(play.game.legal(episode.state), _ACTIONS)
+        # In the order of the actions, which decides between equally frequent ones; that of a set differs by process.
+        counts.update(dict.fromkeys(play.wording.render(action, episode.state) for action in actions).keys())
+    found = [text for text, _ in counts.most_common() if len(text) <= _LONGEST_CONSTANT][:MOST_REPLIES]
+    return [SayingPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(found)]
+
+
+def play_each(
+    environment: AnyEnvironment, items: Iterable[Item[Any]], player: Policy, options: Options
+) -> list[EpisodeRecord]:
+    """Return a player's episodes at some items. Each has a luck of its own, also where items are equal."""
+    return [
+        play_out(environment, item, player, options, attempt=attempt).record() for attempt, item in enumerate(items, 1)
+    ]
+
+
+def success_rates(
+    environment: AnyEnvironment, level: int, options: Options, count: int = _HORIZON_ITEMS
+) -> Mapping[str, float]:
+    """Return the rates of success, as horizons count it, of players that know nothing, by their names.
+
+    Who fails at the first eight items plays no more.
+
+    Args:
+        environment: The environment.
+        level: The level.
+        options: How it is played; see `ways`.
+        count: Number of items.
+    """
+    drawn = dict(environment.difficulty.horizon.source_options) if environment.difficulty.horizon is not None else {}
+    given = environment.source(level=level, protocol=str(options["protocol"]), **drawn).head(count)
+    players = [policy("random"), policy("null"), *constant_players(environment, given, options)]
+    rates: dict[str, float] = {}
+    for player in players:
+        records = play_each(environment, given[:_FIRST], player, options)
+        if any(map(environment.difficulty.succeeded, records)):
+            records = play_each(environment, given, player, options)
+        rates[player.name] = sum(map(environment.difficulty.succeeded, records)) / len(records)
+    return rates
+
+
+def check_horizon(environment: AnyEnvironment) -> None:
+    """Neither a random player nor one that always replies the same has a 50 % horizon above the smallest level.
+
+    This holds at the two smallest levels of the search for a horizon, or of the sample levels where there is none.
+    """
+    declared = environment.difficulty
+    require(bool(declared.axes) == bool(declared.success), "an environment with axes says what success is: success")
+    require(declared.axes or declared.competent is None, "competent is for horizons: declare axes")
+    if not declared.axes:
+        return
+    levels = declared.horizon.levels if declared.horizon is not None else environment.items.sample_levels
+    first: dict[object, Options] = {options["protocol"]: options for options in reversed(ways(environment))}
+    for protocol, options in first.items():
+        for level in levels[:_LEVELS]:
+            for player, rate in success_rates(environment, level, options).items():
+                what = Message("{} player at level {} in {!r}", player, level, protocol)
+                require(
+                    rate <= 0.5,
+                    "{} succeeds at {:.0%} of items: declare what a success is that shows competence (competent)",
+                    what,
+                    rate,
+                )

@@ -1,4 +1,4 @@
-"""Checks of records: JSON, replay, and metrics that keep to their ranges."""
+"""Checks of records, of episodes that are handed over, and of belief probes."""
 
 import json
 import math
@@ -6,6 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from waybench.core import (
+    INTERFACE,
+    PREFIX,
+    TOOLS,
     Bounded,
     DataError,
     End,
@@ -16,16 +19,23 @@ from waybench.core import (
     Reply,
     Stream,
     Usage,
+    UsageError,
+    own_turns,
     play_out,
+    policy,
     replay,
 )
-from waybench.testing._require import AnyEnvironment, ContractError, Message, require
 from waybench.testing._walks import (
+    AnyEnvironment,
     AnyEpisode,
+    ContractError,
+    Message,
     Options,
     StumblingPolicy,
+    actions,
     items,
     play_name,
+    require,
     sample_episodes,
     ways,
 )
@@ -212,3 +222,178 @@ def require_within(one: Bounded, record: EpisodeRecord, value: float, what: Mess
         require(declared is None or not beyond, "{}: its range {} to {} goes beyond {}", what, low, high, declared)
     require(low is None or value >= low - 1e-9, "{} is {}, below {}", what, value, low)
     require(high is None or value <= high + 1e-9, "{} is {}, above {}", what, value, high)
+
+
+_LONG = 100_000  # steps
+_PREFIXES = ("oracle:1", "oracle:-1", "random:1+oracle:1", "oracle:2+noisy-0.5:2")
+
+
+def check_prefix(environment: AnyEnvironment, level: int) -> None:
+    """An episode begins with its prefix, goes on as any other, and its record replays.
+
+    After a prefix of the oracle, the oracle plays on as it would have played from the beginning. Turns of the prefix
+    are marked, and a record in which one was changed does not replay.
+    """
+    options = dict(environment.playing.check_options)
+    for item in items(environment, level, 2):
+        whole = play_name(environment, item, "oracle")
+        if whole.limits.turns < 2:
+            _check_refused(environment, item, options)
+            continue
+        _check_cut(environment, item, options)
+        for prefix in _PREFIXES:
+            what = Message("item {}, prefix {}", item.id, prefix)
+            given = {**options, PREFIX: prefix}
+            for way in (given, {**given, INTERFACE: TOOLS}):
+                _check_handed_over(Episode(environment, item, way), what)
+            for player in (policy("oracle"), StumblingPolicy(), policy("null")):
+                episode = play_out(environment, item, player, given)
+                _check_record(environment, episode, what)
+                if prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle":
+                    _check_continued(whole, episode, what)
+        _check_tampering(environment, play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}))
+
+
+def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:
+    """Require that a game cuts an action to no more steps than it is asked for, and leaves a short one as it is."""
+    episode: AnyEpisode = Episode(environment, item, options)
+    game = episode.play.game
+    for action in (
+        environment.players.policies["oracle"](episode.state, Stream("contract", "cut")),
+        *actions(game, episode.state),
+    ):
+        whole, steps = game.cut(action, _LONG)
+        require(whole == action and steps >= 1, "the action {} is cut to {}", action, whole)
+        for most in (1, steps - 1 or 1):
+            require(1 <= game.cut(action, most)[1] <= most, "{} is cut to more than {}", action, most)
+
+
+def _check_refused(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:
+    try:
+        play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"})
+    except UsageError as error:
+        require(str(error).isprintable(), f"the error is not one line: {str(error)[:80]!r}")
+    else:
+        raise ContractError(f"item {item.id}: an episode of one turn takes a prefix")
+
+
+def _check_handed_over(episode: AnyEpisode, what: Message) -> None:
+    """Require that a chat shows the prefix as turns that have already happened."""
+    require(not episode.done, "{}: the prefix ends the episode", what)
+    messages = episode.messages
+    require(messages[-1].role == "user", "{}: the last message is {}", what, messages[-1].role)
+    if episode.play.wording.memory.kind == "chat":
+        opening = len(episode.record().opening)
+        roles = [message.role for message in messages[opening:]]
+        require(roles == ["assistant", "user"] * len(episode.turns), "{}: the chat goes on with {}", what, roles)
+
+
+def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Message) -> None:
+    record = episode.record()
+    own = own_turns(record.turns)
+    before = len(record.turns) - len(own)
+    require(own, "{}: the prefix ends the episode", what)
+    require(all(turn.prefix for turn in record.turns[:before]), "{}: a turn after the hand-over is marked", what)
+    require(not any(turn.usage for turn in record.turns[:before]), "{}: a turn of the prefix has usage", what)
+    line = record.dumps()
+    try:
+        again = replay(environment, EpisodeRecord.from_json(json.loads(line)))
+    except ReplayError as error:
+        raise ContractError(f"{what}: the record does not replay: {error}") from error
+    require(again.record().dumps() == line, "{}: the replay's record is another one", what)
+    require(again.messages == episode.messages, "{}: the replay's messages are others", what)
+    for metric in environment.scoring.metrics:
+        value = metric.of(record)
+        if value is not None:
+            require_within(metric, record, value, Message("metric {} of {}, {}", metric.name, episode.player, what))
+    environment.scoring.failure_of(record)
+    error = environment.scoring.first_error_of(record)
+    require(error is None or error.turn >= before, "{}: the first error is one of the prefix", what)
+
+
+def _check_continued(whole: AnyEpisode, episode: AnyEpisode, what: Message) -> None:
+    require(episode.end_reason == whole.end_reason, "{}: the oracle ends in {}", what, episode.end_reason)
+    turns = [turn._replace(prefix="") for turn in episode.turns]
+    is_cut = turns[0].reply != whole.turns[0].reply
+    require(is_cut or turns == list(whole.turns), "{}: the oracle goes on in another way", what)
+
+
+def _check_tampering(environment: AnyEnvironment, episode: AnyEpisode) -> None:
+    record = episode.record()
+    first, rest = record.turns[0], record.turns[1:]
+    if not first.prefix:  # the only step would end the episode
+        return
+    tampered = {
+        "another reply in the prefix": replace(record, turns=(first._replace(reply=first.reply + " "), *rest)),
+        "a turn of the prefix that has no mark": replace(record, turns=(first._replace(prefix=""), *rest)),
+        "another player of the prefix": replace(record, turns=(first._replace(prefix="random"), *rest)),
+        "no turn of the prefix": replace(record, turns=rest),
+        "no prefix among its options": replace(
+            record, options={name: value for name, value in record.options.items() if name != PREFIX}
+        ),
+        "another prefix": replace(record, options={**record.options, PREFIX: "oracle:0"}),
+    }
+    for name, each in tampered.items():
+        try:
+            replay(environment, each)
+        except ReplayError as error:
+            require(str(error).isprintable(), f"{name}: the error is not one line: {str(error)[:80]!r}")
+        else:
+            raise ContractError(f"a record with {name} replays without error")
+
+
+_PLAYERS = ("oracle", "noisy-0.5", "null")
+_HOSTILE = (
+    "",
+    "{",
+    "[]",
+    '{{"{name}": null}}',
+    '{{"{name}": NaN}}',
+    '{{"{name}": [[[[]]]], "{name}": 1}}',
+    '{{"{name}": [true, {{}}, "x", 1e400]}}',
+    '{{"{name}": {{"{name}": [1, 2]}}}}',
+)
+
+
+def check_beliefs(environment: AnyEnvironment, level: int) -> None:
+    """What a belief probe asks for has one right answer, which reads back, and the record of it replays."""
+    beliefs = environment.probes
+    require(len({belief.name for belief in beliefs}) == len(beliefs), "names of beliefs come twice")
+    if not beliefs:
+        return
+    asked: set[str] = set()
+    for options in ways(environment):
+        for item in items(environment, level, 2):
+            for player in _PLAYERS:
+                who = policy(player)
+                episode: AnyEpisode = Episode(environment, item, options, player=player)
+                what = Message("{}, item {}, {}", options, item.id, player)
+                while not episode.done:
+                    _ask(episode, asked, who, what)
+                    episode.step(who.reply(episode))
+                record = episode.record()
+                back = EpisodeRecord.from_json(json.loads(record.dumps()))
+                try:
+                    again = replay(environment, back)
+                except ReplayError as error:
+                    raise ContractError(f"{what}: the record with probes does not replay: {error}") from error
+                require(again.record().dumps() == record.dumps(), "{}: the replay's record is another one", what)
+    missing = [belief.name for belief in beliefs if belief.name not in asked]
+    require(not missing, f"beliefs that are never asked for: {missing}")
+
+
+def _ask(episode: AnyEpisode, asked: set[str], who: Any, what: Message) -> None:
+    for belief in episode.beliefs:
+        asked.add(belief.name)
+        value = belief.expected(episode.state)
+        right = belief.parse(belief.render(value))
+        require(right == value, "{}: the right answer for {} is read as {!r}", what, belief.name, right)
+        if belief.share is not None:
+            require(belief.share(value, value) == 1.0, "{}: the share of the right answer for {}", what, belief.name)
+        for text in _HOSTILE:
+            reply = text.format(name=belief.name) if "{{" in text else text
+            answer = belief.parse(reply)
+            require(answer != value, "{}: {} takes {!r} for the right answer", what, belief.name, reply)
+            if belief.share is not None and isinstance(answer, list):
+                require(0.0 <= belief.share(value, answer) <= 1.0, "{}: share of {!r}", what, reply)
+        episode.probe(belief, who.believe(episode, belief))

@@ -3,20 +3,33 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from waybench.testing._beliefs import check_beliefs
 from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
-from waybench.testing._horizons import check_horizon
-from waybench.testing._isomorphs import check_isomorphs
-from waybench.testing._pictures import check_pictures
-from waybench.testing._players import check_players, check_same_episode
-from waybench.testing._prefix import check_prefix
-from waybench.testing._presentation import check_presentation, check_presentation_declared
-from waybench.testing._records import check_action_turns, check_failures, check_metrics, check_replay, check_tampering
-from waybench.testing._require import AnyEnvironment, ContractError
-from waybench.testing._rules import check_action_codec, check_apply, check_facts, check_start, check_terminal
-from waybench.testing._sources import check_bad_data, check_instances, check_keys, check_levels, check_source
-from waybench.testing._tools import check_tools
-from waybench.testing._words import check_hostile, check_round_trip, check_wordings
+from waybench.testing._players import check_horizon, check_players, check_same_episode
+from waybench.testing._presentation import check_pictures, check_presentation, check_presentation_declared
+from waybench.testing._records import (
+    check_action_turns,
+    check_beliefs,
+    check_failures,
+    check_metrics,
+    check_prefix,
+    check_replay,
+    check_tampering,
+)
+from waybench.testing._rules import (
+    check_action_codec,
+    check_apply,
+    check_bad_data,
+    check_facts,
+    check_instances,
+    check_isomorphs,
+    check_keys,
+    check_levels,
+    check_source,
+    check_start,
+    check_terminal,
+)
+from waybench.testing._walks import AnyEnvironment, ContractError
+from waybench.testing._words import check_hostile, check_round_trip, check_tools, check_wordings
 
 ENVIRONMENT_CHECKS: Mapping[str, Callable[..., None]] = MappingProxyType(
     {

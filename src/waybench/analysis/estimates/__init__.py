@@ -1,23 +1,43 @@
 """Estimates: means over items with their intervals, and what else is computed from rows."""
 
 from waybench.analysis.estimates._agents import Agent, agents
-from waybench.analysis.estimates._bounds import Items, LostRows, lost_rows
-from waybench.analysis.estimates._clusters import ClusterValue
-from waybench.analysis.estimates._curves import contributions
-from waybench.analysis.estimates._difficulty import ItemDifficulty, difficulty_text, item_difficulties
+from waybench.analysis.estimates._bounds import (
+    ClusterValue,
+    ClusterVariables,
+    Items,
+    LostRows,
+    Repeats,
+    Variables,
+    contributions,
+    lost_rows,
+    repeats,
+)
+from waybench.analysis.estimates._difficulty import (
+    ItemDifficulty,
+    Regression,
+    SetSpread,
+    Slope,
+    Spread,
+    attempt_spread,
+    difficulty_text,
+    item_difficulties,
+    regressions,
+    spread,
+)
 from waybench.analysis.estimates._estimates import Estimate, KnownEstimates, by_cluster, by_level, estimate, overall
-from waybench.analysis.estimates._explanatory import ClusterVariables, Variables
 from waybench.analysis.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
 from waybench.analysis.estimates._matrix import FamilyScore, Matrix, MatrixRow, Score, ladder_ended, matrix
-from waybench.analysis.estimates._matrix_text import NO_INTERVAL, SCALE, matrix_text, number, short_title
-from waybench.analysis.estimates._measures import Measure, as_metric, measure
-from waybench.analysis.estimates._profile_text import profiles_text
+from waybench.analysis.estimates._measures import Measure, aligned, as_metric, measure, ranked, text_table
+from waybench.analysis.estimates._profile_text import (
+    NO_INTERVAL,
+    SCALE,
+    matrix_text,
+    number,
+    profiles_text,
+    short_title,
+)
 from waybench.analysis.estimates._profiles import profiles
-from waybench.analysis.estimates._regressions import Regression, Slope, regressions
-from waybench.analysis.estimates._repeats import Repeats, repeats
-from waybench.analysis.estimates._set_spread import SetSpread, Spread, attempt_spread, spread
 from waybench.analysis.estimates._summary import summary_table, unreadable_replies
-from waybench.analysis.estimates._table import aligned, ranked, text_table
 
 __all__ = [
     "NO_INTERVAL",

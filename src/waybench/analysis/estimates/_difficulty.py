@@ -1,15 +1,18 @@
-"""How hard single items are: what explanatory variables of items add to the level."""
+"""How hard single items are, regressions on variables of clusters, and the spread over sets."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
 
+from waybench.analysis.estimates._bounds import Variables, whole_attempts
+from waybench.analysis.estimates._estimates import Estimate, by_cluster, by_level
 from waybench.analysis.results import Cluster, Group, Row, at_items, grouped, perfections, telling
 from waybench.core import DIFFICULTY_INDEX, Axis, ItemIndex, Json, plural
 from waybench.envs import registry
-from waybench.stats import Array, IndexGain, index_gain
+from waybench.stats import Array, IndexGain, index_gain, regression_line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,3 +162,174 @@ def difficulty_text(found: Iterable[ItemDifficulty]) -> str:
                 f"{counted}){'' if each.gain.low > 1 else ': no gain is shown'}"
             )
     return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slope:
+    """A line through the figures of some clusters, by one variable.
+
+    Attributes:
+        variable: The variable's name.
+        clusters: Number of clusters in which both the figure and the variable are defined.
+        beta: By how much the figure changes with one standard deviation of the variable; None if there is no line.
+        low: Lower end of its 95 % confidence interval; None without a line.
+        high: Upper end, likewise.
+        p: Two-sided p-value of the hypothesis that there is no change; None without a line.
+        why: Why there is no line; "" if there is one.
+    """
+
+    variable: str
+    clusters: int
+    beta: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """A metric's figures in the clusters of one group, on each variable by itself (MANGO, section C.3 and Table 10).
+
+    Attributes:
+        group: The group.
+        metric: The metric's name.
+        clusters: Number of clusters in which it is defined.
+        slopes: A line for each variable.
+    """
+
+    group: Group
+    metric: str
+    clusters: int
+    slopes: tuple[Slope, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the regression as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Cluster, Variables]]) -> list[Regression]:
+    """Return the regressions of every group whose environment declares explanatory variables.
+
+    Args:
+        all_rows: The rows.
+        of_clusters: The clusters' variables, see `variables`.
+    """
+    found: list[Regression] = []
+    for group, own in grouped(all_rows, lambda row: row.group).items():
+        declared = registry.load(group.env).difficulty.explanatory_variables
+        if declared is None:
+            continue
+        for name, rates in by_cluster(own, declared.by_metric).items():
+            known = of_clusters.get(group, {})
+            slopes = tuple(
+                _slope(
+                    variable, [(known.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()]
+                )
+                for variable in declared.by_metric[name]
+            )
+            found.append(Regression(group=group, metric=name, clusters=len(rates), slopes=slopes))
+    return found
+
+
+def _slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
+    both = [(value, rate) for value, rate in pairs if value is not None]
+    found = regression_line([value for value, _ in both], [rate for _, rate in both])
+    if isinstance(found, str):
+        return Slope(variable=variable, clusters=len(both), why=found)
+    beta, low, high, p = found
+    return Slope(variable=variable, clusters=len(both), beta=beta, low=low, high=high, p=p)
+
+
+@dataclass(frozen=True, slots=True)
+class SetSpread:
+    """One number over several sets, or over several attempts (AQA-Bench, arXiv:2402.09404, equations 8 to 10).
+
+    Attributes:
+        average: The mean of the sets' means, or of the attempts'.
+        margin_min: By how much the least of them is below it; never negative.
+        margin_max: By how much the greatest is above it; never negative.
+        sets: Number of sets, or of attempts.
+    """
+
+    average: float
+    margin_min: float
+    margin_max: float
+    sets: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The spread over groups that differ only in their set of items, or over the attempts of one, at one level.
+
+    Attributes:
+        group: The group; between sets its key is "".
+        level: The level.
+        keys: The sets' keys, in order of first appearance, or the numbers of the attempts.
+        metrics: Of every metric that at least two of them have.
+        curves: Of every series that at least two of them have, that of its curve's mean over the steps.
+    """
+
+    group: Group
+    level: int
+    keys: tuple[str, ...]
+    metrics: Mapping[str, SetSpread]
+    curves: Mapping[str, SetSpread]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the spread as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def spread(estimates: Iterable[Estimate]) -> list[Spread]:
+    """Return the spread of every level of which at least two sets were run with the same model and settings.
+
+    Args:
+        estimates: The estimates by level; those over all levels are ignored.
+    """
+    found: list[Spread] = []
+    of_levels = [estimate for estimate in estimates if estimate.level is not None]
+    for (group, level), some in grouped(of_levels, lambda each: (each.group.without_key(), each.level)).items():
+        if len(some) > 1 and level is not None:
+            found.append(_spread(group, level, [estimate.group.key for estimate in some], some))
+    return found
+
+
+def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
+    """Return the spread over attempts of every group and level whose items were all attempted several times.
+
+    These are the results of running the same items again (Tables 8 and 9): attempts with the same number at all items
+    are one run. Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect,
+    are left out.
+    """
+    found: list[Spread] = []
+    for (group, level), own in grouped(all_rows, lambda row: (row.group, row.level)).items():
+        whole = whole_attempts(own)
+        if len(whole) > 1:
+            some = [estimate for rows in whole.values() for estimate in by_level(rows)]
+            found.append(_spread(group, level, list(map(str, whole)), some))
+    return found
+
+
+def _spread(group: Group, level: int, keys: Sequence[str], some: Sequence[Estimate]) -> Spread:
+    return Spread(
+        group=group,
+        level=level,
+        keys=tuple(keys),
+        metrics=_set_spreads({name: mean.value for name, mean in each.metrics.items()} for each in some),
+        curves=_set_spreads({name: one.average.value for name, one in each.curves.items()} for each in some),
+    )
+
+
+def _set_spreads(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:
+    listed = list(sets)
+    names = dict.fromkeys(name for values in listed for name in values)
+    of_name = {name: [values[name] for values in listed if name in values] for name in names}
+    return {name: set_spread(values) for name, values in of_name.items() if len(values) > 1}
+
+
+def set_spread(values: Iterable[float]) -> SetSpread:
+    """Return the average of some numbers, and how far the least and the greatest are from it."""
+    listed = list(values)
+    average = mean(listed)  # exactly rounded, so that it is never beyond the least or the greatest
+    return SetSpread(average, average - min(listed), max(listed) - average, len(listed))

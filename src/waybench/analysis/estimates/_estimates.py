@@ -7,9 +7,7 @@ from functools import partial
 from math import fsum
 from operator import is_
 
-from waybench.analysis.estimates._bounds import Items, lost_rows
-from waybench.analysis.estimates._clusters import ClusterValue, cluster_values, macro
-from waybench.analysis.estimates._curves import Curve, curve
+from waybench.analysis.estimates._bounds import ClusterValue, Curve, Items, cluster_values, curve, lost_rows, macro
 from waybench.analysis.formatting import too_few_note
 from waybench.analysis.logs import LoggedEpisode
 from waybench.analysis.results import (

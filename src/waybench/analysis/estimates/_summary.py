@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from waybench.analysis.estimates._estimates import Estimate, by_level, overall
-from waybench.analysis.estimates._measures import Measure, measures
-from waybench.analysis.estimates._table import UNDEFINED, aligned, ranked
+from waybench.analysis.estimates._measures import UNDEFINED, Measure, aligned, measures, ranked
 from waybench.analysis.formatting import (
     NOTHING,
     better_text,

@@ -1,6 +1,6 @@
 """Numbers and text as reports and terminals show them."""
 
-from waybench.analysis.formatting._numbers import (
+from waybench.analysis.formatting._text import (
     LOST,
     NO_RANK,
     NOTHING,
@@ -9,11 +9,13 @@ from waybench.analysis.formatting._numbers import (
     change_text,
     lost_text,
     mean_text,
+    one_line,
     stored_lost_text,
     too_few_note,
     too_few_text,
+    visible,
+    width,
 )
-from waybench.analysis.formatting._text import one_line, visible, width
 
 __all__ = [
     "LOST",

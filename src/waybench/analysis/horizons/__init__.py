@@ -1,10 +1,9 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
-from waybench.analysis.horizons._axes import axis_named
 from waybench.analysis.horizons._comparison import compare_horizons, ratio_over_families
-from waybench.analysis.horizons._horizon import SHARES, DifficultyBin, Horizon, SuccessCurve
-from waybench.analysis.horizons._horizon_frame import horizon_frame
-from waybench.analysis.horizons._horizon_text import (
+from waybench.analysis.horizons._references import SHARES, DifficultyBin, Horizon, SuccessCurve, axis_named
+from waybench.analysis.horizons._success import horizon_frame, horizons, leading, success_curves
+from waybench.analysis.horizons._text import (
     LOST_HORIZON,
     difficulty_text,
     horizon_context,
@@ -13,10 +12,10 @@ from waybench.analysis.horizons._horizon_text import (
     horizon_text,
     reference_lines,
     reference_text,
+    search_text,
+    searches,
     success_text,
 )
-from waybench.analysis.horizons._searches import search_text, searches
-from waybench.analysis.horizons._success import horizons, leading, success_curves
 
 __all__ = [
     "LOST_HORIZON",

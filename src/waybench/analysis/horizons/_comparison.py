@@ -5,11 +5,9 @@ from dataclasses import asdict, dataclass
 from math import exp, log
 from statistics import fmean
 
-from waybench.analysis.horizons._axes import axis_named
-from waybench.analysis.horizons._horizon import SHARES
-from waybench.analysis.horizons._horizon_text import reference_text
-from waybench.analysis.horizons._references import ReferenceHorizon
-from waybench.analysis.horizons._tried import Tried, tried_axes
+from waybench.analysis.horizons._items import Tried, tried_axes
+from waybench.analysis.horizons._references import SHARES, ReferenceHorizon, axis_named
+from waybench.analysis.horizons._text import reference_text
 from waybench.analysis.results import Group, Row, grouped
 from waybench.core import OPTION_AXES, Json
 from waybench.stats import HORIZON_CONFIDENCE, HorizonRatio, horizon_ratio, t_interval

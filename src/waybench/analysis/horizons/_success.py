@@ -1,14 +1,16 @@
-"""Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
+"""Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %, and their frame."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from waybench.analysis.horizons._horizon import SHARES, Horizon, SuccessCurve
-from waybench.analysis.horizons._tried import Tried, tried_axes
+from waybench.analysis.frames import Column, Frame, Meaning, group_frame
+from waybench.analysis.horizons._items import ALTERNATIVES, Tried, tried_axes
+from waybench.analysis.horizons._references import SHARES, Horizon, SuccessCurve
 from waybench.analysis.results import Group, Row, grouped
 from waybench.core import OPTION_AXES
 from waybench.envs import registry
-from waybench.stats import horizon_ratio
+from waybench.stats import HORIZON_CONFIDENCE, horizon_ratio
 
 
 def horizons(all_rows: Iterable[Row]) -> list[Horizon]:
@@ -100,3 +102,83 @@ def leading(found: Iterable[Horizon]) -> dict[Group, Horizon]:
         if each.share == SHARES[0]
         and (each.axis in OPTION_AXES or each.axis == registry.load(each.group.env).difficulty.axes[0].name)
     }
+
+
+_ENDS = f"of the {100 * HORIZON_CONFIDENCE:.0f} % interval; null where it is outside the difficulties that were tried."
+_FACTS: Sequence[Column[Horizon]] = (
+    Column("share", float, "The success rate of a single attempt at the horizon."),
+    Column(
+        "value",
+        float,
+        "The difficulty, in the unit of the axis; null where it is outside the difficulties that were tried (see "
+        "side).",
+    ),
+    Column("low", float, f"Lower end {_ENDS}"),
+    Column("high", float, f"Upper end {_ENDS}"),
+    Column("side", str, "beyond: above the hardest items tried; below: below the easiest; empty: between."),
+    Column(
+        "mark",
+        str,
+        "That the horizon is not above those of players that know nothing of the items, such as a random one; "
+        "otherwise empty.",
+    ),
+    Column("easiest", float, "The least difficulty that was tried."),
+    Column("hardest", float, "The greatest one."),
+    Column("items", int, "Number of items tried."),
+    Column("attempts", int, "Number of attempts that count.", "trials"),
+    Column("clusters", int, "Number of independent clusters of the items."),
+    Column(
+        "planned",
+        int,
+        "Attempts, those without a result included. A horizon of which some attempts have no result has no rank.",
+        lambda one: one.lost.planned if one.lost else one.trials,
+    ),
+    Column(
+        "lowest",
+        float,
+        "The horizon if all attempts without a result were failures; null if all have a result, and where it is "
+        "outside the difficulties that were tried.",
+        "lost.lowest.value",
+    ),
+    Column("highest", float, "The horizon if all of them were solved.", "lost.highest.value"),
+)
+
+
+def horizon_frame(horizons: Iterable[Horizon]) -> Frame:
+    """Return the frame of horizons: a row for each axis and share, with the value under other assumptions.
+
+    Args:
+        horizons: The horizons.
+    """
+    listed = list(horizons)
+    doc = (
+        "One row for each horizon: the difficulty at which a model's success rate falls to a given share, for each "
+        "axis of difficulty of a task."
+    )
+    axis: Column[Horizon] = Column("axis", str, "Name of the axis of difficulty.", meanings=_axes(listed))
+    return group_frame("horizons", doc, [axis, *_FACTS, *_others()], listed, lambda each: each.group)
+
+
+def _axes(horizons: Sequence[Horizon]) -> tuple[Meaning, ...]:
+    along = {each.axis for each in horizons} & OPTION_AXES.keys()
+    return tuple(
+        Meaning(
+            env=env,
+            doc=" ".join(
+                f"{axis.name}: {axis.doc}"
+                for axis in (*registry.load(env).difficulty.axes, *(OPTION_AXES[name] for name in sorted(along)))
+            ),
+        )
+        for env in dict.fromkeys(each.group.env for each in horizons)
+    )
+
+
+def _others() -> Iterable[Column[Horizon]]:
+    for name in ALTERNATIVES:
+        yield Column(
+            "under." + re.sub(r"\W+", "_", name),
+            float,
+            f"The value under another assumption about the curve ({name}); null where it is outside the difficulties "
+            f"that were tried, and on all axes but the first.",
+            lambda one, name=name: one.sensitivity.get(name),
+        )

@@ -1,12 +1,22 @@
 """Reading episodes from Inspect logs and from files of records."""
 
-from waybench.analysis.logs._episodes import LoggedEpisode, Origin, is_embedded, is_human
 from waybench.analysis.logs._guard import Skipped, skipped
 from waybench.analysis.logs._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
 from waybench.analysis.logs._logs import EpisodeBatches, NoEpisodesError, logged_models, read_logs
 from waybench.analysis.logs._records import read_records
-from waybench.analysis.logs._run_info import RunInfo, run_infos
-from waybench.analysis.logs._settings import SCALARS, SERVER, SHOWN, of_record, settings_of_any
+from waybench.analysis.logs._settings import (
+    SCALARS,
+    SERVER,
+    SHOWN,
+    LoggedEpisode,
+    Origin,
+    RunInfo,
+    is_embedded,
+    is_human,
+    of_record,
+    run_infos,
+    settings_of_any,
+)
 
 __all__ = [
     "SCALARS",

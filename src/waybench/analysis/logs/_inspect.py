@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.analysis.logs._guard import Skipped, check_parts, sample_part, skipped
-from waybench.analysis.logs._headers import listed_logs, simple_log
+from waybench.analysis.logs._guard import Skipped, check_parts, listed_logs, sample_part, simple_log, skipped
 from waybench.core import Json, UsageError
 
 KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under

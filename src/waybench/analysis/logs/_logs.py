@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol, cast
 
 from waybench._version import __version__
-from waybench.analysis.logs._episodes import LoggedEpisode, is_embedded
-from waybench.analysis.logs._guard import Skipped, path_of, sample_part, sizes, skipped
+from waybench.analysis.logs._guard import Skipped, path_of, sample_part, simple_samples, sizes, skipped
 from waybench.analysis.logs._inspect import (
     KEY,
     OF_TIME,
@@ -25,9 +24,8 @@ from waybench.analysis.logs._inspect import (
     runs,
     to_stderr,
 )
-from waybench.analysis.logs._parts import simple_samples
 from waybench.analysis.logs._records import read_records
-from waybench.analysis.logs._settings import of_record, origin_of, settings_of, without_key
+from waybench.analysis.logs._settings import LoggedEpisode, is_embedded, of_record, origin_of, settings_of, without_key
 from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
 
 _SEARCH = "waybench_search"

@@ -11,10 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, cast
 
-from waybench.analysis.logs._episodes import LoggedEpisode
 from waybench.analysis.logs._guard import LINE, MOST_BYTES, MOST_VALUES, Skipped, skipped
 from waybench.analysis.logs._inspect import LOG
-from waybench.analysis.logs._settings import SCALARS, of_record
+from waybench.analysis.logs._settings import SCALARS, LoggedEpisode, of_record
 from waybench.core import DataError, EpisodeRecord, Json, WaybenchError, check_json, json_lines
 from waybench.envs import registry
 

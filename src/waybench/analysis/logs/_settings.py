@@ -1,21 +1,88 @@
-"""The settings of a run that are in no record, from the header of Inspect's log."""
+"""Episodes, and the settings of the run that they come from."""
 
 import hashlib
 import json
 import math
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlsplit
 
-from waybench.analysis.logs._episodes import Origin
-from waybench.core import AGENT, LABEL, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
+from waybench.analysis.logs._guard import Skipped
+from waybench.analysis.logs._inspect import Log, runs, to_stderr
+from waybench.core import AGENT, LABEL, LOCAL_MODELS, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
 from waybench.envs import registry
+
+
+class Origin(NamedTuple):
+    """Where results come from.
+
+    Attributes:
+        created: When the run began, as "2026-01-31 12:00 UTC".
+        version: The version of waybench that ran it; "" if not known.
+        command: The command that runs it again.
+    """
+
+    created: str
+    version: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEpisode:
+    """One episode of a run.
+
+    Attributes:
+        model: The model as the user named it; "waybench/..." for the embedded players.
+        task: The task's name, without its package.
+        record: What happened.
+        settings: Settings that the record itself does not hold: options of the items, and the model's settings
+            (temperature, reasoning effort, ...), by name.
+        log: Path of the log file it comes from.
+        sample: The id of its sample there.
+        run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
+            taken up again is the same run. "" if not known.
+        search: What a search for a horizon is to find out; empty for other runs.
+        attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
+        origin: Date, version and command of its run; None if not known.
+        epoch: The epoch of its sample, from 1; 0 where it comes from no log.
+        reasoning: What the provider returned as reasoning, by the number of the turn from 0, as text.
+    """
+
+    model: str
+    task: str
+    record: EpisodeRecord
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    log: str = ""
+    sample: str = ""
+    run: str = ""
+    search: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    attempt: int = 0
+    origin: Origin | None = None
+    epoch: int = 0
+    reasoning: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the player is one of waybench's own."""
+        return is_embedded(self.model)
+
+
+def is_embedded(model: str) -> bool:
+    """Return whether a name is that of one of waybench's own players."""
+    return model.startswith("waybench/") and model.removeprefix("waybench/") not in LOCAL_MODELS
+
+
+def is_human(model: str) -> bool:
+    """Return whether a name is that of a person, as `waybench play` records it: "human" or "human/NAME"."""
+    return re.match(r"human(/| with hints$|$)", model) is not None
+
 
 SCALARS = (str, int, float, bool, type(None))
 SERVER = "server"  # the setting that names the server, where the user chose one
@@ -214,3 +281,67 @@ def _harmless(value: Any) -> Any:
 def _roles(roles: Mapping[str, Any]) -> dict[str, str]:
     each = {name: cast("list[Any]", who) if isinstance(who, list) else [who] for name, who in roles.items()}
     return {_ROLE + name: ", ".join(str(one.model) for one in some) for name, some in each.items()}
+
+
+class RunInfo(NamedTuple):
+    """A run of a task with a model, as the header of its newest log describes it.
+
+    Attributes:
+        run: Its id, which its episodes have as `LoggedEpisode.run`.
+        task: The task's name, without its package.
+        model: The model.
+        parameters: All parameters of the task, a private key as its label.
+        settings: Settings of the model and options of its items.
+        epochs: Number of epochs.
+        subset: The options that restrict the run to some samples of its task, as "limit=5"; "" for none.
+        created: When the run began, as "2026-01-31 12:00 UTC".
+        version: The version of waybench that ran it; "" if not known.
+        logs: The logs, the oldest first.
+    """
+
+    run: str
+    task: str
+    model: str
+    parameters: Mapping[str, Json]
+    settings: Mapping[str, Json]
+    epochs: int
+    subset: str
+    created: str
+    version: str
+    logs: Sequence[Log]
+
+
+def run_infos(*places: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[RunInfo]:
+    """Return the runs of waybench's tasks in some folders and logs, in the order of `read_logs`.
+
+    Args:
+        *places: Folders with logs, in any depth, and logs.
+        on_problem: Receives each file that is skipped; prints to stderr by default.
+
+    Raises:
+        UsageError: If a folder or log does not exist.
+    """
+    return [
+        _info(logs)
+        for logs in runs(places, on_problem or to_stderr)
+        if any(sample.ours for log in logs for sample in log.samples)
+    ]
+
+
+def _info(logs: Sequence[Log]) -> RunInfo:
+    header = logs[-1].header
+    spec, origin = header.eval, origin_of(header)
+    config: Any = spec.config
+    chosen = {name: getattr(config, name, None) for name in ("limit", "sample_id")}
+    return RunInfo(
+        run=spec.task_id,
+        task=spec.task.removeprefix("waybench/"),
+        model=str(spec.model),
+        parameters=dict(spec.task_args),
+        settings=settings_of(header),
+        epochs=config.epochs or 1,
+        subset=", ".join(f"{name}={value}" for name, value in chosen.items() if value is not None),
+        created=origin.created,
+        version=origin.version,
+        logs=logs,
+    )

@@ -1,13 +1,12 @@
 """Rows: one for each episode, and which of them are excluded."""
 
 from waybench.analysis.results._anchors import Anchoring, Rescaled, anchored, rescaled, why_not_rescaled
-from waybench.analysis.results._ceilings import beaten_items, without_ceilings
-from waybench.analysis.results._exclusion import exclude, measurable, rows
-from waybench.analysis.results._groups import EXAMPLES, Cluster, Group, declared
+from waybench.analysis.results._exclusion import Verified, Verifier, exclude, measurable, rows, verified
 from waybench.analysis.results._items import (
     ItemKey,
     Measured,
     at_items,
+    beaten_items,
     count_items,
     headline_values,
     item_values,
@@ -16,6 +15,7 @@ from waybench.analysis.results._items import (
     perfections,
     telling,
     whole_items,
+    without_ceilings,
 )
 from waybench.analysis.results._labels import (
     LONGEST,
@@ -33,21 +33,25 @@ from waybench.analysis.results._labels import (
     settings_order,
     short_labels,
 )
-from waybench.analysis.results._measured_row import row
-from waybench.analysis.results._ranges import Ranges, joint_ranges, over
+from waybench.analysis.results._measured_row import Simulated, row, with_outcomes
 from waybench.analysis.results._rows import (
+    EXAMPLES,
     UNCONFIRMED,
     UNFINISHED,
     Anchors,
+    Cluster,
+    Group,
+    Ranges,
     Row,
+    declared,
     fixed,
     grouped,
     is_perfect,
+    joint_ranges,
     originals,
+    over,
+    search_range,
 )
-from waybench.analysis.results._search_range import search_range
-from waybench.analysis.results._simulated import Simulated, with_outcomes
-from waybench.analysis.results._verified import Verified, Verifier, verified
 
 __all__ = [
     "EXAMPLES",

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any, NamedTuple
 
-from waybench.analysis.results._groups import Cluster
 from waybench.analysis.results._items import ItemKey, Measured
 from waybench.analysis.results._measured_row import known_anchors
-from waybench.analysis.results._rows import Anchors, Row
+from waybench.analysis.results._rows import Anchors, Cluster, Row
 from waybench.core import (
     Environment,
     Episode,

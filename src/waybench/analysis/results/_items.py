@@ -1,11 +1,11 @@
-"""A player's result at each item, over all its attempts."""
+"""A player's result at each item over all its attempts, and ceilings that a score exceeds."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import fsum
 from typing import NamedTuple, TypeVar
 
-from waybench.analysis.results._groups import Cluster
-from waybench.analysis.results._rows import Row, grouped, is_perfect
+from waybench.analysis.results._rows import Cluster, Row, grouped, is_perfect
 from waybench.core import Metric
 from waybench.envs import registry
 
@@ -178,3 +178,47 @@ def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Mea
     if first and registry.load(first[0].group.env).scoring.best_of:
         return Measured(_best_values(items, head), None)
     return measured(items, head, head)
+
+
+_TINY = 1e-9
+
+
+def beaten_items(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
+    """Return the items on which some player's mean score is better than the oracle's.
+
+    The oracle's score is no ceiling there, for any player: a score that is rescaled by it would mean nothing.
+
+    Args:
+        samples: Rows of one model with one task's settings each, at one level or at all.
+
+    Returns:
+        Names of items with their options (`Anchors.item`).
+    """
+    beaten: set[str] = set()
+    for rows in samples:
+        items = {key: item for key, item in at_items(rows).items() if not any(row.guided for row in item)}
+        if not items:
+            continue
+        head = registry.load(rows[0].group.env).scoring.metrics[0]
+        excess, names = 0.0, set[str]()
+        for key, score in headline_values(items, head).values.items():
+            anchors = items[key][0].anchors
+            if anchors is not None and anchors.ceiling is not None:
+                excess += anchors.ceiling - score if head.better == "lower" else score - anchors.ceiling
+                names.add(anchors.item)
+        if excess > _TINY:
+            beaten |= names
+    return frozenset(beaten)
+
+
+def without_ceilings(rows: Sequence[Row], items: Collection[str]) -> Sequence[Row]:
+    """Return rows with no ceiling at some items.
+
+    Args:
+        rows: The rows.
+        items: Names of the items with their options (`Anchors.item`).
+    """
+    return [
+        replace(row, anchors=row.anchors._replace(ceiling=None)) if row.anchors and row.anchors.item in items else row
+        for row in rows
+    ]

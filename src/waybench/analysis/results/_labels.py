@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from waybench.analysis.formatting import one_line
 from waybench.analysis.logs import SHOWN
-from waybench.analysis.results._groups import EXAMPLES, Group, declared
+from waybench.analysis.results._rows import EXAMPLES, Group, declared
 from waybench.core import Json
 from waybench.envs import registry
 

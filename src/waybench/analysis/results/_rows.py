@@ -1,15 +1,218 @@
-"""One row for each episode: the input of all estimates."""
+"""Rows: one for each episode, their groups, and ranges of metrics."""
 
+import json
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
 
-from waybench.analysis.logs import Origin
-from waybench.analysis.results._groups import Cluster, Group
-from waybench.analysis.results._ranges import Ranges
-from waybench.analysis.results._search_range import SearchRange
-from waybench.core import FirstError, Metric, Range, split_isomorphic_key
+from waybench.analysis.logs import SCALARS, Origin
+from waybench.core import (
+    CONTEXT_TOKENS,
+    IMAGE_OPTIONS,
+    PREFIX,
+    PREFIX_REPLIES,
+    TEMPLATE,
+    Bounded,
+    Environment,
+    EpisodeRecord,
+    FirstError,
+    Json,
+    Metric,
+    Option,
+    Range,
+    split_isomorphic_key,
+)
+from waybench.envs import registry
+
+EXAMPLES = "examples"  # the setting that says how many in-context examples there were
+# The option along which a search goes, and what stands in its place: the episodes of the search belong together.
+SEARCHED: Mapping[str, tuple[str, str]] = {
+    "steps_left": (PREFIX, "oracle:-N"),
+    "random_steps": (PREFIX, "oracle:K+random:N"),
+    "context_length": (CONTEXT_TOKENS, "N"),
+}
+NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The unit of estimates: one model at one task with the same settings. Different settings are never pooled.
+
+    Attributes:
+        model: The model as the user named it.
+        task: The task's name.
+        env: The environment's id.
+        version: The environment's version; scores of different versions are not comparable.
+        options: All options of play, how the items were drawn and the model's settings, as (name, value); and the
+            number of in-context examples as "examples", where there were any.
+        key: The key of the set of items.
+        embedded: Whether the player is one of waybench's own.
+    """
+
+    model: str
+    task: str
+    env: str
+    version: int
+    options: tuple[tuple[str, Json], ...]
+    key: str
+    embedded: bool = False
+
+    @property
+    def settings(self) -> dict[str, Json]:
+        """Everything but the model, by name."""
+        return {"task": self.task, "version": self.version, **dict(self.options), "key": self.key}
+
+    @property
+    def examples(self) -> int:
+        """Number of in-context examples."""
+        return dict(self.options).get(EXAMPLES, 0)
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Those of its settings, in words, that keep its scores out of others' tables.
+
+        These are those options that declare it (`Option.separate_tables`), a prefix, and a context.
+        """
+        own, names = dict(self.options), {**_apart(self.env), PREFIX: None, CONTEXT_TOKENS: None}
+        return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
+
+    def without(self, option: str) -> "Group":
+        """Return the group with one option left out."""
+        return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
+
+    def without_key(self) -> "Group":
+        """Return the group of any set of items."""
+        return replace(self, key="")
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the group as JSON values."""
+        return {**asdict(self), "options": dict(self.options)}
+
+
+class Cluster(NamedTuple):
+    """The independent sampling unit: an instance, or what several instances share, such as a map with its questions.
+
+    Attributes:
+        name: Its name within its set and level; of an instance its SHA-256.
+        key: The set's key; "" of an instance, which is the same wherever it is met.
+        level: The level; 0 of an instance.
+    """
+
+    name: str
+    key: str = ""
+    level: int = 0
+
+
+@cache  # every row asks for them
+def option_defaults(env: str) -> Mapping[str, Json]:
+    """Return the defaults of an environment's options, but for those that only say how many items there are."""
+    return {option.name: option.default for option in declared(env) if not option.is_count}
+
+
+@cache
+def _apart(env: str) -> Mapping[str, Json]:
+    """Return the defaults of the options that make something else of an environment."""
+    return {option.name: option.default for option in declared(env) if option.separate_tables}
+
+
+def option_setting(value: Json, default: Json) -> Json:
+    """Return an option's value as groups have it: a plain one, and not the number 1 where another group has True."""
+    if type(default) is bool and type(value) is int:
+        return str(value)
+    return value if isinstance(value, SCALARS) else json.dumps(value, default=str)
+
+
+def declared(env: str) -> tuple[Option, ...]:
+    """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
+    environment = registry.load(env)
+    played = (option for option in environment.playing.options if option.name not in IMAGE_OPTIONS)
+    return (*played, *environment.items.options)
+
+
+B = TypeVar("B", bound=Bounded)
+
+Ranges = Mapping[str, Range]
+
+
+class HasRanges(Protocol):
+    """A row, or an estimate of several."""
+
+    @property
+    def ranges(self) -> Ranges:
+        """By name, at least the range of every metric and series whose range depends on the episode."""
+        ...
+
+
+def record_ranges(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Ranges:
+    """Return the ranges that depend on the episode, by the name of the metric or series.
+
+    Args:
+        environment: The record's environment.
+        record: The record; what was replied does not matter.
+    """
+    declared = (*environment.scoring.metrics, *environment.scoring.series)
+    return _shared(tuple((one.name, one.range(record)) for one in declared if one.range is not None))
+
+
+@lru_cache(maxsize=4096)  # most episodes of a run have the same ones, and each row keeps them
+def _shared(ranges: tuple[tuple[str, Range], ...]) -> Ranges:
+    return MappingProxyType(dict(ranges))
+
+
+def joint_ranges(environment: Environment[Any, Any, Any], some: Iterable[HasRanges]) -> Ranges:
+    """Return the ranges of all metrics and series for several rows at once, by name."""
+    records = list(some)
+    joint = {one.name: over(one, records) for one in (*environment.scoring.metrics, *environment.scoring.series)}
+    return {name: one.bounds for name, one in joint.items()}
+
+
+def over(one: B, some: Iterable[HasRanges]) -> B:
+    """Return a metric or a series with the bounds that it has over some rows or estimates.
+
+    Args:
+        one: The metric or series.
+        some: The rows or estimates; without any, the bounds are those that hold for every episode.
+    """
+    if one.range is None:
+        return one
+    return one.over({each.ranges[one.name] for each in some if one.name in each.ranges})
+
+
+_MOST = 1e9  # greater than any difficulty
+
+
+class SearchRange(NamedTuple):
+    """The difficulties that a search for a horizon could try.
+
+    Attributes:
+        axis: Name of what makes items hard.
+        lowest: The least difficulty, above 0.
+        highest: The greatest one.
+    """
+
+    axis: str
+    lowest: float
+    highest: float
+
+
+def search_range(search: Mapping[str, Any]) -> SearchRange | None:
+    """Return the range of a search.
+
+    Args:
+        search: What the search is to find out, from a log (`LoggedEpisode.search`).
+
+    Returns:
+        The range; None if the values are none.
+    """
+    try:
+        lowest, highest = float(search["lowest"]), float(search["highest"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None
+    return SearchRange(str(search.get("axis", "")), lowest, highest) if 0 < lowest < highest < _MOST else None
+
 
 UNCONFIRMED = "does not replay"
 UNFINISHED = "unfinished"  # a person quit, or stored replies ran out; a log says how its episodes ended

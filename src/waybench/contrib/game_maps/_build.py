@@ -1,15 +1,108 @@
-"""From a walk through a game to the map of its places."""
+"""From a walk through a game to the map of its places, with their names."""
 
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
 
-from waybench.contrib.game_maps._engine import Engine, PlaceId
-from waybench.contrib.game_maps._names import called, name_places
-from waybench.contrib.game_maps._titles import is_dark, tells
 from waybench.contrib.game_maps._walk import Visit, walk
-from waybench.core import UsageError
+from waybench.contrib.game_maps._words import LONGEST, Engine, PlaceId, as_name, is_dark, split_line, tells
+from waybench.core import DataError, UsageError, is_object, read_json, read_text
 from waybench.envs.textmap import NEVER, Edge, Move, PlaceMap, Traversal, edges_of_traversals
+
+_LARGEST = 1 << 24  # bytes
+
+
+def read_commands(path: Path) -> tuple[str, ...]:
+    """Read a list of commands: one in a line, or several as one can type them ("n. take lamp. s").
+
+    A line is split as the games split it (see `split_line`); empty lines are skipped.
+
+    Raises:
+        UsageError: If the file cannot be read, or has no command.
+        DataError: If a line is no command; the message names it.
+    """
+    commands: list[str] = []
+    for number, line in enumerate(read_text(path, _LARGEST, "a file of commands").split("\n"), 1):
+        typed = line.strip()
+        found = split_line(typed)
+        if any(len(each) > LONGEST for each in found) or not typed.isascii() or not (typed.isprintable() or not typed):
+            raise DataError(f"{path}: line {number}: a command is at most {LONGEST} printable ASCII characters")
+        commands += found
+    if not commands:
+        raise UsageError(f"{path}: the file has no commands; write one per line")
+    return tuple(commands)
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Read a map of names: a JSON object with the ids of places and their names, as in NAME.code2anno.json.
+
+    Raises:
+        UsageError: If the file cannot be read.
+        DataError: If it is not of this form.
+    """
+    data = read_json(path, _LARGEST, "a file of names")
+    if not is_object(data):
+        raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
+    for code, name in data.items():
+        if not isinstance(name, str) or not name.isprintable() or not as_name(name):
+            raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is not a name on one line")
+    return data
+
+
+def called(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
+    """Return for each id, in the order of arrival, what the game calls the place and how often.
+
+    That is its name in the game's own table or, without one, the title that the game printed; a title that says that it
+    is dark counts only where
+    the game printed no other.
+    """
+    found: dict[PlaceId, Counter[str]] = {}
+    dark: dict[PlaceId, Counter[str]] = {}
+    for visit in visits:
+        if visit.place is None:
+            continue
+        names, shadows = found.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
+        title = as_name(visit.name or "") or visit.title
+        if title:
+            (shadows if visit.name is None and is_dark(title) else names).update([title])
+    return {place: names or dark[place] for place, names in found.items()}
+
+
+def name_places(found: Mapping[PlaceId, Counter[str]], given: Mapping[str, str]) -> dict[PlaceId, str]:
+    """Return one name for each id.
+
+    It is the one that was given or else the most frequent one, of equally frequent ones the first. Ids which are given
+    the same name are one place. Without that, a second place of the same name has a number added: "hall (2)".
+
+    Args:
+        found: For each id the names in the game.
+        given: For some ids, as text, the name to use.
+
+    Raises:
+        DataError: If an id in `given` is not among those found.
+    """
+    ids = {str(place): place for place in found}
+    for code in given:
+        if code not in ids:
+            raise DataError(f"names: the walk reaches no place with the id {code[:40]!r}; ids are {_some(ids)}")
+    names = {place: as_name(given[code]) for code, place in ids.items() if code in given}
+    used = set(names.values())
+    for place, counted in found.items():
+        if place not in names:
+            base = counted.most_common(1)[0][0] if counted else "nameless place"
+            tries = (base if number == 1 else f"{base} ({number})" for number in count(1))
+            names[place] = next(name for name in tries if name not in used)
+            used.add(names[place])
+    return {place: names[place] for place in found}
+
+
+def _some(ids: Iterable[str]) -> str:
+    listed = sorted(ids)
+    return ", ".join(listed[:12]) + (", ..." if len(listed) > 12 else "")
+
 
 MOST_STEPS = NEVER - 1  # the last number that does not stand for "never"
 

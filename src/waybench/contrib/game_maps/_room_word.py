@@ -5,10 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from waybench.contrib.game_maps._commands import in_full, is_way, ways_back
-from waybench.contrib.game_maps._engine import Playable
-from waybench.contrib.game_maps._titles import is_dark, title_of
 from waybench.contrib.game_maps._walk import LOOK
+from waybench.contrib.game_maps._words import Playable, in_full, is_dark, is_way, title_of, ways_back
 from waybench.core import UsageError
 from waybench.envs.textmap import DIRECTIONS
 

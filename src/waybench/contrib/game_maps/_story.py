@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from waybench.contrib.game_maps._commands import LONGEST
 from waybench.contrib.game_maps._room_word import find_room_word
+from waybench.contrib.game_maps._words import LONGEST
 from waybench.core import DataError, UsageError
 
 if TYPE_CHECKING:

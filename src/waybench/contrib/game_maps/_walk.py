@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from waybench.contrib.game_maps._commands import in_full, ways_back
-from waybench.contrib.game_maps._engine import Engine, PlaceId
-from waybench.contrib.game_maps._titles import title_of
+from waybench.contrib.game_maps._words import Engine, PlaceId, in_full, title_of, ways_back
 from waybench.envs.textmap import Step
 
 LOOK = "look"

@@ -1,14 +1,20 @@
 """Charts of the report."""
 
 from waybench.reporting.charts._chart_files import ChartFiles
-from waybench.reporting.charts._charts import Chart, chart_name, curve_charts, level_charts, step_charts, undrawn
-from waybench.reporting.charts._colours import colour_number, colour_numbers, model_colours
-from waybench.reporting.charts._outcomes import outcomes
+from waybench.reporting.charts._charts import (
+    Chart,
+    chart_name,
+    curve_charts,
+    level_charts,
+    outcomes,
+    step_charts,
+    undrawn,
+)
 from waybench.reporting.charts._panels import ClusterValues, panel_charts, panel_values
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._scaling import scaling_charts
 from waybench.reporting.charts._success import MOST_POINTS, NARROW, WIDE, Player, success_spec
-from waybench.reporting.charts._svg import drawings_in, drawn
+from waybench.reporting.charts._svg import colour_number, colour_numbers, drawings_in, drawn, model_colours
 from waybench.reporting.charts._twins import twin_charts
 
 __all__ = [

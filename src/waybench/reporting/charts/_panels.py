@@ -13,13 +13,11 @@ from waybench.analysis.estimates import ClusterValue, by_cluster
 from waybench.analysis.formatting import better_text, mean_text, one_line
 from waybench.analysis.results import Cluster, Group, grouped, short_labels
 from waybench.core import Environment, Metric, Presentation, plural
-from waybench.reporting._format import interval_text
-from waybench.reporting._presentations import presentation_of
+from waybench.reporting._format import interval_text, presentation_of
 from waybench.reporting.charts._chart import Box
 from waybench.reporting.charts._charts import OPEN, Chart, chart_name
-from waybench.reporting.charts._colours import colour_numbers
 from waybench.reporting.charts._points import ends
-from waybench.reporting.charts._svg import Spec, composed, drawn, nominal, quantitative
+from waybench.reporting.charts._svg import Spec, colour_numbers, composed, drawn, nominal, quantitative
 from waybench.stats import CONFIDENCE, Mean
 
 ClusterValues = Mapping[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]

@@ -11,7 +11,7 @@ from waybench.analysis.formatting import mean_text
 from waybench.analysis.results import EXAMPLES, Group, grouped, short_labels
 from waybench.core import Metric
 from waybench.reporting._format import interval_text
-from waybench.reporting.charts._colours import colour_numbers
+from waybench.reporting.charts._svg import colour_numbers
 from waybench.stats import Mean
 
 _FEW_EPISODES = 10  # below which a share at a single step takes few values

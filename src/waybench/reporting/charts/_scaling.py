@@ -17,9 +17,8 @@ from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._sets import chart_sets
 from waybench.reporting.charts._chart import SHAPES
 from waybench.reporting.charts._charts import OPEN, Chart, chart_name
-from waybench.reporting.charts._colours import COLOURS
 from waybench.reporting.charts._points import ends
-from waybench.reporting.charts._svg import Spec, drawn, nominal, point_layers, quantitative, specification
+from waybench.reporting.charts._svg import COLOURS, Spec, drawn, nominal, point_layers, quantitative, specification
 from waybench.stats import CONFIDENCE, Mean
 
 _FONT = 12

@@ -1,13 +1,10 @@
 """Pages of the report."""
 
-from waybench.reporting.pages._compare import comparable_tasks, comparison
-from waybench.reporting.pages._episode import conversation, episode_source, repeated
+from waybench.reporting.pages._compare import Verdicts, comparable_tasks, comparison
+from waybench.reporting.pages._episode import conversation, episode_source, probes, repeated
 from waybench.reporting.pages._home import Compared, Section, SectionFamily, section_families, sections
-from waybench.reporting.pages._ledger import ledger_page
-from waybench.reporting.pages._models import model
-from waybench.reporting.pages._probes import probes
+from waybench.reporting.pages._models import ledger_page, model
 from waybench.reporting.pages._results import Attempt, Item, Results, item_kinds
-from waybench.reporting.pages._verdicts import Verdicts
 
 __all__ = [
     "Attempt",

@@ -1,14 +1,19 @@
-"""The page of one attempt: its messages, the parsed actions and their outcomes."""
+"""The page of one attempt: messages and what they repeat, actions, outcomes and belief probes."""
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import PurePosixPath
+from typing import NamedTuple, cast
 
 from waybench.analysis.formatting import visible
 from waybench.analysis.logs import is_human
-from waybench.core import RECORDED, THINK_TAGS, End, Outcome, TurnRecord, Usage, split_reasoning
-from waybench.reporting._commands import play_command, view_command
-from waybench.reporting._episode_store import Played
+from waybench.analysis.results import grouped
+from waybench.core import RECORDED, THINK_TAGS, End, Json, Outcome, ProbeRecord, TurnRecord, Usage, split_reasoning
+from waybench.envs import registry
+from waybench.reporting._episode_store import Played, Said, SharedPrefix, prompted
 from waybench.reporting._format import (
     LONGEST_MESSAGE,
     LONGEST_REPLY,
@@ -17,11 +22,119 @@ from waybench.reporting._format import (
     PROMPT_OF_AN_EPISODE,
     REPLIES_OF_A_PAGE,
     SHORT,
+    Excerpt,
     each_of,
     excerpt,
 )
-from waybench.reporting._shared_prefix import Said, SharedPrefix, prompted
-from waybench.reporting.pages._repeated import Divided, divide
+from waybench.reporting._replays import play_command, view_command
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A belief probe.
+
+    Attributes:
+        title: What was asked for.
+        verdict: "known", "wrong" or "no answer".
+        question: The question.
+        reply: The reply.
+        expected: The right answer.
+        reason: Why no answer could be read; "" if one was.
+    """
+
+    title: str
+    verdict: str
+    question: str
+    reply: Excerpt
+    expected: Excerpt
+    reason: str = ""
+
+
+def probes(played: Played) -> dict[int, list[Probe]]:
+    """Return the belief probes of an episode by the number of the turn, from 0, before whose reply they were asked."""
+    record = played.episode.record
+    titles = {belief.name: belief.title for belief in registry.load(record.env).probes}
+    longest = each_of(REPLIES_OF_A_PAGE, max(len(record.probes), 1), LONGEST_UNSENT)
+
+    def shown(probe: ProbeRecord) -> Probe:
+        return Probe(
+            titles.get(probe.name, probe.name[:40]),
+            "known" if probe.correct else "wrong" if probe.reason is None else "no answer",
+            probe.question[:LONGEST_UNSENT],
+            excerpt(probe.reply, longest),
+            excerpt(_text(probe.expected), longest),
+            (probe.reason or "")[:LONGEST_UNSENT],
+        )
+
+    by_turn = grouped(record.probes, lambda probe: probe.turn)
+    return {turn: [shown(probe) for probe in own] for turn, own in by_turn.items()}
+
+
+def _text(value: Json) -> str:
+    """Return a value as text: a drawing row by row, anything else as JSON."""
+    rows = cast(Sequence[Json], value if isinstance(value, list | tuple) else ())
+    if rows and all(isinstance(row, str) for row in rows):
+        return "\n".join(rows)
+    return json.dumps(value, default=str)
+
+
+_PARAGRAPH = re.compile(r".*?\n(?:[ \t]*\n)+|.+\Z", re.DOTALL)
+_MOST_UNITS = 400  # of a message: comparing takes the product of two messages' units
+
+
+class Divided(NamedTuple):
+    """A message, divided at the long parts that an earlier message has already.
+
+    Attributes:
+        parts: What is new up to each of these, "" for nothing, and the part itself.
+        rest: What is new after the last of them.
+    """
+
+    parts: list[tuple[str, str]]
+    rest: str
+
+
+def divide(before: str, message: str) -> Divided:
+    """Divide a message at the runs of paragraphs that an earlier message has, too.
+
+    A history that prompts repeat loses its oldest steps and is numbered or headed anew, so what repeats can begin
+    anywhere in either. A message without paragraphs is divided by its lines, at the longest run alone. Runs of at most
+    `SHORT` characters count as new, and nothing is divided where nothing would be new.
+
+    Args:
+        before: The earlier message.
+        message: The message; its parts together are the message.
+    """
+    new = _PARAGRAPH.findall(message)
+    has_paragraphs = len(new) > 1
+    if has_paragraphs:
+        old = _PARAGRAPH.findall(before)
+    else:
+        old, new = before.splitlines(keepends=True), message.splitlines(keepends=True)
+    if max(len(old), len(new)) > _MOST_UNITS:
+        return Divided([], message)
+    matcher = SequenceMatcher(None, [unit.rstrip() for unit in old], [unit.rstrip() for unit in new], autojunk=False)
+    runs = [(block.b, block.b + block.size) for block in matcher.get_matching_blocks()]
+    # Units differ in length: the longest text counts, not the most units.
+    lengths = {(start, stop): sum(map(len, new[start:stop])) for start, stop in runs}
+    if not has_paragraphs:
+        runs = [run for run in [max(runs, key=lengths.__getitem__)] if not _cuts_a_map(new, *run)]
+    parts: list[tuple[str, str]] = []
+    end = 0
+    for start, stop in runs:
+        if lengths[start, stop] > SHORT:
+            parts.append(("".join(new[end:start]), "".join(new[start:stop])))
+            end = stop
+    rest = "".join(new[end:])
+    return Divided(parts, rest) if rest or any(head for head, _ in parts) else Divided([], message)
+
+
+def _cuts_a_map(lines: Sequence[str], start: int, stop: int) -> bool:
+    """Return whether a run of lines that begins within a text ends or begins between two rows of a map."""
+    return start > 0 and any(
+        len(lines[row - 1].rstrip()) == len(lines[row].rstrip()) > 1 for row in (start, stop) if row < len(lines)
+    )
+
 
 ENDS = {
     End.SOLVED: "solved",

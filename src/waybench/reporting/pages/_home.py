@@ -20,8 +20,8 @@ from waybench.analysis.results import Group, differing, family_of, grouped, is_p
 from waybench.core import OPTION_AXES, Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._files import ScoreKey, task_page
+from waybench.reporting._format import presentation_of
 from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting._presentations import presentation_of
 from waybench.reporting.charts import (
     Chart,
     ClusterValues,

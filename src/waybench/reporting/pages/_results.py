@@ -13,8 +13,7 @@ from waybench.analysis.estimates import Measure, measure
 from waybench.analysis.frames import group_id
 from waybench.analysis.results import Cluster, grouped
 from waybench.core import End, Environment, Metric, Outcome, Presentation, own_turns
-from waybench.reporting._chosen_replays import ChosenReplays
-from waybench.reporting._episode_store import EpisodeStore, Played
+from waybench.reporting._episode_store import EpisodeStore, Played, Said, SharedPrefix
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
     BOARDS_WITHOUT_SCRIPTS,
@@ -30,7 +29,7 @@ from waybench.reporting._format import (
     part,
     value_text,
 )
-from waybench.reporting._shared_prefix import Said, SharedPrefix
+from waybench.reporting._replays import ChosenReplays
 from waybench.reporting.charts import Chart, curve_charts
 from waybench.reporting.pages._episode import ended
 

@@ -10,8 +10,16 @@ from waybench.analysis.horizons import Horizon, axis_named, horizon_context, ref
 from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
 from waybench.envs import registry
-from waybench.reporting._format import amount, heading, interval_text, mean_part, money, percent, percent_interval
-from waybench.reporting._presentations import presentation_of
+from waybench.reporting._format import (
+    amount,
+    heading,
+    interval_text,
+    mean_part,
+    money,
+    percent,
+    percent_interval,
+    presentation_of,
+)
 from waybench.reporting.tables._horizon_tables import horizon_cell
 from waybench.reporting.tables._table import (
     Cell,

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 
 from waybench.envs import registry
-from waybench.rl._splits import TRAINING_KEY
+from waybench.rl._session import TRAINING_KEY
 from waybench.rl.gymnasium._text_env import LONGEST_SHARED, TextEnv, Texts, TextVectorEnv
 
 __all__ = ["LONGEST_SHARED", "TRAINING_KEY", "TextEnv", "TextVectorEnv", "Texts", "gym_id", "register_all"]

@@ -14,8 +14,7 @@ from gymnasium.vector import utils as _utils
 from waybench.core import Episode, Json, UsageError
 from waybench.people import board_text
 from waybench.rl._curriculum import Curriculum
-from waybench.rl._session import ATTEMPTS, Session, Turn
-from waybench.rl._splits import TRAINING_KEY
+from waybench.rl._session import ATTEMPTS, TRAINING_KEY, Session, Turn
 
 _UTILS: Any = _utils  # the types of its functions know its own spaces alone
 _ENDLESS = 2**31

@@ -6,7 +6,7 @@ The tools are `environments`, `options`, `start`, `look`, `act` and `finish`. Pr
 are those of any other player.
 """
 
-from waybench.rl._limits import IDLE, LARGEST_BODY
+from waybench.rl._session import IDLE, LARGEST_BODY
 from waybench.rl.mcp._episodes import AgentEpisodes
 from waybench.rl.mcp._server import http_app, server
 

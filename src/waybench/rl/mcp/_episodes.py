@@ -20,8 +20,7 @@ from waybench.core import (
     write_calls,
 )
 from waybench.envs import registry
-from waybench.rl._limits import IDLE, LARGEST_BODY
-from waybench.rl._session import Session, Turn, play_and_source_options
+from waybench.rl._session import IDLE, LARGEST_BODY, Session, Turn, play_and_source_options
 
 _NAME = 80  # characters of a client's name in records
 _REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from waybench._version import __version__
 from waybench.core import Json, WaybenchError
-from waybench.rl._limits import IDLE, LARGEST_BODY
+from waybench.rl._session import IDLE, LARGEST_BODY
 from waybench.rl.mcp._episodes import AgentEpisodes
 
 INSTRUCTIONS = """\

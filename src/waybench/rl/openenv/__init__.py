@@ -5,8 +5,7 @@
 A split of OpenEnv's task API is a split of this package and a level, as "train-9"; an index is an item's number in it.
 """
 
-from waybench.rl._limits import LARGEST_BODY
-from waybench.rl.openenv._environment import TextAction, TextEnvironment, TextObservation, TextState
-from waybench.rl.openenv._server import app
+from waybench.rl._session import LARGEST_BODY
+from waybench.rl.openenv._server import TextAction, TextEnvironment, TextObservation, TextState, app
 
 __all__ = ["LARGEST_BODY", "TextAction", "TextEnvironment", "TextObservation", "TextState", "app"]

@@ -1,0 +1,199 @@
+"""What the maker of maps asks of a game, room names in its texts, and commands."""
+
+import re
+from collections.abc import Collection
+from typing import Any, Protocol
+
+from waybench.envs.textmap import ABBREVIATIONS, DIRECTIONS, opposite
+
+PlaceId = int | str  # what the game itself tells its places apart by
+
+
+class Playable(Protocol):
+    """A text game that can be played and saved."""
+
+    def reset(self) -> str:
+        """Begin the game anew; return what it tells at the beginning."""
+        ...
+
+    def act(self, command: str) -> str:
+        """Type a command; return what the game answers."""
+        ...
+
+    def save(self) -> Any:
+        """Return what `restore` needs to come back to the present situation."""
+        ...
+
+    def restore(self, saved: Any) -> None:
+        """Come back to a saved situation."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the game is over."""
+        ...
+
+
+class Engine(Playable, Protocol):
+    """A text game that knows where its player is."""
+
+    def place(self) -> PlaceId | None:
+        """Return the id of the place where the player is; None if there is none, as before a game has really begun."""
+        ...
+
+    def name(self) -> str | None:
+        """Return what the game's own table calls that place; None if the game has no such table that can be read."""
+        ...
+
+
+_LONGEST = 70  # characters
+_FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it
+_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
+_SENTENCE_ENDS = frozenset(".!?:;,\"'>")
+_DARK = re.compile(r"(?:in )?(?:the |total |utter |pitch )*(?:dark|darkness|black|blackness)|too dark to see")
+
+
+def title_of(looked: str) -> str | None:
+    """Return the name of the room, out of what a game answers to "look".
+
+    It is a framed line or, if there is none, the first line, unless that is a sentence.
+
+    Args:
+        looked: The answer.
+
+    Returns:
+        The name in lower case, without what it says of how the player is there; None if there is none.
+    """
+    lines = [line.strip() for line in looked.splitlines()]
+    for line in lines:
+        if _FRAMED.fullmatch(line):
+            return plain(line)
+    # A line in brackets tells what the game did first, such as "(getting out of the boat)".
+    first = next((line for line in lines if line and not (line[0] == "(" and line[-1] == ")")), "")
+    if not first or len(first) > _LONGEST or first[-1] in _SENTENCE_ENDS or not first.isprintable():
+        return None
+    return plain(first) or None
+
+
+def plain(line: str) -> str:
+    """Return a line as names are compared: in lower case, without a frame, a posture or blanks that say nothing."""
+    text = " ".join(line.split())
+    framed = _FRAMED.fullmatch(text)
+    return as_name(_POSTURE.sub("", framed[1] if framed else text))
+
+
+def as_name(text: str) -> str:
+    """Return a name as maps have it: in lower case, without blanks that say nothing."""
+    return " ".join(text.lower().split())
+
+
+def tells(text: str, names: Collection[str]) -> bool:
+    """Return whether one of some names, each as `plain` has it, stands in a line of its own."""
+    return any(plain(line) in names for line in text.splitlines())
+
+
+def is_dark(title: str) -> bool:
+    """Return whether what stands in a name's place says only that nothing can be seen."""
+    return _DARK.fullmatch(title) is not None
+
+
+LONGEST = 120  # characters: what every interpreter takes
+
+_SHORT = {**ABBREVIATIONS, "g": "again", "x": "examine"}
+_GOING = ("go", "walk")
+_ON_BOARD = {"fore": "aft", "aft": "fore", "port": "starboard", "starboard": "port"}
+_PLAIN_WAYS = frozenset((*DIRECTIONS, *_ON_BOARD, "in", "out"))
+# Where the opposite by words is not what a game understands: by the action's first word, what else to try.
+_OTHERWISE = {
+    "in": ("exit",),
+    "enter": ("exit", "out"),
+    "board": ("exit", "out"),
+    "exit": ("enter", "in"),
+    "out": ("enter",),
+    "climb": ("down",),
+}
+
+# First words of commands in the standard libraries of Infocom's games and of Inform, beside those above.
+_VERBS = frozenset(
+    (
+        *("ask", "attack", "blow", "break", "burn", "buy", "climb", "close", "consult", "cross", "cut", "dig", "drink"),
+        *("drop", "eat", "empty", "enter", "exit", "extinguish", "fill", "follow", "get", "give", "hit", "inventory"),
+        *("jump", "kill", "kiss", "knock", "leave", "lie", "light", "listen", "lock", "look", "move", "open", "pick"),
+        *("pray", "press", "pull", "push", "put", "read", "remove", "ring", "rub", "say", "score", "search", "set"),
+        *("shake", "show", "sit", "sleep", "smell", "stand", "swim", "swing", "take", "tell", "throw", "tie", "touch"),
+        *("turn", "undo", "unlock", "untie", "wait", "wake", "wave", "wear", "wind"),
+        *("again", "examine", "board", "go", "walk", "run"),
+    )
+)
+_STOPS = re.compile(r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE)
+
+
+def split_line(line: str) -> list[str]:
+    """Split a line of input into its commands, as the parsers of Infocom's games and of Inform do.
+
+    A full stop and the word "then" end a command. So does a comma, if commands stand on both of its sides; elsewhere
+    it lists objects ("take lamp, sword") or addresses somebody ("robot, go east"). Quoted text is never split.
+
+    Args:
+        line: What is typed.
+
+    Returns:
+        The commands without the stops, none of them empty.
+    """
+    commands: list[str] = []
+    for sentence in _at_stops(line):
+        parts = [part.strip() for part in sentence.split(",")] if '"' not in sentence else [sentence]
+        joined: list[str] = []
+        for part in filter(None, parts):
+            begins = part.removeprefix("and ").lstrip()
+            if not joined or (_is_command(begins) and _is_command(joined[-1])):
+                joined.append(begins if joined else part)
+            else:
+                joined[-1] += f", {part}"
+        commands += joined
+    return commands
+
+
+def _at_stops(line: str) -> list[str]:
+    pieces, start = list[str](), 0
+    for stop in _STOPS.finditer(line):
+        if stop[1] is None:  # what is quoted is matched only to be passed over
+            pieces.append(line[start : stop.start()])
+            start = stop.end()
+    pieces.append(line[start:])
+    return [piece.strip(" \t,") for piece in pieces if piece.strip(" \t,")]
+
+
+def _is_command(text: str) -> bool:
+    """Return whether a text begins like a command: with a direction, an abbreviation or a common verb."""
+    first = (text.lower().split() or [""])[0]
+    return first in _SHORT or first in _PLAIN_WAYS or first in _OTHERWISE or first in _VERBS
+
+
+def in_full(command: str) -> str:
+    """Return a command as walkthroughs tell it: in full and in lower case, each direction by its one plain name."""
+    words = command.lower().split()
+    if words and words[0] in _SHORT and (len(words) == 1 or words[0] == "x"):
+        words[0] = _SHORT[words[0]]
+    if len(words) == 2 and words[0] in _GOING:
+        way = _SHORT.get(words[1], words[1])
+        if way in _PLAIN_WAYS:
+            return way
+    return " ".join(words)
+
+
+def is_way(action: str) -> bool:
+    """Return whether an action, written in full, moves the player by its very words, if it does anything."""
+    return action in _PLAIN_WAYS or bool(ways_back(action))
+
+
+def ways_back(action: str) -> tuple[str, ...]:
+    """Return the actions that may lead back, the likeliest first; none for what has no opposite.
+
+    Whether one does has to be tried.
+    """
+    first, _, rest = action.partition(" ")
+    found = [opposite(action), _ON_BOARD.get(action)]
+    if first in _OTHERWISE and not (rest and first in ("in", "out")):
+        found += _OTHERWISE[first]
+    return tuple(dict.fromkeys(each for each in found if each))

@@ -1,0 +1,229 @@
+"""Pages to follow an episode step by step, which episodes have one, and commands that reproduce it."""
+
+import base64
+import json
+import re
+import shlex
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from waybench.analysis import Row
+from waybench.analysis.results import Group, declared, grouped
+from waybench.core import PREFIX, RECORDED, Draw, DrawFrames, Instance, Json, Presentation, TurnRecord
+from waybench.envs import registry
+
+MOST_FRAMES = 240  # of a page; of longer episodes some steps are passed over
+_PIECES = re.compile(r"[^<]*<[^<]*")  # an element's tag with what follows it
+
+
+@dataclass(frozen=True, slots=True)
+class Frames:
+    """Drawings of an episode from its start to its end.
+
+    Attributes:
+        last: The last one.
+        values: All of them for the page's script: `pieces` has each part of a drawing once, a frame lists the numbers
+            of its parts, -n standing for the n that follow the one before, `turns` says how many turns are over in
+            each, and `moves` in how many steps the last of them is shown.
+        stride: Of how many turns one is drawn; the last one always is.
+    """
+
+    last: Markup
+    values: Mapping[str, Any]
+    stride: int
+
+
+def frames(framer: DrawFrames, instance: Instance, turns: Sequence[TurnRecord]) -> Frames:
+    """Draw an episode after each of its turns, or of every so many if there are too many.
+
+    Args:
+        framer: What draws it.
+        instance: The instance.
+        turns: Its turns, as a simulation has confirmed them.
+    """
+    stride = -(-len(turns) // (MOST_FRAMES - 1)) or 1
+    shown = sorted({*range(0, len(turns) + 1, stride), len(turns)})
+    drawn = list(framer(instance, turns, shown))
+    numbers: dict[str, int] = {}  # most of a drawing is the same as in the one before
+    listed = [_runs(_PIECES.findall(each), numbers) for each in drawn]
+    moves = [_moves(each, count) for count, each in zip(shown, drawn, strict=True)]
+    values = {"pieces": list(numbers), "frames": listed, "turns": shown, "moves": moves}
+    return Frames(Markup(drawn[-1]), values, stride)
+
+
+def packed(values: Mapping[str, Any]) -> str:
+    """Return values for a page's script, which unpacks them: compressed JSON, as base64.
+
+    Drawings and messages of a replay repeat each other: compressed, they have a tenth of the size.
+    """
+    data = json.dumps(values, separators=(",", ":")).encode("ascii")
+    return base64.b64encode(zlib.compress(data)).decode("ascii")
+
+
+def _moves(drawing: str, turn: int) -> int:
+    """Return how many moves of a turn a drawing can show one by one (see `waybench._svg.walk`); 1 for no such moves."""
+    found = re.search(rf'data-walk="{turn}" data-moves="(\d+)"', drawing)
+    return int(found[1]) if found else 1
+
+
+def _runs(pieces: Iterable[str], numbers: dict[str, int]) -> list[int]:
+    """Return the numbers of pieces, those that follow on the one before only as how many they are, negative.
+
+    Args:
+        pieces: The pieces.
+        numbers: The number of each piece; new ones are added.
+    """
+    found: list[int] = []
+    before, more = -2, 0
+    for piece in pieces:
+        number = numbers.setdefault(piece, len(numbers))
+        if number == before + 1:
+            more += 1
+        else:
+            if more:
+                found.append(-more)
+                more = 0
+            found.append(number)
+        before = number
+    if more:
+        found.append(-more)
+    return found
+
+
+def by_prefixes(draw: Draw) -> DrawFrames:
+    """Return a framer that draws what came before as if it were all; its drawings must not grow with the way."""
+    return lambda instance, turns, counts: (draw(instance, turns[:count]) for count in counts)
+
+
+def framer(presentation: Presentation) -> DrawFrames | None:
+    """Return what draws the frames of a replay; None if an environment has no drawing."""
+    if presentation.draw_frames is None and presentation.draw is not None:
+        return by_prefixes(presentation.draw)
+    return presentation.draw_frames
+
+
+def undrawn(turns: Sequence[TurnRecord]) -> Frames:
+    """Return no drawings, but the steps to follow: the messages to the player are shown in their place."""
+    counts = list(range(len(turns) + 1))
+    return Frames(Markup(), {"pieces": [], "frames": [], "turns": counts, "moves": [1] * len(counts)}, 1)
+
+
+def file_name(page: str, number: int) -> str:
+    """Return the name of the page of an episode, by that of its model's page and its number there."""
+    return f"{page.removesuffix('.html')}-{number}.html"
+
+
+MOST_OF_ALL = 2_000  # episodes, up to which each has a page by default
+# Pages of a group's replays in a larger report: the most of these that keep it below `MOST_OF_ALL` pages.
+MOST_OF_GROUP = 20, 10, 5, 2, 1
+LATER = "index.html"  # the page in `replays` that says how the others are made
+
+
+class Replays(NamedTuple):
+    """Which replays are wanted.
+
+    Attributes:
+        most: Of each model at a task with the same settings, so many at most; None for `MOST_OF_GROUP`, unless there
+            are at most `MOST_OF_ALL` episodes.
+        everything: Whether all are wanted.
+        also: File names of pages that are wanted besides.
+    """
+
+    most: int | None = None
+    everything: bool = False
+    also: frozenset[str] = frozenset()
+
+
+BY_DEFAULT = Replays()
+
+
+class ChosenReplays:
+    """The pages of a report's replays: their names, and which of them are written.
+
+    Args:
+        rows: The rows of the report's episodes.
+        numbers: Of each row, its number in its group.
+        pages: The file name of the results page of each group.
+        wanted: Which are wanted.
+    """
+
+    def __init__(
+        self, rows: Sequence[Row], numbers: Sequence[int], pages: Mapping[Group, str], wanted: Replays
+    ) -> None:
+        self._pages = pages
+        few = wanted.most is None and len(rows) <= MOST_OF_ALL
+        room = MOST_OF_ALL // max(len(pages), 1)
+        usual = next((most for most in MOST_OF_GROUP if most <= room), MOST_OF_GROUP[-1])
+        most = usual if wanted.most is None else wanted.most
+        self._left_out: set[str] = set()
+        by_group = grouped(zip(rows, numbers, strict=True), lambda one: one[0].group)
+        for group, own in by_group.items() if not wanted.everything and not few else ():
+            # Over all levels and items, first attempts before others.
+            names = [file_name(pages[group], number) for _, number in sorted(own, key=_place)]
+            self._left_out.update(set(names) - set(_spread(names, most)) - wanted.also)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether each replay has a page."""
+        return not self._left_out
+
+    def is_written(self, group: Group, number: int) -> bool:
+        """Return whether the replay of an episode, by its number in its group, has a page."""
+        return file_name(self._pages[group], number) not in self._left_out
+
+    def link(self, group: Group, number: int) -> str:
+        """Return the address of a replay in its folder: of its page, or of the one that says how that is made."""
+        name = file_name(self._pages[group], number)
+        return f"{LATER}?{name}" if name in self._left_out else name
+
+
+def _place(one: tuple[Row, int]) -> tuple[int, int, int, str, int]:
+    row, number = one
+    return row.attempt, row.level, row.index, row.item, number
+
+
+def _spread(names: Sequence[str], most: int) -> Iterable[str]:
+    """Return some of a list at equal distances, with the first and the last."""
+    if len(names) <= most or most < 1:
+        return names[:most]
+    return [names[number * (len(names) - 1) // max(most - 1, 1)] for number in range(most)]
+
+
+def play_command(row: Row) -> str:
+    """Return the command with which a person plays an episode's item."""
+    group = row.group
+    parts = ["waybench", "play", group.env, "--level", str(row.level), "--index", str(row.index)]
+    for _, value in _key(group):
+        parts += ["--key", _text(value)]
+    for name, value in _changed(group).items():
+        parts += ["-T", f"{name}={_text(value)}"]
+    prefix = dict(group.options).get(PREFIX)
+    if isinstance(prefix, str) and not prefix.startswith(RECORDED):  # of a file nothing but its digest is known here
+        parts += ["-T", f"{PREFIX}={prefix}"]
+    return shlex.join(parts)
+
+
+def view_command(row: Row) -> str:
+    """Return the command that opens the folder of an episode's log in Inspect's viewer; "" without a log of Inspect."""
+    path = PurePosixPath(row.log.replace("\\", "/"))
+    if path.suffix not in (".eval", ".json"):
+        return ""
+    return shlex.join(["inspect", "view", "--log-dir", path.parent.name or "."])
+
+
+def _changed(group: Group) -> dict[str, Json]:
+    defaults: dict[str, Json] = {option.name: option.default for option in declared(group.env)}
+    return {name: value for name, value in group.options if name in defaults and value not in (defaults[name], None)}
+
+
+def _key(group: Group) -> Iterable[tuple[str, Json]]:
+    return [("key", group.key)] if group.key != registry.load(group.env).items.public_key else []
+
+
+def _text(value: Json) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
