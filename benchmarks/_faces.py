@@ -5,11 +5,11 @@ from typing import Any
 
 import gymnasium
 
-import waybench.rl.gymnasium as face
+import waybench.ext.train.gymnasium as face
 from benchmarks._timing import Comparison, compare
 from waybench.core import policy
 from waybench.envs import registry
-from waybench.rl import Session
+from waybench.ext.train import Session
 
 STEPS = 300
 ITEMS = 4  # that episodes take turns on, so that rules and boards are measured as well as the making of items

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 
 from benchmarks._timing import Comparison, compare
 from waybench.envs.maze import ALICIA
-from waybench.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted
+from waybench.results.stats import Candidate, Seeker, Shape, StoppingRule, Trial, fitted
 
 assert ALICIA.difficulty.horizon is not None
 PLACES = ALICIA.difficulty.horizon.levels

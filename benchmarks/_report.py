@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks._timing import Comparison
-from waybench.eval import evaluate
-from waybench.tasks import find_task, load_task
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import find_task, load_task
 
 # Tasks with their options, and players; what the last one plays is added to a report that was written.
 _TASKS = {"alicia": {"max_dimension": 11}, "aqa": {"limit": 10}, "smartplay": {"limit": 10}}
@@ -21,7 +21,7 @@ _ROUNDS = 3
 _SIMULATED = """
 import sys
 from pathlib import Path
-from waybench.analysis import read_logs, rows
+from waybench.results import read_logs, rows
 print(len(list(rows(read_logs(Path(sys.argv[1]))))))
 """
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from waybench.envs.maze import ALICIA
-from waybench.eval._adaptive import strata
-from waybench.stats import FIXED_DESIGN, Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
+from waybench.evaluation._adaptive import strata
+from waybench.results.stats import FIXED_DESIGN, Candidate, Seeker, Shape, StoppingRule, Trial, fitted, simulated
 
 Rates = Callable[[float], float]
 assert ALICIA.difficulty.horizon is not None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from waybench.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Shape, fitted
+from waybench.results.stats import FIXED_DESIGN, HORIZON_CONFIDENCE, Array, Shape, fitted
 
 LEVELS: Array = np.array([5.0, 9, 13, 21, 29, 35, 41, 49, 69, 101], dtype=np.float64)
 ITEMS = 10

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from waybench.analysis import LoggedEpisode
-from waybench.analysis.estimates._profiles import joint_data
-from waybench.analysis.results import anchored, measurable
 from waybench.core import play_out, policy
 from waybench.envs import registry
-from waybench.stats import PROFILE_CONFIDENCE, Array, FamilyResults, Interval, joint_abilities
+from waybench.results import LoggedEpisode
+from waybench.results.estimates._profiles import joint_data
+from waybench.results.results import anchored, measurable
+from waybench.results.stats import PROFILE_CONFIDENCE, Array, FamilyResults, Interval, joint_abilities
 
 FAMILIES, ITEMS = 6, 30
 FIRST = 1_000  # key of the first simulation: those below were seen while priors and tails were chosen

@@ -20,14 +20,14 @@ from typing import Any, NamedTuple
 
 import waybench
 from benchmarks._shards import ITEMS, spent
-from waybench.analysis import read_logs, rows
 from waybench.cli._options import ItemSettings
 from waybench.cli._shards import Request
 from waybench.core import play_out, policy, replay
-from waybench.eval import evaluate
-from waybench.scale import executor
-from waybench.shards import Plan, Range, Shard, Store, count_part, parts, write_manifest, write_shard
-from waybench.tasks import find_task, load_task
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import find_task, load_task
+from waybench.ext.scale import executor
+from waybench.ext.scale.shards import Plan, Range, Shard, Store, count_part, parts, write_manifest, write_shard
+from waybench.results import read_logs, rows
 
 ENVIRONMENTS = {"maze/alicia": 21, "tilemap/gtb": 3, "textmap/route": None, "search/dfs": None}
 WORKERS = (10, 1_000, 100_000)

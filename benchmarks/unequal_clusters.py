@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.stats import Mean, clustered_mean, paired_difference
+from waybench.results.stats import Mean, clustered_mean, paired_difference
 
 CLUSTERS = (5, 10, 20, 53)
 RUNS = 2_000

@@ -17,8 +17,8 @@ from task_page import tasks_page
 
 from waybench.core import FORMS, Environment, Episode, EpisodeRecord, Metric, Option, play_out, policy
 from waybench.envs import registry
-from waybench.papers import Paper, PaperTable, papers
-from waybench.spaces import TREES
+from waybench.envs.spaces import TREES
+from waybench.results.papers import Paper, PaperTable, papers
 
 FOLDER = Path(__file__).parent / "environments"
 

@@ -3,7 +3,7 @@
 A random player, and the best of the replies that are the same in every turn of every item, play each environment that
 has axes of difficulty, with the default options of each protocol and from the easiest level on, until neither of them
 succeeds any more. Of twins, which have the same items and scores, the plain one is played. The results stand beside
-every horizon (`waybench.analysis.horizons`); a test measures some of them again.
+every horizon (`waybench.results.horizons`); a test measures some of them again.
 """
 
 import json
@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import waybench.analysis.horizons
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.horizons import SHARES, Horizon, horizons
-from waybench.analysis.horizons._references import FILE
+import waybench.results.horizons
 from waybench.core import Environment, EpisodeRecord, Policy, policy
 from waybench.envs import registry
+from waybench.results import LoggedEpisode, rows
+from waybench.results.horizons import SHARES, Horizon, horizons
+from waybench.results.horizons._references import FILE
 from waybench.testing._players import constant_players, play_each
 
-PATH = Path(waybench.analysis.horizons.__file__).with_name(FILE)
+PATH = Path(waybench.results.horizons.__file__).with_name(FILE)
 ITEMS = 100
 FEWEST_LEVELS = 2
 

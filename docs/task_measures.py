@@ -13,8 +13,8 @@ from statistics import fmean
 from typing import Any
 
 from waybench.core import Episode, Policy, policy, resolve
-from waybench.tasks import TASKS, TaskEntry, TaskItem, resolve_key
-from waybench.tasks._items import task_items
+from waybench.evaluation.tasks import TASKS, TaskEntry, TaskItem, resolve_key
+from waybench.evaluation.tasks._items import task_items
 
 FILE = Path(__file__).parent / "task_measures.json"
 PLAYERS = ("null", "random", "heuristic", "oracle")

@@ -9,8 +9,8 @@ from task_measures import FILE, measured_items, measured_tasks
 
 from waybench.core import Environment, Episode
 from waybench.envs import registry
-from waybench.smartplay import HUMANS
-from waybench.tasks import TASKS, TaskEntry, count_episodes
+from waybench.envs.smartplay import HUMANS
+from waybench.evaluation.tasks import TASKS, TaskEntry, count_episodes
 
 CHARACTERS_PER_TOKEN = 4
 SECONDS_PER_REQUEST = 5

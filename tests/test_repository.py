@@ -13,7 +13,8 @@ import pytest
 import yaml
 
 from tests.conftest import PATIENCE
-from waybench import __version__, papers
+from waybench import __version__
+from waybench.results import papers
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))

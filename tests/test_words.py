@@ -12,8 +12,8 @@ import pytest
 import waybench
 from waybench.cli import main
 from waybench.envs import registry
+from waybench.evaluation.tasks import all_tasks
 from waybench.reporting._summary import summary_schema
-from waybench.tasks import all_tasks
 
 SOURCE = Path(waybench.__file__).parent
 # What readers could not decode, and terms that have another name.

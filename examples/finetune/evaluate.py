@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 import waybench
 from waybench.core import Episode, IsomorphicSource, Item
-from waybench.rl import SplitSource
+from waybench.ext.train import SplitSource
 
 KEY, OTHER_KEY = "finetune", "finetune-test"
 DRAWING = {"wording": "ascii", "requests": 1}

@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import waybench
-from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.estimates import ClusterVariables, Variables
-from waybench.analysis.results import Cluster, Group
 from waybench.core import End, Episode, EpisodeRecord, Item, Reply, Usage, play_out, policy
+from waybench.results import LoggedEpisode, Row
+from waybench.results.estimates import ClusterVariables, Variables
+from waybench.results.results import Cluster, Group
 
 MAZE = waybench.load("maze/alicia")
 SCORE = MAZE.scoring.metrics[0]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 import waybench
-from waybench.analysis import LoggedEpisode
 from waybench.core import Item, Usage, play_out, policy
 from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step
+from waybench.results import LoggedEpisode
 
 Who = Callable[[MapQuestion], str]  # question -> the player that answers it; "" says nothing
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 import waybench
-from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, EpisodeRecord, Item, play_out, policy
+from waybench.results import LoggedEpisode
 
 LEVELS = {"guessnum": 6, "coin": 6, "dfs": 5, "cavedfs": 5, "bfs": 5, "cavebfs": 5}
 

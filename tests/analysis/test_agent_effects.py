@@ -8,10 +8,10 @@ import pytest
 
 import waybench
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, Row, rows
-from waybench.analysis.comparisons import Verdict, agent_effects, agent_table
-from waybench.analysis.results import exclude, row
 from waybench.core import Episode, EpisodeRecord, Price, Reply, Usage, policy
+from waybench.results import LoggedEpisode, Row, rows
+from waybench.results.comparisons import Verdict, agent_effects, agent_table
+from waybench.results.results import exclude, row
 
 COIN = waybench.load("search/coin")
 COUNT = 8

@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 
 import waybench
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.estimates import Agent, agents
-from waybench.analysis.estimates._agents import HumanScore, _range
 from waybench.core import play_out, policy
-from waybench.smartplay import CAPABILITIES, RECORDED, capability_scores
-from waybench.stats import clustered_error, clustered_mean
+from waybench.envs.smartplay import CAPABILITIES, RECORDED, capability_scores
+from waybench.results import LoggedEpisode, rows
+from waybench.results.estimates import Agent, agents
+from waybench.results.estimates._agents import HumanScore, _range
+from waybench.results.stats import clustered_error, clustered_mean
 
 
 def played(who: str, model: str = "vendor/model", count: int = 4, **options: Any) -> list[LoggedEpisode]:

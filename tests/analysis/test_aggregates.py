@@ -12,12 +12,12 @@ from scipy import stats
 
 import waybench
 from benchmarks.crafter_score import coverage
-from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows
-from waybench.analysis.estimates import summary_table, text_table
-from waybench.analysis.results import Cluster
 from waybench.core import End, play_out, policy
 from waybench.envs.crafter import ACHIEVEMENTS, crafter_score, success_rates
-from waybench.stats import LostAttempts, Mean, clustered_mean, jackknifed
+from waybench.results import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows
+from waybench.results.estimates import summary_table, text_table
+from waybench.results.results import Cluster
+from waybench.results.stats import LostAttempts, Mean, clustered_mean, jackknifed
 
 CRAFTER = waybench.load("crafter/survival")
 (AGGREGATE,) = CRAFTER.scoring.aggregates

@@ -8,10 +8,10 @@ import pytest
 
 import waybench
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.analysis import Estimate, LoggedEpisode, estimate, overall, rows
-from waybench.analysis.results import Anchoring, Anchors, exclude, row
 from waybench.core import Episode, play_out, policy
 from waybench.envs.search import GuessGame
+from waybench.results import Estimate, LoggedEpisode, estimate, overall, rows
+from waybench.results.results import Anchoring, Anchors, exclude, row
 from waybench.testing import run_check
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
-from waybench.analysis import estimate, overall, rows, score_frame
-from waybench.stats import variance_components
+from waybench.results import estimate, overall, rows, score_frame
+from waybench.results.stats import variance_components
 
 
 def test_nothing_missing_has_no_bounds() -> None:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.analysis.episodes import played
-from waybench.analysis import Estimate, LoggedEpisode, by_level, overall
-from waybench.analysis.results import Anchoring, exclude, row
-from waybench.analysis.results._rows import Row
+from waybench.results import Estimate, LoggedEpisode, by_level, overall
+from waybench.results.results import Anchoring, exclude, row
+from waybench.results.results._rows import Row
 
 LEVELS = (7, 9)
 

@@ -10,11 +10,11 @@ from scipy import stats
 from tests.analysis.episodes import played
 from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
-from waybench.analysis import Estimate, LoggedEpisode, overall, rows, tidy
-from waybench.analysis.comparisons import item_scores
-from waybench.analysis.estimates._bounds import cluster_values
-from waybench.analysis.results import Cluster, row
 from waybench.core import Usage
+from waybench.results import Estimate, LoggedEpisode, overall, rows, tidy
+from waybench.results.comparisons import item_scores
+from waybench.results.estimates._bounds import cluster_values
+from waybench.results.results import Cluster, row
 
 MAPS = [corridor("small", 3), corridor("middle", 4), corridor("large", 6)]
 QUESTIONS = [6, 12, 30]  # ordered pairs of places, half of them easy

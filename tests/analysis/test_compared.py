@@ -10,13 +10,13 @@ import pytest
 import waybench
 from tests.analysis.episodes import SCORE, failed
 from tests.analysis.searches import answered, items, searched
-from waybench.analysis import LoggedEpisode, estimate, rows
-from waybench.analysis.comparisons import examples_effects
-from waybench.analysis.estimates import ranked, spread, text_table
-from waybench.analysis.estimates._difficulty import set_spread
-from waybench.analysis.formatting import change_text, mean_text
-from waybench.analysis.results import labels
 from waybench.core import Item
+from waybench.results import LoggedEpisode, estimate, rows
+from waybench.results.comparisons import examples_effects
+from waybench.results.estimates import ranked, spread, text_table
+from waybench.results.estimates._difficulty import set_spread
+from waybench.results.formatting import change_text, mean_text
+from waybench.results.results import labels
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.scoring.metrics[:2]

@@ -9,8 +9,8 @@ import waybench
 from tests.analysis.test_contrasts import made
 from tests.analysis.test_frames import row
 from tests.analysis.test_wordings import ASCII, MATRIX, group, scored
-from waybench.analysis.comparisons import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
-from waybench.analysis.comparisons._comparison import with_tests
+from waybench.results.comparisons import MODEL, compare, compare_pairs, item_scores, matched, wording_effects
+from waybench.results.comparisons._comparison import with_tests
 
 SOURCE = Path(waybench.__file__).parent
 

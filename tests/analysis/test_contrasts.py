@@ -15,8 +15,9 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.test_frames import group, row
 from tests.envs.tilemap.maps import after
 from tests.envs.tilemap.maps import said as move
-from waybench.analysis import compare_sides, rows
-from waybench.analysis.comparisons import (
+from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
+from waybench.results import compare_sides, rows
+from waybench.results.comparisons import (
     Comparison,
     ItemScores,
     Verdict,
@@ -25,11 +26,10 @@ from waybench.analysis.comparisons import (
     failure,
     item_scores,
 )
-from waybench.analysis.comparisons._failures import dominant
-from waybench.analysis.comparisons._text import verdict_sentence
-from waybench.analysis.results import Cluster, ItemKey
-from waybench.core import GENERAL_FAILURES, ILLEGAL, TRUNCATED, TURN_LIMIT, WRONG, FailureKind, Metric, UsageError
-from waybench.stats import holm, paired_difference, paired_test
+from waybench.results.comparisons._failures import dominant
+from waybench.results.comparisons._text import verdict_sentence
+from waybench.results.results import Cluster, ItemKey
+from waybench.results.stats import holm, paired_difference, paired_test
 
 SHARE = Metric(name="share", of=lambda record: None, title="Share", doc="", low=0, high=1)
 LATE = FailureKind("turn_limit", "running out of guesses", "They ran out.")

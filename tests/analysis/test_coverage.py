@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from waybench.stats import Mean, clustered_mean
+from waybench.results.stats import Mean, clustered_mean
 
 SAMPLES = 2_000
 Rng = np.random.Generator

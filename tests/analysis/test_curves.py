@@ -5,9 +5,9 @@ import pytest
 
 from tests.analysis.episodes import detour, failed, item
 from tests.analysis.searches import answered, items, searched
-from waybench.analysis import LoggedEpisode, estimate, overall, rows, tidy
-from waybench.analysis.estimates._bounds import contributions, curve
-from waybench.stats import clustered_mean
+from waybench.results import LoggedEpisode, estimate, overall, rows, tidy
+from waybench.results.estimates._bounds import contributions, curve
+from waybench.results.stats import clustered_mean
 
 # Three cases, of which the optimal policy takes 2, 3 and 1 steps.
 UNEQUAL = [[1.0, 1.0], [1.0, 0.0, 1.0], [0.0]]

@@ -5,10 +5,10 @@ from statistics import mean
 import pytest
 
 from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, played, said
-from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, tidy
-from waybench.analysis.results import exclude, row
-from waybench.analysis.results._items import single_attempt
 from waybench.core import DataError, End, Usage, UsageError
+from waybench.results import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, tidy
+from waybench.results.results import exclude, row
+from waybench.results.results._items import single_attempt
 
 
 def scores(attempts: list[list[float]], level: int = 5) -> list[LoggedEpisode]:

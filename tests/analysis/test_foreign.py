@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.foreign import BROKEN, CUT, REFUSED, RIGHT, WRONG, ask, dated, rescored
-from waybench.analysis import compare_sides, read_logs
-from waybench.analysis.comparisons import ItemScores, Verdict, comparisons_text, foreign_scores
-from waybench.analysis.logs import NoEpisodesError
+from waybench.results import compare_sides, read_logs
+from waybench.results.comparisons import ItemScores, Verdict, comparisons_text, foreign_scores
+from waybench.results.logs import NoEpisodesError
 
 Told = dict[str, float]
 

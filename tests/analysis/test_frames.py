@@ -9,14 +9,14 @@ import pytest
 from tests.analysis.episodes import failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
-from waybench.analysis import Row, by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import Column, Frame, column_data, column_frame, column_json, column_schema, group_id
-from waybench.analysis.frames._frames import FRAME_SCHEMA
-from waybench.analysis.results import Cluster, Group
-from waybench.analysis.results._rows import Probed
 from waybench.core import FailureKind, FirstError
 from waybench.envs import registry
-from waybench.stats import Mean
+from waybench.results import Row, by_level, episode_frame, overall, rows, score_frame
+from waybench.results.frames import Column, Frame, column_data, column_frame, column_json, column_schema, group_id
+from waybench.results.frames._frames import FRAME_SCHEMA
+from waybench.results.results import Cluster, Group
+from waybench.results.results._rows import Probed
+from waybench.results.stats import Mean
 
 MAPS = [corridor("small", 3), corridor("large", 4)]
 

@@ -9,9 +9,11 @@ import pytest
 
 from tests.analysis.episodes import MAZE, detour, item, logged, played
 from tests.analysis.test_frames import group, row
-from waybench.analysis import LoggedEpisode, Row, rows
-from waybench.analysis.estimates import item_difficulties
-from waybench.analysis.horizons import (
+from waybench.core import play_out, policy
+from waybench.envs import registry
+from waybench.results import LoggedEpisode, Row, rows
+from waybench.results.estimates import item_difficulties
+from waybench.results.horizons import (
     Horizon,
     difficulty_text,
     horizon_context,
@@ -24,12 +26,10 @@ from waybench.analysis.horizons import (
     searches,
     success_curves,
 )
-from waybench.analysis.horizons._items import ALTERNATIVES
-from waybench.analysis.horizons._references import ReferenceHorizon, reference_mark
-from waybench.analysis.results import Cluster
-from waybench.core import play_out, policy
-from waybench.envs import registry
-from waybench.stats import Curves, Fit, Shape, Trials, fitted, quantiles
+from waybench.results.horizons._items import ALTERNATIVES
+from waybench.results.horizons._references import ReferenceHorizon, reference_mark
+from waybench.results.results import Cluster
+from waybench.results.stats import Curves, Fit, Shape, Trials, fitted, quantiles
 
 PLACES = np.array([5, 7, 9, 11, 13, 17, 21, 27, 33, 41.0])
 
@@ -194,7 +194,7 @@ def test_a_plateau_is_said_not_to_fit() -> None:
 def test_intervals_of_ladders_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch, slope: float, apart: float, perfect: float
 ) -> None:
-    monkeypatch.setattr("waybench.analysis.horizons._items.ALTERNATIVES", {})  # they take most of the time
+    monkeypatch.setattr("waybench.results.horizons._items.ALTERNATIVES", {})  # they take most of the time
     # The truth is a tested level here, at an end of the gap, which would hold it always: the posterior is tested alone.
     monkeypatch.setattr(Fit, "spanned_horizon", Fit.horizon)
     rng, repeats, truth = np.random.default_rng(11), 400, 13.0

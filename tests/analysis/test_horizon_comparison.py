@@ -4,10 +4,10 @@ import math
 
 import pytest
 
-from waybench.analysis.horizons import ratio_over_families
-from waybench.analysis.horizons._comparison import HorizonComparison
-from waybench.analysis.results import Group
-from waybench.stats import HorizonRatio
+from waybench.results.horizons import ratio_over_families
+from waybench.results.horizons._comparison import HorizonComparison
+from waybench.results.results import Group
+from waybench.results.stats import HorizonRatio
 
 
 def compared(env: str, value: float | None) -> HorizonComparison:

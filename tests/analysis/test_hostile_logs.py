@@ -17,8 +17,8 @@ import pytest
 
 from tests.analysis.test_logs import run
 from tests.hostile_json import FAMILIES, RAW_FAMILIES, spoilt
-from waybench.analysis import read_logs
-from waybench.analysis.logs import Skipped
+from waybench.results import read_logs
+from waybench.results.logs import Skipped
 
 CASES = 25
 ZSTANDARD = 93  # in which Inspect writes; Python before 3.14 has no name for it
@@ -102,7 +102,7 @@ def json_of(data: bytes) -> dict[str, Any]:
 REPORTED = """
 import gc, json, sys
 from pathlib import Path
-from waybench.analysis import read_logs
+from waybench.results import read_logs
 from waybench.reporting import write_report
 gc.set_threshold(200, 2, 2)  # what is left behind is thrown away, and complained of, as soon as can be
 problems = []
@@ -167,7 +167,7 @@ LIMITED = """
 import resource, sys
 from pathlib import Path
 import inspect_ai.log
-from waybench.analysis import read_logs
+from waybench.results import read_logs
 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 30), size + (1 << 30)))
 for folder in sys.argv[1:]:

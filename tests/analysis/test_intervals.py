@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from waybench.stats import Mean, clustered_mean
+from waybench.results.stats import Mean, clustered_mean
 
 
 def test_known_answer_worked_by_hand() -> None:

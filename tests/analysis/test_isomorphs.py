@@ -8,8 +8,9 @@ import pytest
 
 import waybench
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.comparisons import (
+from waybench.core import IsomorphicSource, Item, play_out, policy, split_isomorphic_key
+from waybench.results import LoggedEpisode, rows
+from waybench.results.comparisons import (
     IsomorphEffect,
     Verdict,
     compare_isomorphs,
@@ -18,8 +19,7 @@ from waybench.analysis.comparisons import (
     isomorph_effects,
     item_scores,
 )
-from waybench.analysis.estimates import matrix
-from waybench.core import IsomorphicSource, Item, play_out, policy, split_isomorphic_key
+from waybench.results.estimates import matrix
 
 DFS = waybench.load("search/dfs")
 COUNT = 8

@@ -9,12 +9,12 @@ import pytest
 
 from tests.analysis.episodes import MAZE, logged
 from tests.report.pages import Page
-from waybench.analysis import LoggedEpisode, Row, rows
-from waybench.analysis.estimates import difficulty_text, item_difficulties
 from waybench.cli._summary import level_tables
 from waybench.core import ItemIndex, play_out, policy
 from waybench.reporting import write_report
 from waybench.reporting.tables import TaskView, difficulty_table
+from waybench.results import LoggedEpisode, Row, rows
+from waybench.results.estimates import difficulty_text, item_difficulties
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Row
-from waybench.analysis.comparisons import SettingEffect, effect_frame, setting_effects
-from waybench.analysis.estimates import ledger, ledger_frame
-from waybench.analysis.results import Cluster, Group
+from waybench.results import Row
+from waybench.results.comparisons import SettingEffect, effect_frame, setting_effects
+from waybench.results.estimates import ledger, ledger_frame
+from waybench.results.results import Cluster, Group
 
 ASKED = "openai/gpt-4o"
 

@@ -12,12 +12,12 @@ from zipfile import ZipFile
 import inspect_ai.log as inspect_log
 import pytest
 
-from waybench.analysis import LoggedEpisode, estimate, overall, read_logs, rows
-from waybench.analysis.logs import Skipped, _inspect, _logs
-from waybench.analysis.results import labels
 from waybench.core import UsageError
-from waybench.eval import evaluate
-from waybench.tasks import TASKS, load_task
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import TASKS, load_task
+from waybench.results import LoggedEpisode, estimate, overall, read_logs, rows
+from waybench.results.logs import Skipped, _inspect, _logs
+from waybench.results.results import labels
 
 _LOG: Any = inspect_log  # its types are not complete
 

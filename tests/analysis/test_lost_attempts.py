@@ -13,18 +13,18 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.test_matrix import HANOI, attempts
 from tests.analysis.test_matrix import MAZE as MAZE_ID
 from tests.report.pages import site
-from waybench.analysis import Estimate, LoggedEpisode, Row, by_level, compare_sides, overall, rows, score_frame
-from waybench.analysis.comparisons import Verdict, item_scores
-from waybench.analysis.estimates import lost_rows, matrix, matrix_text, profiles, profiles_text, ranked, summary_table
-from waybench.analysis.formatting import LOST, NO_RANK, lost_text
-from waybench.analysis.horizons import horizon_text, horizons, success_curves
-from waybench.analysis.results import UNFINISHED, exclude, row
 from waybench.core import play_out, policy
-from waybench.exports._every_eval_ever import every_eval_ever
-from waybench.exports._formats import Results, eval_results
+from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
+from waybench.ext.publish.exports._formats import Results, eval_results
 from waybench.reporting._format import presentation_of
 from waybench.reporting.charts._charts import OPEN, level_charts
-from waybench.stats import LostAttempts
+from waybench.results import Estimate, LoggedEpisode, Row, by_level, compare_sides, overall, rows, score_frame
+from waybench.results.comparisons import Verdict, item_scores
+from waybench.results.estimates import lost_rows, matrix, matrix_text, profiles, profiles_text, ranked, summary_table
+from waybench.results.formatting import LOST, NO_RANK, lost_text
+from waybench.results.horizons import horizon_text, horizons, success_curves
+from waybench.results.results import UNFINISHED, exclude, row
+from waybench.results.stats import LostAttempts
 
 
 def mazes(solved: int, unsolved: int, lost: int, model: str = "v/model", level: int = 7) -> list[LoggedEpisode]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.test_contrasts import made
-from waybench.analysis.comparisons import Comparison, ItemScores, Verdict, compare_sides
+from waybench.results.comparisons import Comparison, ItemScores, Verdict, compare_sides
 
 
 def lose(scores: ItemScores, numbers: set[int]) -> ItemScores:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.test_contrasts import made
-from waybench.analysis.comparisons import Verdict, compare_pairs
+from waybench.results.comparisons import Verdict, compare_pairs
 
 BETTER = (Verdict.FIRST, Verdict.SECOND)
 

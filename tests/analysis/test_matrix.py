@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Row
-from waybench.analysis.estimates import Score, matrix, matrix_text
-from waybench.analysis.estimates._matrix import mean_score, surely_above
-from waybench.analysis.results import Anchors, Cluster, Group, family_of
 from waybench.envs import registry
+from waybench.results import Row
+from waybench.results.estimates import Score, matrix, matrix_text
+from waybench.results.estimates._matrix import mean_score, surely_above
+from waybench.results.results import Anchors, Cluster, Group, family_of
 
 MAZE, HANOI = "maze/alicia", "hanoi/rods"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import waybench
 from tests.analysis.episodes import failed
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, compare_sides, estimate, rows
-from waybench.analysis.comparisons import comparison_lines, item_scores, wording_effects
-from waybench.analysis.estimates import ledger
-from waybench.analysis.horizons import horizons
 from waybench.core import EpisodeRecord, play_out, policy
+from waybench.results import LoggedEpisode, compare_sides, estimate, rows
+from waybench.results.comparisons import comparison_lines, item_scores, wording_effects
+from waybench.results.estimates import ledger
+from waybench.results.horizons import horizons
 
 HANOI = waybench.load("hanoi/rods")
 

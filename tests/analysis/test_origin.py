@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from inspect_ai.model import GenerateConfig
 
-from waybench.analysis.logs._settings import origin_of, run_command
+from waybench.results.logs._settings import origin_of, run_command
 
 
 def test_the_command_that_runs_a_task_again() -> None:

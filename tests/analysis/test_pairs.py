@@ -5,9 +5,9 @@ import json
 import pytest
 
 from tests.analysis.maps import answered, corridor, easy
-from waybench.analysis import rows
-from waybench.analysis.comparisons import Comparison, matched, pairs
 from waybench.envs.textmap import MapQuestion
+from waybench.results import rows
+from waybench.results.comparisons import Comparison, matched, pairs
 
 MAPS = [corridor(f"m{places}", places) for places in (3, 4, 5)]
 PARTS = ("mango_success_easy", "mango_success_hard")

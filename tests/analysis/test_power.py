@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from tests.analysis.test_contrasts import SHARE, made
-from waybench.analysis.comparisons import pilots
-from waybench.stats import (
+from waybench.results.comparisons import pilots
+from waybench.results.stats import (
     PowerAssumptions,
     achieved_power,
     assume_shares,

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.estimates import matrix, profiles, profiles_text
-from waybench.analysis.estimates._profiles import joint_data
-from waybench.analysis.results import anchored, fixed, measurable
 from waybench.core import UsageError, play_out, policy
 from waybench.envs import registry
+from waybench.results import LoggedEpisode, Row
+from waybench.results.estimates import matrix, profiles, profiles_text
+from waybench.results.estimates._profiles import joint_data
+from waybench.results.results import anchored, fixed, measurable
 
 PLAYED: tuple[tuple[str, int, int, dict[str, Any]], ...] = (
     ("maze/alicia", 11, 8, {"requests": 1}),

@@ -10,11 +10,11 @@ from scipy import stats
 
 from tests.analysis.episodes import failed, played, variables
 from tests.analysis.maps import answered, corridor
-from waybench.analysis import rows
-from waybench.analysis.estimates import ClusterVariables, Regression, regressions
-from waybench.analysis.results import row
 from waybench.envs.textmap import NEVER, Edge, MapQuestion, PlaceMap, Step, map_variables, name_scores
-from waybench.stats import regression_line
+from waybench.results import rows
+from waybench.results.estimates import ClusterVariables, Regression, regressions
+from waybench.results.results import row
+from waybench.results.stats import regression_line
 
 MAPS = [corridor(f"m{places}", places, words=30 - 3 * places + places**2 % 5) for places in range(3, 10)]
 

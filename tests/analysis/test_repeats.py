@@ -6,9 +6,9 @@ from math import sqrt
 import pytest
 
 import waybench
-from waybench.analysis import LoggedEpisode, Row, by_level, overall, rows
-from waybench.analysis.estimates import repeats, text_table
 from waybench.core import End, play_out, policy
+from waybench.results import LoggedEpisode, Row, by_level, overall, rows
+from waybench.results.estimates import repeats, text_table
 
 GTB = waybench.load("tilemap/gtb")
 

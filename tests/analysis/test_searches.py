@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from tests.analysis.episodes import MAZE, item, logged, said
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.horizons import horizons, search_text, searches
-from waybench.analysis.results import exclude, row
 from waybench.core import End, EpisodeRecord, Price, Usage, play_out, policy
+from waybench.results import LoggedEpisode, rows
+from waybench.results.horizons import horizons, search_text, searches
+from waybench.results.results import exclude, row
 
 PLAN: dict[str, Any] = {
     **{"axis": "dimension", "share": 0.5, "precision": 0.3, "most": 60, "budget": None, "batch": 4},

@@ -8,12 +8,12 @@ import inspect_ai.log as inspect_log
 import pytest
 
 from tests.analysis.test_logs import run
-from waybench.analysis import by_level, read_logs, rows
-from waybench.analysis.estimates import ledger
-from waybench.analysis.logs import logged_models
-from waybench.analysis.logs._settings import host
-from waybench.analysis.results import labels
 from waybench.core import UsageError
+from waybench.results import by_level, read_logs, rows
+from waybench.results.estimates import ledger
+from waybench.results.logs import logged_models
+from waybench.results.logs._settings import host
+from waybench.results.results import labels
 
 _LOG: Any = inspect_log  # its types are not complete
 

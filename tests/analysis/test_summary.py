@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import waybench
 from tests.analysis.episodes import failed, logged, played, said
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.estimates import overall, summary_table, unreadable_replies
-from waybench.analysis.results import anchored, measurable
 from waybench.core import Price, Reply, play_out, policy
-from waybench.stats import Mean
+from waybench.results import LoggedEpisode, rows
+from waybench.results.estimates import overall, summary_table, unreadable_replies
+from waybench.results.results import anchored, measurable
+from waybench.results.stats import Mean
 
 
 def table(episodes: list[LoggedEpisode], prices: dict[str, Price] | None = None) -> list[str]:

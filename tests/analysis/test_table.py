@@ -1,8 +1,8 @@
 from tests.analysis.episodes import detour, failed, item, logged, played
-from waybench.analysis import estimate, rows
-from waybench.analysis.estimates import text_table
-from waybench.analysis.formatting import LOST, one_line, visible
-from waybench.analysis.results import labels
+from waybench.results import estimate, rows
+from waybench.results.estimates import text_table
+from waybench.results.formatting import LOST, one_line, visible
+from waybench.results.results import labels
 
 NAMES = "waybench/null", "waybench/oracle"
 

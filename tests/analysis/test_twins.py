@@ -7,9 +7,9 @@ import pytest
 
 import waybench
 from tests.analysis.searches import searched
-from waybench.analysis import rows
-from waybench.analysis.comparisons import TwinEffect, Verdict, compare_twins, effect_frame, item_scores, twin_effects
 from waybench.envs import registry
+from waybench.results import rows
+from waybench.results.comparisons import TwinEffect, Verdict, compare_twins, effect_frame, item_scores, twin_effects
 
 PAIRS = {"search/coin": "search/guessnum", "search/cavedfs": "search/dfs", "search/cavebfs": "search/bfs"}
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.analysis import LoggedEpisode, compare_sides, overall
-from waybench.analysis.comparisons import comparisons_text, item_scores
-from waybench.analysis.estimates import summary_table
-from waybench.analysis.results import UNCONFIRMED, rows
 from waybench.core import End, EpisodeRecord
+from waybench.results import LoggedEpisode, compare_sides, overall
+from waybench.results.comparisons import comparisons_text, item_scores
+from waybench.results.estimates import summary_table
+from waybench.results.results import UNCONFIRMED, rows
 
 COUNT = 12
 

@@ -8,9 +8,9 @@ import pytest
 from scipy import stats
 
 from tests.analysis.test_frames import row
-from waybench.analysis import Row
-from waybench.analysis.comparisons import wording_effects, wording_frame, wording_table
-from waybench.analysis.results import Cluster, Group
+from waybench.results import Row
+from waybench.results.comparisons import wording_effects, wording_frame, wording_table
+from waybench.results.results import Cluster, Group
 
 
 def group(wording: str | None, model: str = "vendor/model", **more: Any) -> Group:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tests.analysis.worlds import FIND, searched
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, by_level, rows
-from waybench.analysis.comparisons import pairs
-from waybench.analysis.estimates import text_table
+from waybench.results import LoggedEpisode, by_level, rows
+from waybench.results.comparisons import pairs
+from waybench.results.estimates import text_table
 
 
 @cache

@@ -1,8 +1,8 @@
 """Searches in worlds of two engines. All are played in our own; that another engine made one is only written there."""
 
 import waybench
-from waybench.analysis import LoggedEpisode
 from waybench.core import play_out, policy
+from waybench.results import LoggedEpisode
 
 FIND = waybench.load("voxel/find")
 

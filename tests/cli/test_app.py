@@ -40,7 +40,7 @@ def test_help_loads_nothing_of_the_package(args: tuple[str, ...]) -> None:
         "waybench._late",
         "waybench._version",
         "waybench.cli",
-        "waybench.contrib",
+        "waybench.ext.author",
         "waybench.cli._app",
     }
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.analysis.foreign import BROKEN, RIGHT, WRONG, ask
 from tests.cli.support import Command, one_line_error
-from waybench.eval import evaluate
-from waybench.tasks import TASKS, load_task
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import TASKS, load_task
 
 
 def run(out: Path, *players: str, task: str = "alicia", **args: object) -> None:

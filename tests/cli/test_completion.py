@@ -12,7 +12,7 @@ from tests.cli.support import Command, one_line_error
 from tests.cli.test_app import HEAVY
 from tests.conftest import PATIENCE
 from waybench.cli._app import COMMANDS
-from waybench.tasks import all_tasks
+from waybench.evaluation.tasks import all_tasks
 
 # As readline does it: words are also split at "=", and the last one is being typed.
 BASH = r"""
@@ -111,7 +111,9 @@ def test_commands_are_proposed_without_importing_them(program: Path) -> None:
     assert done.stdout == "plain,doctor\n"
     loaded = set(done.stderr.split())
     assert loaded.isdisjoint(HEAVY)
-    assert not any(name.startswith(("waybench.envs", "waybench.tasks", "waybench.cli._doctor")) for name in loaded)
+    assert not any(
+        name.startswith(("waybench.envs", "waybench.evaluation.tasks", "waybench.cli._doctor")) for name in loaded
+    )
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

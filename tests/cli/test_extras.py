@@ -31,7 +31,9 @@ def test_every_extra_of_the_project_is_known() -> None:
 @pytest.fixture
 def without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if scipy, and all of waybench that uses it, had never been imported and could not be."""
-    for name in [name for name in sys.modules if name.startswith(("waybench.analysis", "waybench.stats", "scipy"))]:
+    for name in [
+        name for name in sys.modules if name.startswith(("waybench.results", "waybench.results.stats", "scipy"))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "scipy", None)  # pyright: ignore[reportArgumentType]  what makes an import fail
 

@@ -4,7 +4,7 @@ from tests.cli.support import Command, one_line_error
 from waybench.cli._list import PLAYERS
 from waybench.core import EMBEDDED
 from waybench.envs import registry
-from waybench.tasks import TASKS
+from waybench.evaluation.tasks import TASKS
 
 
 def test_overview_has_every_task_environment_and_player(command: Command) -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from tests.cli.support import Command, one_line_error
 from tests.conftest import missing
-from waybench.analysis import read_logs
-from waybench.analysis.logs import is_embedded
 from waybench.cli import _demo
 from waybench.core import UsageError
-from waybench.eval import _provider as _local
-from waybench.tasks import DEMO, DEMO_HORIZON
+from waybench.evaluation import _provider as _local
+from waybench.evaluation.tasks import DEMO, DEMO_HORIZON
+from waybench.results import read_logs
+from waybench.results.logs import is_embedded
 
 
 def test_a_language_model_is_no_embedded_player() -> None:

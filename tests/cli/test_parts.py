@@ -18,12 +18,12 @@ from inspect_ai._eval.eval_set_selection import INSPECT_EVAL_SET_SELECTION
 from tests.cli.support import Command, one_line_error
 from tests.conftest import PATIENCE
 from tests.eval.play import comparable
-from waybench.analysis import read_logs
-from waybench.analysis.logs import run_infos
 from waybench.cli import _progress
 from waybench.cli._parts import RunPart, refuse_secrets, run_part, split
 from waybench.cli._progress import ended_text, progress_lines, reported
 from waybench.core import PROGRESS_FILE, UsageError
+from waybench.results import read_logs
+from waybench.results.logs import run_infos
 
 RUN = ("run", "hanoi_3", "messenger_l1", "--limit", "2", "--display", "none")
 MODELS = ("--model", "waybench/random", "--model", "waybench/oracle")
@@ -92,7 +92,7 @@ def test_a_process_checks_a_model_once(tmp_path: Path, monkeypatch: pytest.Monke
         checks.append(check)
         return []
 
-    monkeypatch.setattr("waybench.eval.evaluate", evaluate)
+    monkeypatch.setattr("waybench.evaluation.evaluate", evaluate)
     for task in ("hanoi_3", "dfs"):
         run_part(RunPart(((task, {}),), ("checked/once",), str(tmp_path / "out"), {"check": True}))
     assert checks == [True, False]

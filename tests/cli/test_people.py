@@ -9,9 +9,9 @@ import pytest
 
 import waybench
 from tests.cli.support import Command, lines_of
-from waybench.analysis import read_logs, rows
-from waybench.analysis.logs import LoggedEpisode, Skipped
 from waybench.core import EpisodeRecord, replay
+from waybench.results import read_logs, rows
+from waybench.results.logs import LoggedEpisode, Skipped
 
 LEVEL = 7
 

@@ -22,8 +22,8 @@ from tests.eval.play import MODEL, environment, records
 from waybench.cli import _progress
 from waybench.cli._progress import DISPLAYS, _Live, shown
 from waybench.core import Usage
-from waybench.eval import RunProgress
-from waybench.eval._progress import Earlier
+from waybench.evaluation import RunProgress
+from waybench.evaluation._progress import Earlier
 
 _NOISE = ("log_buffer", "by_level", "n/a", "HTTP retries", "Completed", "hooks enabled", "Traceback")
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.support import Command, one_line_error
 from waybench.cli._parameters import combinations, model_arguments, runs_of, task_args, task_parameters
-from waybench.tasks import find_task
+from waybench.evaluation.tasks import find_task
 
 
 def alicia(*texts: str) -> dict[str, object]:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tests.analysis.episodes import played
 from tests.cli.support import Command
-from waybench.analysis import rows
 from waybench.cli._summary import next_command
+from waybench.results import rows
 
 OUT = Path("waybench-out")
 

@@ -14,9 +14,9 @@ import pytest
 from tests.cli.support import Command, one_line_error, watched
 from tests.view.support import PATIENCE, asked, until
 from waybench.cli._view import build_once
-from waybench.eval import evaluate
-from waybench.tasks import TASKS, load_task
-from waybench.view import listen
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import TASKS, load_task
+from waybench.reporting.view import listen
 
 _LOG: Any = inspect_log  # its types are not complete
 

@@ -45,7 +45,7 @@ def measures(env: Any, record: EpisodeRecord) -> Json:
 
 def estimates(env: Any, records: list[EpisodeRecord]) -> list[Json]:
     """Return the means and intervals of each kind of player, over the attempts of each level and over all."""
-    from waybench.analysis import LoggedEpisode, by_level, overall, rows
+    from waybench.results import LoggedEpisode, by_level, overall, rows
 
     found = rows(LoggedEpisode(model=record.player, task=env.id, record=record) for record in records)
     return [each.to_json() for each in (*by_level(found), *overall(found))]

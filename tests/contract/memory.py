@@ -10,12 +10,12 @@ from typing import Any
 
 import waybench
 from waybench._api import score_line
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.results import Anchoring
-from waybench.analysis.results._measured_row import simulate
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
+from waybench.ext.train.gymnasium import TextEnv
 from waybench.people import reply_for
-from waybench.rl.gymnasium import TextEnv
+from waybench.results import LoggedEpisode, rows
+from waybench.results.results import Anchoring
+from waybench.results.results._measured_row import simulate
 from waybench.testing import ways
 
 MIB = 1 << 20

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.analysis import Estimate, LoggedEpisode, by_level, overall
-from waybench.analysis.results import Anchoring, exclude, row
 from waybench.core import Bounded, Environment, EpisodeRecord, play_out, policy
 from waybench.envs import registry
-from waybench.stats import Mean
+from waybench.results import Estimate, LoggedEpisode, by_level, overall
+from waybench.results.results import Anchoring, exclude, row
+from waybench.results.stats import Mean
 
 COUNTS = (2, 3)  # with so few items intervals are widest
 MOST_ITEMS = 200  # in which so many clusters are looked for

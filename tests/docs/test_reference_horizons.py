@@ -8,10 +8,10 @@ from types import ModuleType
 
 import pytest
 
-from waybench.analysis.horizons import SHARES
-from waybench.analysis.horizons._references import reference_horizons
-from waybench.analysis.results import Group
 from waybench.envs import registry
+from waybench.results.horizons import SHARES
+from waybench.results.horizons._references import reference_horizons
+from waybench.results.results import Group
 
 DOCS = Path(__file__).parents[2] / "docs"
 STORED = {

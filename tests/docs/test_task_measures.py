@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from waybench.tasks import TASKS
+from waybench.evaluation.tasks import TASKS
 
 DOCS = Path(__file__).parents[2] / "docs"
 

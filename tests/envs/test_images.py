@@ -12,8 +12,8 @@ from tests.png import decoded
 from waybench.core import Episode, Picture, policy
 from waybench.envs.hanoi import Towers
 from waybench.envs.search import Terrain
-from waybench.eval._function import png
-from waybench.spaces import Graph
+from waybench.envs.spaces import Graph
+from waybench.evaluation._function import png
 
 
 def episode(env_id: str, level: int | None = None, turns: int = 0, player: str = "oracle", **options: Any) -> Any:

@@ -26,10 +26,10 @@ from tests.eval.model_server import Answer, ModelServer, Script, model_server
 from tests.eval.play import MODEL, comparable, environment, records, scripted
 from tests.toys import DIAL
 from waybench.core import Entry
-from waybench.eval import evaluate
-from waybench.tasks._declare import inspect_task
-from waybench.tasks._items import TaskItem
-from waybench.tasks._samples import item_samples
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks._declare import inspect_task
+from waybench.evaluation.tasks._items import TaskItem
+from waybench.evaluation.tasks._samples import item_samples
 
 CONNECTIONS = 4
 DELAY = 0.05  # seconds of each answer
@@ -38,7 +38,9 @@ WALL = '{"movements": [{"direction": "up", "cells": 1}]}'
 
 # A server of processes that have imported what a run needs, for that takes longer than most runs here.
 _PROCESSES = multiprocessing.get_context("forkserver")
-_PROCESSES.set_forkserver_preload(["tests.eval.crash", "waybench.tasks", "waybench.cli._run", "waybench.analysis"])
+_PROCESSES.set_forkserver_preload(
+    ["tests.eval.crash", "waybench.evaluation.tasks", "waybench.cli._run", "waybench.results"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +169,7 @@ LONG = Family(
 
 def full_journal(after: int) -> None:
     """Let the disk be full for a journal from a write on, of which it takes a part."""
-    import waybench.eval._journal as journal
+    import waybench.evaluation._journal as journal
 
     left = after
 

@@ -7,9 +7,9 @@ with warnings.catch_warnings():
     import inspect_ai.model._providers.openai_compatible
     import openai
 
-    import waybench.analysis
     import waybench.cli._run
-    import waybench.eval
-    import waybench.tasks
+    import waybench.evaluation
+    import waybench.evaluation.tasks
+    import waybench.results
 
 __all__ = ["inspect_ai", "openai", "waybench"]

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import waybench
 from tests.eval.model_server import Answer, Script, model_server
 from tests.eval.play import MODEL
-from waybench.analysis import LoggedEpisode, read_logs
 from waybench.core import Json, read_calls
-from waybench.eval import evaluate
-from waybench.tasks import find_task, load_task
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import find_task, load_task
+from waybench.results import LoggedEpisode, read_logs
 
 PLAYER = "noisy-0.1"
 CHAT: dict[str, Json] = {"wording": "chat"}  # that pictures are based on where the default asks for thoughts

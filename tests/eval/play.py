@@ -13,8 +13,8 @@ import waybench
 from tests.conftest import PATIENCE
 from tests.eval.forked import Command
 from tests.eval.model_server import Answer, Script
-from waybench.analysis import read_logs
 from waybench.core import EpisodeRecord, Item, play_out, policy
+from waybench.results import read_logs
 
 MAZES = waybench.load("maze/alicia")
 MODEL = "openai-api/scripted/player"

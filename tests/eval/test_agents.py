@@ -8,13 +8,13 @@ from inspect_ai import Task, eval
 from inspect_ai.model import ChatMessageTool, ModelOutput, ModelUsage, get_model
 
 import waybench
-from waybench.analysis import read_logs
 from waybench.core import UsageError, replay
-from waybench.eval import episode, play, stored_record, to_sample
-from waybench.eval._agents import MOST_MESSAGES, read_agent
-from waybench.eval._function import PrerequisiteError
+from waybench.evaluation import episode, play, stored_record, to_sample
+from waybench.evaluation._agents import MOST_MESSAGES, read_agent
+from waybench.evaluation._function import PrerequisiteError
+from waybench.evaluation.tasks import find_task, load_task
+from waybench.results import read_logs
 from waybench.submission import verify_logs
-from waybench.tasks import find_task, load_task
 
 MAZES = waybench.load("maze/alicia")
 ITEM = MAZES.source().item(0)

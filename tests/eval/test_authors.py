@@ -25,12 +25,12 @@ from tests.eval.scripted_author import (
     complaints,
     step_of,
 )
-from waybench.contrib.authored_maps import Authored
-from waybench.contrib.authored_maps._authors import AUTHORS, new_draft, take_steps, world_size, write_world
-from waybench.contrib.authored_maps._tilemap import RARE, STEPS, Draft
 from waybench.core import Reply, UsageError, WaybenchError
 from waybench.envs import registry
 from waybench.envs.tilemap import TileMap, tile_list, tour
+from waybench.ext.author.authored_maps import Authored
+from waybench.ext.author.authored_maps._authors import AUTHORS, new_draft, take_steps, world_size, write_world
+from waybench.ext.author.authored_maps._tilemap import RARE, STEPS, Draft
 
 pytestmark = pytest.mark.usefixtures("key")
 

@@ -2,7 +2,7 @@ import gc
 
 import pytest
 
-from waybench.eval._engine import earlier_objects_kept
+from waybench.evaluation._engine import earlier_objects_kept
 
 
 def test_what_exists_before_is_not_visited_and_is_afterwards() -> None:

@@ -7,9 +7,9 @@ import pytest
 from inspect_ai.model import ChatMessageUser, GenerateConfig, ModelOutput
 
 import waybench
-from waybench.analysis import read_logs
 from waybench.core import UsageError
-from waybench.eval import open_model
+from waybench.evaluation import open_model
+from waybench.results import read_logs
 
 MODULE = """
 import json

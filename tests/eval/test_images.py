@@ -19,16 +19,16 @@ from tests.eval.model_server import Answer, model_server, prompt_tokens
 from tests.eval.play import waybench_
 from tests.png import Pixels, decoded, from_data_uri
 from waybench._api._episodes import Prompt
-from waybench.analysis import read_logs
-from waybench.analysis.comparisons import wording_effects
-from waybench.analysis.logs import Skipped, run_infos
-from waybench.analysis.results import row
 from waybench.core import Episode, Picture, PromptKinds, UsageError, play_out, policy, replay
-from waybench.eval import open_model
-from waybench.eval._function import png
-from waybench.eval._preflight import check_models, refuse_text_models
-from waybench.eval._sample import Chat
-from waybench.rl import Session
+from waybench.evaluation import open_model
+from waybench.evaluation._function import png
+from waybench.evaluation._preflight import check_models, refuse_text_models
+from waybench.evaluation._sample import Chat
+from waybench.ext.train import Session
+from waybench.results import read_logs
+from waybench.results.comparisons import wording_effects
+from waybench.results.logs import Skipped, run_infos
+from waybench.results.results import row
 from waybench.submission._logs import log_findings
 
 MAZES = waybench.load("maze/alicia")

@@ -12,9 +12,9 @@ from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
 
 import waybench
 from waybench.core import SCHEMA, Episode, Outcome, TurnRecord, Usage
-from waybench.eval import _journal
-from waybench.eval._journal import Journal, JournalError, Syncer
-from waybench.eval._run_journals import SampleTurns
+from waybench.evaluation import _journal
+from waybench.evaluation._journal import Journal, JournalError, Syncer
+from waybench.evaluation._run_journals import SampleTurns
 
 SETTINGS = {"task": "alicia", "temperature": 0.5}
 HEAD = '{"env": "maze/alicia"}'

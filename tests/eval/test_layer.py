@@ -16,10 +16,10 @@ import waybench
 from tests.conftest import PATIENCE
 from tests.eval.play import comparable, environment, records, waybench_
 from waybench.core import Episode, play_out, policy, replay
-from waybench.eval import episode, play, stored_record, to_sample
-from waybench.eval._sample import Chat, store_episode
-from waybench.eval._solver import wrap_model
-from waybench.tasks import _registry
+from waybench.evaluation import episode, play, stored_record, to_sample
+from waybench.evaluation._sample import Chat, store_episode
+from waybench.evaluation._solver import wrap_model
+from waybench.evaluation.tasks import _registry
 
 MAZES = waybench.load("maze/alicia")
 ITEM = MAZES.source().item(0)
@@ -166,7 +166,7 @@ def test_store_grows_by_turns() -> None:
 
 
 def test_two_models_in_one_run(tmp_path: Path) -> None:
-    from waybench.analysis import read_logs
+    from waybench.results import read_logs
 
     models = [argument for name in ("oracle", "noisy-0.2", "null") for argument in ("--model", f"waybench/{name}")]
     result = waybench_("run", "alicia", *models, "-T", "max_dimension=9", "--limit", "3", "--out", str(tmp_path))

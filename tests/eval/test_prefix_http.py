@@ -8,8 +8,8 @@ import pytest
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, waybench_
 from waybench import load
-from waybench.analysis import read_logs, rows
 from waybench.core import Episode, policy, replay
+from waybench.results import read_logs, rows
 
 DFS = load("search/dfs")
 STEPS = 3  # of the prefix

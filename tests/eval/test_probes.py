@@ -14,8 +14,8 @@ from tests.eval.play import MODEL, records, waybench_
 from tests.submission.tampering import read, write
 from tests.submission.test_verify import edit_log
 from waybench.core import EpisodeRecord, UsageError, replay
-from waybench.eval import read_plan
-from waybench.eval._progress import TaskProgress
+from waybench.evaluation import read_plan
+from waybench.evaluation._progress import TaskProgress
 from waybench.submission import pack, verify, verify_logs
 
 QUESTION = "Before you go on, answer a question."

@@ -12,10 +12,10 @@ from inspect_ai.log import list_eval_logs, read_eval_log
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import records
 from waybench.core import PROGRESS_FILE, Price, Usage
-from waybench.eval import RunProgress, evaluate
-from waybench.eval._progress import Earlier, TaskProgress
-from waybench.eval._solver import cause_text
-from waybench.tasks import find_task, load_task
+from waybench.evaluation import RunProgress, evaluate
+from waybench.evaluation._progress import Earlier, TaskProgress
+from waybench.evaluation._solver import cause_text
+from waybench.evaluation.tasks import find_task, load_task
 
 
 class Clock:

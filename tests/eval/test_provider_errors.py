@@ -7,7 +7,7 @@ import httpx2
 import pytest
 from openai import APIStatusError, AsyncOpenAI
 
-from waybench.eval._provider_errors import cause_of, read_error
+from waybench.evaluation._provider_errors import cause_of, read_error
 
 CLIENT = AsyncOpenAI(api_key="none", base_url="http://127.0.0.1:9/v1")
 

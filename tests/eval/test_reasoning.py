@@ -3,8 +3,8 @@
 from inspect_ai.model import ChatMessageAssistant, ContentReasoning, ContentText
 from inspect_ai.util import Store
 
-from waybench.analysis.logs._inspect import REASONING as READ
-from waybench.eval._sample import REASONING, store_reasoning
+from waybench.evaluation._sample import REASONING, store_reasoning
+from waybench.results.logs._inspect import REASONING as READ
 
 
 def test_reasoning_is_stored_by_turn() -> None:

@@ -7,7 +7,7 @@ from inspect_ai.model import ChatMessageAssistant, ContentText, ModelOutput, Sto
 
 import waybench
 from waybench.core import Episode, EpisodeRecord, Reply, replay
-from waybench.eval._solver import reply_of
+from waybench.evaluation._solver import reply_of
 
 OVERFLOW = "This model's maximum context length is 10 tokens"
 

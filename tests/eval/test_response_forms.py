@@ -15,10 +15,10 @@ from tenacity import RetryError
 
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, records, solution, waybench_
-from waybench.eval import open_model
-from waybench.eval._provider import said
-from waybench.eval._responses import stop_reason_of
-from waybench.eval._solver import cause_text, reply_of
+from waybench.evaluation import open_model
+from waybench.evaluation._provider import said
+from waybench.evaluation._responses import stop_reason_of
+from waybench.evaluation._solver import cause_text, reply_of
 
 REPLY = '{"movements": [{"direction": "down", "cells": 4}]}'
 Form = Callable[[dict[str, Any], dict[str, Any]], Any]

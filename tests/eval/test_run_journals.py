@@ -12,11 +12,11 @@ import pytest
 from inspect_ai.model import GenerateConfig, Model, ModelOutput, get_model
 
 from waybench.core import UsageError
-from waybench.eval import check_folder
-from waybench.eval._folder import full_message, is_full, locked, says_full
-from waybench.eval._run_journals import RunJournals
-from waybench.eval._run_progress import RunProgress
-from waybench.tasks import TASKS, load_task
+from waybench.evaluation import check_folder
+from waybench.evaluation._folder import full_message, is_full, locked, says_full
+from waybench.evaluation._run_journals import RunJournals
+from waybench.evaluation._run_progress import RunProgress
+from waybench.evaluation.tasks import TASKS, load_task
 
 SECRET = "sesame-open"
 
@@ -158,7 +158,7 @@ def test_what_is_full_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     def usage(folder: Path) -> Any:
         return SimpleNamespace(free=4096 if folder == tmp_path else 1 << 30)
 
-    monkeypatch.setattr("waybench.eval._folder.shutil.disk_usage", usage)
+    monkeypatch.setattr("waybench.evaluation._folder.shutil.disk_usage", usage)
     message = full_message(tmp_path)
     assert message.startswith(
         f"no space left to write: {tmp_path} (4,096 bytes left). Free some space and run the same command"

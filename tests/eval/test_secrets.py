@@ -17,9 +17,9 @@ from inspect_ai.model import ChatMessageUser, GenerateConfig, get_model
 from tests.eval.forked import Command
 from tests.eval.model_server import Answer, ModelServer, model_server
 from tests.eval.play import MAZES, MODEL, PATIENCE, environment, solution, waybench_
-from waybench.analysis import read_logs
-from waybench.eval import open_model
-from waybench.eval._secrets import Secrets, seal
+from waybench.evaluation import open_model
+from waybench.evaluation._secrets import Secrets, seal
+from waybench.results import read_logs
 
 _LOG: Any = inspect_log  # its types are not complete
 

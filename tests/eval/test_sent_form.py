@@ -26,9 +26,9 @@ from inspect_ai.tool import ToolCall
 from tests.eval.model_server import Answer, model_server
 from tests.eval.play import MODEL, records, scripted, waybench_
 from tests.eval.test_provider_errors import error, status_error
-from waybench.analysis import read_logs
-from waybench.eval._provider_errors import PromptTokens
-from waybench.eval._sent_form import BLANK_REPLY, SentForm, sendable
+from waybench.evaluation._provider_errors import PromptTokens
+from waybench.evaluation._sent_form import BLANK_REPLY, SentForm, sendable
+from waybench.results import read_logs
 
 Messages = list[ChatMessage]
 REPLY = ChatMessageAssistant(content=[ContentReasoning(reasoning="hm"), ContentText(text="north ")])

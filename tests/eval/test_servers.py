@@ -2,7 +2,7 @@
 
 import pytest
 
-from waybench.eval._engine import open_model
+from waybench.evaluation._engine import open_model
 
 
 def test_the_address_of_the_environment_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,8 +12,8 @@ from tests.eval.model_server import Answer, Script, model_server
 from tests.eval.play import MAZES, MODEL, records, solution, waybench_
 from tests.submission.test_verify import edit_log
 from waybench.core import EpisodeRecord, Item, Outcome, PromptKinds, UsageError, read_calls, replay
-from waybench.eval import open_model
-from waybench.eval._preflight import check_models
+from waybench.evaluation import open_model
+from waybench.evaluation._preflight import check_models
 from waybench.submission import verify_logs
 
 WALL = '{"movements": [{"direction": "up", "cells": 1}]}'
@@ -145,8 +145,8 @@ def test_a_server_without_tools_is_refused_before_the_run() -> None:
 
 
 def test_a_model_of_this_machine_without_tools_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.eval._provider._server", lambda name: object())
-    monkeypatch.setattr("waybench.eval._provider.check_local", lambda name: None)
+    monkeypatch.setattr("waybench.evaluation._provider._server", lambda name: object())
+    monkeypatch.setattr("waybench.evaluation._provider.check_local", lambda name: None)
     with pytest.raises(UsageError, match=r"'waybench/smollm2' takes no tools: .*leave out interface=tools"):
         waybench.evaluate("coin", "waybench/smollm2", out=tmp_path, interface="tools", limit=1)
 

@@ -90,7 +90,7 @@ def test_it_is_run_and_reported(run: Run) -> None:
 def test_gymnasium_has_it(run: Run) -> None:
     pytest.importorskip("gymnasium")
     script = (
-        "import gymnasium, waybench.rl.gymnasium\n"
+        "import gymnasium, waybench.ext.train.gymnasium\n"
         "env = gymnasium.make('waybench/sliding-tiles-v1', level=4)\n"
         "text, info = env.reset(seed=3)\n"
         "assert 'The board:' in text, text\n"

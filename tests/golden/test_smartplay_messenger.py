@@ -16,7 +16,7 @@ import pytest
 from waybench.core import End
 from waybench.envs.messenger._game import ACTIONS, ADVICE, CONTEXT, RoleRules
 from waybench.envs.messenger._world import Actor, Case
-from waybench.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice, manual_text
+from waybench.envs.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice, manual_text
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from tests.conftest import shared
+from waybench.envs.smartplay import manual_text
 from waybench.envs.voxel._blocks import GOALS, fits
 from waybench.envs.voxel._wording import ACTIONS, MANUAL, Raw, describe, direction, location, turn_bin
-from waybench.smartplay import manual_text
 
 Compared = Callable[[str, str, int], None]
 GOLDEN = ("WAYBENCH_GOLDEN", "golden", "smartplay")

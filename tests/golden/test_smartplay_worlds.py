@@ -41,7 +41,7 @@ from waybench.envs.crafter._ids import (
 )
 from waybench.envs.crafter._measures import STEPS
 from waybench.envs.crafter._world import beings_of, body_of, create, daylight
-from waybench.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice
+from waybench.envs.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice
 
 Compared = Callable[[str, str, int], None]
 HISTORY = 2  # of the published program; Table 1 has 5

@@ -16,7 +16,7 @@ import waybench
 from tests.leaderboard.conftest import REFUSED, TASKS, drop_failures
 from tests.submission.test_verify import run
 from waybench.core import commitment, key_label
-from waybench.leaderboard import Settings, Status, read_board, read_settings, write_leaderboard
+from waybench.ext.publish.leaderboard import Settings, Status, read_board, read_settings, write_leaderboard
 from waybench.submission import pack, sign_verdict
 
 
@@ -248,7 +248,7 @@ def test_versions_of_an_environment_are_never_mixed(
     assert [(entry.status, entry.signer) for entry in entries] == [(Status.VERIFIED, "keeper")]
     write_leaderboard(out, settings, entries, refused)
     feed = feed_of(out)
-    jsonschema.validate(feed, json.loads((files("waybench.leaderboard") / "feed.schema.json").read_text()))
+    jsonschema.validate(feed, json.loads((files("waybench.ext.publish.leaderboard") / "feed.schema.json").read_text()))
     (row,) = feed["rows"]
     assert [cell["items"] for cell in row["cells"].values()] == [4], "the matrix has the current versions only"
     assert not list((out / "report").rglob("*dfs*"))
@@ -268,7 +268,7 @@ def test_a_report_of_what_is_not_verified_takes_nothing_with_it(
     def fail(*given: Any, **options: Any) -> Any:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("waybench.leaderboard._site.write_report", fail)
+    monkeypatch.setattr("waybench.ext.publish.leaderboard._site.write_report", fail)
     out, settings = tmp_path / "site", read_settings(private)
     entries, refused = read_board(private, settings)
     board = write_leaderboard(out, settings, entries, refused)

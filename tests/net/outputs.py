@@ -16,8 +16,8 @@ from tests.contract.digests import lines
 from tests.net.corpus import LARGE, ORACLE, SMALL, Corpus, waybench_
 from tests.report.sites import make
 from waybench import __version__
-from waybench.analysis import read_logs
 from waybench.envs import registry
+from waybench.results import read_logs
 
 _VERSION = re.compile(rf"(?<![\d.]){re.escape(__version__)}(?![\d.])")
 _PACKED = re.compile(r'(?<=<script type="application/zlib" id=")(\w+)">([^<]*)')

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from statistics import fmean
 from typing import Any
 
-from waybench.analysis import LoggedEpisode, by_level, overall
-from waybench.analysis.published._published import number_of
-from waybench.analysis.results import rows
 from waybench.cli._parameters import task_args
 from waybench.core import Json, play_out, policy, resolve
-from waybench.papers import Embedded, PaperTable
-from waybench.tasks import find_task
-from waybench.tasks._items import task_items
+from waybench.evaluation.tasks import find_task
+from waybench.evaluation.tasks._items import task_items
+from waybench.results import LoggedEpisode, by_level, overall
+from waybench.results.papers import Embedded, PaperTable
+from waybench.results.published._published import number_of
+from waybench.results.results import rows
 
 
 def parameters(table: PaperTable, one: Embedded) -> dict[str, Json]:

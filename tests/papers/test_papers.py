@@ -6,12 +6,22 @@ from typing import Any
 
 import pytest
 
-from waybench.analysis.estimates import as_metric
 from waybench.cli._parameters import combinations, task_args
 from waybench.core import DataError, Environment, Episode, Json, Metric, UsageError
 from waybench.envs import registry
-from waybench.papers import PAPERS, Command, Paper, PaperTable, PublishedRow, find_paper, find_table, papers, read_paper
-from waybench.tasks import find_task
+from waybench.evaluation.tasks import find_task
+from waybench.results.estimates import as_metric
+from waybench.results.papers import (
+    PAPERS,
+    Command,
+    Paper,
+    PaperTable,
+    PublishedRow,
+    find_paper,
+    find_table,
+    papers,
+    read_paper,
+)
 
 TABLES = [(paper, table) for paper in papers() for table in paper.tables]
 by_table = pytest.mark.parametrize(("paper", "table"), TABLES, ids=[f"{p.name}-{t.id}" for p, t in TABLES])

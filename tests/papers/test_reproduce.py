@@ -13,7 +13,7 @@ import pytest
 from tests.cli.support import Command, lines_of, plan
 from tests.conftest import shared
 from tests.papers.embedded import came_out
-from waybench.papers import Embedded, PaperTable, find_paper, find_table, papers
+from waybench.results.papers import Embedded, PaperTable, find_paper, find_table, papers
 
 PLAYED = [(paper.name, table, each) for paper in papers() for table in paper.tables for each in table.embedded]
 

@@ -12,9 +12,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import waybench
-from waybench.analysis import read_logs
 from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.people.web import Study, study_application
+from waybench.results import read_logs
 
 PORT, TOKEN = 7599, "the-token"
 HOME = f"http://127.0.0.1:{PORT}"

@@ -13,8 +13,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from waybench.analysis import LoggedEpisode
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode
 
 VOID = {"meta", "br", "wbr", "input", "img", "link", "hr"}
 # A path or another shape in an SVG may close itself.

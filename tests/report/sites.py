@@ -9,9 +9,9 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import items, searched
 from tests.analysis.test_agents import played as pulled
-from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, EpisodeRecord, Price, play_out, policy
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode
 
 STEADY = "vendor/steady"
 SCRIPT = "</script><script>window.owned=1</script>"

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from tests.analysis.test_aggregates import AGGREGATE, played
 from tests.report.pages import site
-from waybench.analysis import Estimate, estimate
 from waybench.envs.crafter import ACHIEVEMENTS
-from waybench.stats import Mean
+from waybench.results import Estimate, estimate
+from waybench.results.stats import Mean
 
 MARKER = "Below it, the means over worlds"
 HOSTILE = 'vendor/<img src=x onerror="alert(1)">\u202e'

@@ -8,11 +8,11 @@ import pytest
 
 from tests.analysis.episodes import MAZE, item, logged
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode
-from waybench.analysis.comparisons import belief_counts, belief_text, compare_beliefs, knew_at_first_error
-from waybench.analysis.results import Row, row
 from waybench.core import End, Episode, EpisodeRecord, Reply, Usage, policy
-from waybench.stats import clustered_mean, mcnemar
+from waybench.results import LoggedEpisode
+from waybench.results.comparisons import belief_counts, belief_text, compare_beliefs, knew_at_first_error
+from waybench.results.results import Row, row
+from waybench.results.stats import clustered_mean, mcnemar
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 HOSTILE = '<script>alert(1)</script> {"position": [99, 99]}'

@@ -13,9 +13,9 @@ from tests.analysis.test_horizon import climbed
 from tests.browser import Visits, follow, too_wide
 from tests.report import sites
 from tests.report.test_horizons import EPISODES
-from waybench.analysis import estimate
-from waybench.analysis.formatting import visible
 from waybench.reporting import Replays, write_report
+from waybench.results import estimate
+from waybench.results.formatting import visible
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ import pytest
 from tests.analysis.episodes import MAZE, SCORE, played
 from tests.browser import Visits, follow
 from tests.report import sites
-from waybench.analysis.formatting import visible
 from waybench.core import End
 from waybench.reporting._write import write_report
+from waybench.results.formatting import visible
 
 pytestmark = pytest.mark.slow
 PAGE = "compare/maze-alicia.html"

@@ -10,10 +10,10 @@ from tests.browser import Visits
 from tests.report import sites
 from tests.report.pages import Page, unpacked
 from waybench import load
-from waybench.analysis import LoggedEpisode
 from waybench.core import EpisodeRecord, play_out, policy
 from waybench.envs.maze._drawing import draw
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode
 
 pytestmark = pytest.mark.slow
 GUESS = "search/guessnum"

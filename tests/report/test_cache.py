@@ -15,15 +15,15 @@ import vl_convert
 from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.conftest import PATIENCE
-from waybench.analysis import LoggedEpisode
-from waybench.analysis.logs import Origin
-from waybench.analysis.results import Verifier
 from waybench.core import Price
 from waybench.reporting import ReportCache, open_cache, write_report
 from waybench.reporting import _cache as cache_module
 from waybench.reporting._cache import content_key
 from waybench.reporting._files import Folder
 from waybench.reporting.charts import _svg
+from waybench.results import LoggedEpisode
+from waybench.results.logs import Origin
+from waybench.results.results import Verifier
 
 FIRST = [*played("random", (5, 7), mazes=2), *played("oracle", (5, 7), mazes=2)]
 ADDED = played("noisy-0.3", (5, 7), mazes=2)

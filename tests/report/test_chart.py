@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.analysis.episodes import SCORE, detour, failed, item, logged, played
-from waybench.analysis import LoggedEpisode, estimate
-from waybench.analysis.estimates import Measure
 from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
 from waybench.reporting.charts._points import Point, by_level
 from waybench.reporting.charts._svg import inline
+from waybench.results import LoggedEpisode, estimate
+from waybench.results.estimates import Measure
 
 EPISODES = [
     *played("heuristic", (5, 7, 9), model="vendor/walker"),

@@ -16,8 +16,6 @@ import vl_convert
 from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
-from waybench.analysis import rows
-from waybench.analysis.horizons import success_curves
 from waybench.reporting import write_report
 from waybench.reporting.charts._chart import WIDE, chart, chart_spec
 from waybench.reporting.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone
@@ -26,6 +24,8 @@ from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec
 from waybench.reporting.charts._svg import drawn, inline
+from waybench.results import rows
+from waybench.results.horizons import success_curves
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "vendor/<script>alert(1)</script> var(--c0)"

@@ -12,8 +12,8 @@ from tests.analysis.maps import answered, corridor, easy
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode
 from waybench.core import Reply
+from waybench.results import LoggedEpisode
 
 
 def data(page: Page) -> Any:

@@ -10,7 +10,7 @@ from tests.analysis.episodes import MAZE, detour, item, said
 from waybench.core import Episode, play_out, policy
 from waybench.envs.maze import Maze
 from waybench.envs.maze._drawing import draw, trail
-from waybench.spaces import DIRECTIONS
+from waybench.envs.spaces import DIRECTIONS
 
 
 def cells_of(path: str, size: int) -> set[int]:

@@ -9,10 +9,10 @@ import pytest
 import waybench
 from tests.report.pages import Page
 from tests.report.test_frames import drawings
-from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, policy
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
+from waybench.results import LoggedEpisode
 
 HOSTILE = '7"/></svg></script><script>alert(1)</script>'
 ENVS = ("search/guessnum", "search/cavedfs", "search/bfs", "bandit/arms", "rps/rounds")

@@ -15,10 +15,10 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import answered as asked
 from tests.analysis.searches import items
 from tests.report.pages import Page, site, unpacked
-from waybench.analysis import LoggedEpisode
 from waybench.core import Episode, EpisodeRecord, Message, Reply, play_out, policy
 from waybench.reporting import _format
 from waybench.reporting.pages._episode import divide
+from waybench.results import LoggedEpisode
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 

@@ -20,12 +20,12 @@ from tests.analysis.searches import searched
 from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
-from waybench.analysis import by_level, episode_frame, overall, rows, score_frame
-from waybench.analysis.frames import Column, Frame, column_data
-from waybench.analysis.frames._frames import FRAME_SCHEMA
 from waybench.reporting import SUMMARY_SCHEMA, write_report
 from waybench.reporting._summary import summary_schema
 from waybench.reporting.tables._tables import cell, files
+from waybench.results import by_level, episode_frame, overall, rows, score_frame
+from waybench.results.frames import Column, Frame, column_data
+from waybench.results.frames._frames import FRAME_SCHEMA
 
 WIDE = ("\uff1d", "\uff0b", "\uff0d", "\uff20")  # = + - @ as they are typed in Chinese or Japanese
 HOSTILE = [

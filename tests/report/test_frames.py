@@ -11,13 +11,13 @@ import pytest
 
 import waybench
 from tests.report.pages import unpacked
-from waybench.analysis import LoggedEpisode
 from waybench.core import play_out, policy
 from waybench.envs import registry
 from waybench.envs.maze._drawing import draw
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
 from waybench.reporting._replays import MOST_FRAMES, Frames, by_prefixes, framer, frames, packed
+from waybench.results import LoggedEpisode
 
 DRAWN = [entry.id for entry in registry.entries if presentation_of(entry.id).draw]
 

@@ -12,9 +12,13 @@ from tests.analysis.episodes import logged, played
 from tests.analysis.searches import searched
 from tests.analysis.test_horizon import climbed
 from tests.report.pages import Page, Site, site
-from waybench.analysis import rows
-from waybench.analysis.estimates import matrix
-from waybench.analysis.horizons import (
+from waybench.core import play_out, policy
+from waybench.reporting._write import write_report
+from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
+from waybench.reporting.tables import horizon_matrix
+from waybench.results import rows
+from waybench.results.estimates import matrix
+from waybench.results.horizons import (
     DifficultyBin,
     Horizon,
     SuccessCurve,
@@ -25,12 +29,8 @@ from waybench.analysis.horizons import (
     leading,
     success_curves,
 )
-from waybench.analysis.horizons._items import ALTERNATIVES, tried_axes
-from waybench.core import play_out, policy
-from waybench.reporting._write import write_report
-from waybench.reporting.charts._success import MOST_POINTS, WIDE, Binned, Player, binned, success_spec
-from waybench.reporting.tables import horizon_matrix
-from waybench.stats import horizon_ratio
+from waybench.results.horizons._items import ALTERNATIVES, tried_axes
+from waybench.results.stats import horizon_ratio
 
 SUCCESS = (
     "Success, regardless of the score: the exit is reached within one and a half times the steps of a shortest path."

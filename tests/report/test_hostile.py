@@ -8,10 +8,10 @@ import pytest
 
 from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import FOLDERS, site
-from waybench.analysis import LoggedEpisode
-from waybench.analysis.formatting import one_line
 from waybench.core import Reply
 from waybench.reporting._files import slug
+from waybench.results import LoggedEpisode
+from waybench.results.formatting import one_line
 
 REPLIES = [
     "<script>alert(1)</script>",

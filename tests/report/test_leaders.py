@@ -12,14 +12,14 @@ from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import read, site
-from waybench.analysis import LoggedEpisode, by_level, overall, rows
-from waybench.analysis.horizons import horizons, leading
-from waybench.analysis.results import exclude, row
 from waybench.core import Price, Usage
 from waybench.reporting import write_report
 from waybench.reporting.tables import Cell
 from waybench.reporting.tables._leaders import Leader, Leaders, leaders
-from waybench.stats import Mean
+from waybench.results import LoggedEpisode, by_level, overall, rows
+from waybench.results.horizons import horizons, leading
+from waybench.results.results import exclude, row
+from waybench.results.stats import Mean
 
 WAYS = [5, 7, 9]
 

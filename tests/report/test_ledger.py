@@ -11,10 +11,10 @@ import pytest
 
 from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import Page, Site, read
-from waybench.analysis import LoggedEpisode
 from waybench.core import Price, Usage
 from waybench.reporting import write_report
 from waybench.reporting._format import significant
+from waybench.results import LoggedEpisode
 
 HOSTILE = "vendor/<img src=x onerror=alert(1)>\u202e"
 

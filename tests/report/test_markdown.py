@@ -9,10 +9,10 @@ from markdown_it.token import Token
 
 from tests.analysis.episodes import detour, failed, item, logged, played
 from tests.analysis.searches import searched
-from waybench.analysis import LoggedEpisode, estimate
-from waybench.analysis.formatting import visible
 from waybench.reporting import write_report
 from waybench.reporting.tables._markdown import escaped
+from waybench.results import LoggedEpisode, estimate
+from waybench.results.formatting import visible
 
 # As GitHub reads it: tables, and links that nobody marked as such.
 PARSER = MarkdownIt("gfm-like")

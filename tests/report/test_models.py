@@ -10,9 +10,9 @@ from tests.analysis.test_agents import played as pulled
 from tests.analysis.worlds import FIND
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site
-from waybench.analysis import LoggedEpisode, overall, rows
 from waybench.core import Reply
 from waybench.reporting.charts._charts import outcomes, outcomes_spec
+from waybench.results import LoggedEpisode, overall, rows
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 

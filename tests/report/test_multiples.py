@@ -9,7 +9,7 @@ from waybench.reporting.charts._chart import WIDE, Plot, Shape, chart, wrapped
 from waybench.reporting.charts._multiples import MOST_LINES, NARROW_GRID, WIDE_GRID, Grid, is_crowded, multiples_spec
 from waybench.reporting.charts._points import Point
 from waybench.reporting.charts._svg import drawn
-from waybench.stats import Mean
+from waybench.results.stats import Mean
 
 NAMES = [f"model-{number}-instruct-preview-2025-09-{number:02}-long-context" for number in range(11)]
 

@@ -9,12 +9,12 @@ import waybench
 from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode, estimate, rows
-from waybench.analysis.estimates import ranked
-from waybench.analysis.horizons import horizon_table, horizons
-from waybench.analysis.results import row
 from waybench.core import play_out, policy, with_article
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode, estimate, rows
+from waybench.results.estimates import ranked
+from waybench.results.horizons import horizon_table, horizons
+from waybench.results.results import row
 
 GTB = waybench.load("tilemap/gtb")
 

@@ -10,11 +10,11 @@ import pytest
 from tests.analysis.episodes import variables
 from tests.report.pages import Page
 from tests.toys import DIAL, Dial
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.estimates import regressions
 from waybench.core import Entry, ExplanatoryVariables, Presentation, TurnRecord, play_out, policy
 from waybench.envs import registry
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode, rows
+from waybench.results.estimates import regressions
 
 
 def draw(dial: Dial, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:

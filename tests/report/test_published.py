@@ -11,10 +11,10 @@ import pytest
 import waybench
 from tests.analysis.episodes import logged
 from tests.report.pages import Site
-from waybench.analysis import LoggedEpisode
 from waybench.core import play_out, policy
-from waybench.papers import papers
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode
+from waybench.results.papers import papers
 
 DFS = waybench.load("search/dfs")
 

@@ -11,21 +11,21 @@ import pytest
 
 from tests.conftest import PATIENCE
 from waybench import reporting
-from waybench.analysis.logs import EpisodeBatches
-from waybench.analysis.results import Verifier
 from waybench.cli._report import build
-from waybench.eval import evaluate
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import TASKS, load_task
+from waybench.ext.scale import Ordered, executor
 from waybench.reporting import Report, ReportCache, _cache, write_report
 from waybench.reporting._reading import _Unknown  # pyright: ignore[reportPrivateUsage]
-from waybench.scale import Ordered, executor
-from waybench.tasks import TASKS, load_task
+from waybench.results.logs import EpisodeBatches
+from waybench.results.results import Verifier
 
 _PROGRAM = """
 import os, sys
 from pathlib import Path
-from waybench.analysis import read_logs
-from waybench.analysis.logs import EpisodeBatches, _logs
-from waybench.analysis.results import Verifier
+from waybench.results import read_logs
+from waybench.results.logs import EpisodeBatches, _logs
+from waybench.results.results import Verifier
 from waybench.reporting import ReportCache
 from waybench.reporting._reading import read
 

@@ -8,10 +8,10 @@ from typing import Any
 import waybench
 from tests.analysis.episodes import failed, logged, played, said
 from tests.report.pages import read, site, unpacked
-from waybench.analysis import LoggedEpisode
-from waybench.analysis.logs import Origin
 from waybench.core import Episode, Reply, Usage, play_out, policy
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode
+from waybench.results.logs import Origin
 
 
 def episode(player: str = "noisy-0.3") -> Any:

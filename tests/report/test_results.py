@@ -13,11 +13,11 @@ from tests.analysis.maps import answered, corridor
 from tests.analysis.searches import searched
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site, unpacked
-from waybench.analysis import LoggedEpisode
-from waybench.analysis.formatting import LOST
 from waybench.core import LiveError, Message, Reply, play_out, policy
 from waybench.reporting import Replays, write_report
 from waybench.reporting.pages._results import item_kinds
+from waybench.results import LoggedEpisode
+from waybench.results.formatting import LOST
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 
@@ -140,7 +140,7 @@ def test_a_record_that_does_not_agree_says_so(tmp_path: Path) -> None:
 
 
 def test_a_living_world_is_taken_for_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.analysis.results._measured_row.replay", _living)
+    monkeypatch.setattr("waybench.results.results._measured_row.replay", _living)
     made = site(tmp_path, looked_for("oracle", "own", count=1))
     (page,) = made.replays
     for told in (page.text, made.result.text):

@@ -12,16 +12,16 @@ import waybench
 from tests.analysis.episodes import SCORE
 from tests.analysis.searches import LEVELS, answered, items, searched
 from tests.report.pages import Page, site
-from waybench.analysis import Estimate, LoggedEpisode, estimate, rows
-from waybench.analysis.comparisons import examples_effects
-from waybench.analysis.estimates import Measure, as_metric, measure
-from waybench.analysis.estimates._bounds import Curve
 from waybench.core import Metric
 from waybench.reporting import write_report
 from waybench.reporting._format import part, presentation_of, value_text
 from waybench.reporting.charts._chart import WIDE, Plot, chart_spec
 from waybench.reporting.charts._points import by_examples, by_step, step_window
-from waybench.stats import Mean
+from waybench.results import Estimate, LoggedEpisode, estimate, rows
+from waybench.results.comparisons import examples_effects
+from waybench.results.estimates import Measure, as_metric, measure
+from waybench.results.estimates._bounds import Curve
+from waybench.results.stats import Mean
 
 GUESS = waybench.load("search/guessnum")
 ERR_MIN, ERR_SUM = GUESS.scoring.metrics[:2]

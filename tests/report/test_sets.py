@@ -5,8 +5,8 @@ from pathlib import Path
 import waybench
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
-from waybench.analysis import LoggedEpisode, estimate
 from waybench.reporting._sets import chart_sets
+from waybench.results import LoggedEpisode, estimate
 
 DFS = waybench.load("search/dfs")
 EASY, HARD = 5, 6

@@ -8,12 +8,12 @@ import pytest
 from tests.analysis.episodes import detour, failed, item, logged, played, said
 from tests.analysis.searches import searched
 from tests.report.pages import FOLDERS, Page, read, site
-from waybench.analysis import estimate
-from waybench.analysis.formatting import LOST
-from waybench.analysis.logs import Skipped
 from waybench.core import End, UsageError
 from waybench.reporting import SUMMARY_SCHEMA, Report, write_report
 from waybench.reporting._templates import SCRIPTS
+from waybench.results import estimate
+from waybench.results.formatting import LOST
+from waybench.results.logs import Skipped
 
 
 def test_scores_by_level_are_the_estimates_and_blank_what_was_not_run(tmp_path: Path) -> None:

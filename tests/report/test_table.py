@@ -24,7 +24,7 @@ from waybench.reporting.tables import (
     mean_cell,
     rows_of,
 )
-from waybench.stats import Mean
+from waybench.results.stats import Mean
 
 # The tables of two models side by side, which a script fills.
 OTHERS = {"compare.html"}

@@ -12,13 +12,13 @@ import waybench
 from tests.analysis.episodes import failed, variables
 from tests.analysis.maps import answered, corridor, easy
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, estimate, overall, rows
-from waybench.analysis.comparisons import compare_sides, item_scores, pairs
-from waybench.analysis.estimates import matrix, ranked, regressions, text_table
-from waybench.analysis.results import Anchors
 from waybench.core import Usage, play_out, policy
 from waybench.envs.textmap import MapQuestion, PlaceMap
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode, estimate, overall, rows
+from waybench.results.comparisons import compare_sides, item_scores, pairs
+from waybench.results.estimates import matrix, ranked, regressions, text_table
+from waybench.results.results import Anchors
 
 MAPS = [corridor(f"m{places}", places, words=20 - places) for places in (3, 4, 5, 6, 7, 9)]
 REFERENCES = ("null", "constant", "random", "walked", "reverse", "oracle")

@@ -13,8 +13,8 @@ from tests.analysis.test_agents import played as pulled
 from tests.envs.tilemap.maps import after
 from tests.envs.tilemap.maps import said as plan
 from tests.report.pages import Page, Site, site
-from waybench.analysis import LoggedEpisode
 from waybench.core import Reply
+from waybench.results import LoggedEpisode
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
 

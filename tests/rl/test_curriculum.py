@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from waybench.core import Item, UsageError, policy
-from waybench.rl import Curriculum, Session
+from waybench.ext.train import Curriculum, Session
 
 
 class Learner:
@@ -186,7 +186,7 @@ def test_levels_without_a_horizon_are_the_sample_levels() -> None:
 
 def test_a_gymnasium_environment_takes_its_levels_from_it() -> None:
     gymnasium = pytest.importorskip("gymnasium", reason="the extra [gym] is not installed")
-    importlib.import_module("waybench.rl.gymnasium")
+    importlib.import_module("waybench.ext.train.gymnasium")
     curriculum = Curriculum("search/guessnum", half_life=5, protocol="sound", split="train")
     env = gymnasium.make("waybench/search-guessnum-v1", curriculum=curriculum)
     levels: list[int] = []
@@ -211,7 +211,7 @@ def test_a_gymnasium_environment_takes_its_levels_from_it() -> None:
 
 def test_it_needs_neither_scipy_nor_inspect() -> None:
     script = (
-        "import sys; sys.modules['scipy'] = None; from waybench.rl import Curriculum\n"
+        "import sys; sys.modules['scipy'] = None; from waybench.ext.train import Curriculum\n"
         "c = Curriculum('maze/alicia'); c.update(c.level(), True); print(c.level(), 'inspect_ai' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -13,8 +13,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 import waybench  # noqa: E402
 from waybench.core import UsageError, key_label, policy  # noqa: E402
 from waybench.envs import registry  # noqa: E402
-from waybench.rl.gymnasium import TRAINING_KEY, TextEnv, Texts, gym_id  # noqa: E402
-from waybench.rl.gymnasium import _text_env as _gymnasium  # noqa: E402
+from waybench.ext.train.gymnasium import TRAINING_KEY, TextEnv, Texts, gym_id  # noqa: E402
+from waybench.ext.train.gymnasium import _text_env as _gymnasium  # noqa: E402
 
 IDS = [gym_id(entry.id, entry.version) for entry in registry.entries]
 
@@ -25,7 +25,9 @@ def test_gymnasium_s_own_checker(name: str) -> None:
 
 
 def test_registered_by_the_import_which_loads_no_engine() -> None:
-    script = "import gymnasium, sys, waybench.rl.gymnasium; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
+    script = (
+        "import gymnasium, sys, waybench.ext.train.gymnasium; print(*gymnasium.registry, 'inspect_ai' in sys.modules)"
+    )
     printed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert [name for name in printed if name.startswith("waybench/")] == IDS
     assert printed[-1] == "False"

@@ -12,13 +12,13 @@ import pytest
 pytest.importorskip("gymnasium", reason="the extra [gym] is not installed")
 
 from tests.rl.faces.scripts import ENVIRONMENTS, growing, script, told
-from waybench.analysis import read_logs
 from waybench.core import ItemList
 from waybench.envs import registry
-from waybench.eval import evaluate
-from waybench.rl import Session
-from waybench.rl.gymnasium import TextEnv
-from waybench.tasks import find_task, load_task
+from waybench.evaluation import evaluate
+from waybench.evaluation.tasks import find_task, load_task
+from waybench.ext.train import Session
+from waybench.ext.train.gymnasium import TextEnv
+from waybench.results import read_logs
 
 WAYS = [(env, options) for env in ENVIRONMENTS for options in ({}, growing(env)) if options or env]
 IDS = [f"{env}-{'-'.join(map(str, options.values())) or 'default'}" for env, options in WAYS]

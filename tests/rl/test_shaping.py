@@ -7,7 +7,7 @@ import pytest
 import waybench
 from waybench.core import End, Episode, Stream, UsageError, policy, shaping_reward
 from waybench.envs import registry
-from waybench.rl import Session
+from waybench.ext.train import Session
 
 DISCOUNT = 0.9
 CASES = [

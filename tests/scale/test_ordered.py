@@ -7,7 +7,7 @@ import pytest
 
 from tests.scale.jobs import refuse, square
 from waybench.core import UsageError, WaybenchError
-from waybench.scale import Ordered, _executors, executor
+from waybench.ext.scale import Ordered, _executors, executor
 
 
 class Backwards:

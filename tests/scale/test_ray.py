@@ -156,7 +156,7 @@ def asked(server: ModelServer) -> int:
 def test_a_job_that_needs_a_gpu_runs_where_one_is_and_errors_are_one_line(cluster: TestCluster) -> None:
     code = (
         "import json\nfrom tests.scale.jobs import refuse, where\nfrom waybench.core import UsageError\n"
-        "from waybench.scale import executor\n"
+        "from waybench.ext.scale import executor\n"
         f"engine = executor('ray', address={cluster.address!r}, gpus=1)\n"
         "print(json.dumps([found for _, found in engine.map(where, range(3))]))\n"
         "engine = executor('ray', address='127.0.0.1:1')\n"
@@ -224,6 +224,6 @@ def turns_in_node(cache: Path, name: str) -> int:
 
 
 def all_records(folder: Path) -> dict[str, Any]:
-    from waybench.analysis import read_logs
+    from waybench.results import read_logs
 
     return {f"{e.model} {e.record.item['id']}-{e.record.attempt}": e.record for e in read_logs(folder)}

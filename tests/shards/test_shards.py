@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from waybench.core import UsageError
-from waybench.shards import (
+from waybench.ext.scale.shards import (
     Plan,
     Range,
     Shard,

@@ -19,7 +19,7 @@ from waybench.core import (
     Source,
     Stream,
 )
-from waybench.smartplay import Rules, Step, agent_environment, agent_metrics, final_score, thinking_players
+from waybench.envs.smartplay import Rules, Step, agent_environment, agent_metrics, final_score, thinking_players
 
 
 @dataclass(frozen=True, slots=True)

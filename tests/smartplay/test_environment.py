@@ -3,7 +3,7 @@
 import pytest
 
 from tests.smartplay.stairs import StairsRules, environment, episode
-from waybench.smartplay import agent_environment
+from waybench.envs.smartplay import agent_environment
 
 
 def test_a_game_gets_options_players_failures_and_typed_numbers() -> None:

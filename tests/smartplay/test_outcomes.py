@@ -9,8 +9,8 @@ import pytest
 
 import waybench
 from tests.report.pages import site
-from waybench.analysis import LoggedEpisode, by_level, rows
 from waybench.core import Episode, EpisodeRecord, Outcome, ReplayError, Reply, TurnRecord, replay
+from waybench.results import LoggedEpisode, by_level, rows
 
 NOTHING = "I would look around first."
 A_TO_B = "Move the top disk of rod A to the top of rod B"  # allowed once, and then onto a smaller disk

@@ -22,7 +22,7 @@ from waybench.core import (
     policy,
 )
 from waybench.core import replay as replayed
-from waybench.smartplay import (
+from waybench.envs.smartplay import (
     PROMPT_STYLES,
     THOUGHT,
     AgentGame,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.smartplay.stairs import episode
-from waybench.smartplay import HUMANS, best_of, human_metric, scaled_metric
+from waybench.envs.smartplay import HUMANS, best_of, human_metric, scaled_metric
 
 COLUMNS = ("BanditTwoArmedHighLowFixed", "RockPaperScissorBasic", "Hanoi3Disk", "MessengerL1", "MessengerL2")
 

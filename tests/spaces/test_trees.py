@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waybench.core import Stream
-from waybench.spaces import TREES, spanning_tree
+from waybench.envs.spaces import TREES, spanning_tree
 
 
 def pieces(rooms: int, edges: list[tuple[int, int]]) -> int:

@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from waybench.stats import Abilities, Array, FamilyResults, joint_abilities
+from waybench.results.stats import Abilities, Array, FamilyResults, joint_abilities
 
 FAMILIES, ITEMS = 6, 40
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from benchmarks.unequal_clusters import KINDS, mean_coverage, paired_coverage
-from waybench.stats import clustered_mean
-from waybench.stats._clusters import robust_mean, satterthwaite_freedom
+from waybench.results.stats import clustered_mean
+from waybench.results.stats._clusters import robust_mean, satterthwaite_freedom
 
 Matrix = NDArray[np.float64]
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from waybench.stats import FIXED_DESIGN, Array, Shape, Trials, fitted
-from waybench.stats._curves import Curves, monotone_bounds
+from waybench.results.stats import FIXED_DESIGN, Array, Shape, Trials, fitted
+from waybench.results.stats._curves import Curves, monotone_bounds
 
 
 @pytest.mark.parametrize(

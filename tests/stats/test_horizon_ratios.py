@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from waybench.stats import Array, Fit, Shape, fitted, horizon_ratio
+from waybench.results.stats import Array, Fit, Shape, fitted, horizon_ratio
 
 LEVELS = np.array([5.0, 7, 9, 11, 13, 15, 17, 21, 25, 29, 35, 41, 49])
 AT = np.repeat(LEVELS, 8)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from waybench.stats import (
+from waybench.results.stats import (
     STOPS,
     Candidate,
     Curves,

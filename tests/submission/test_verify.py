@@ -18,7 +18,7 @@ from tests.submission.conftest import MODEL, TASKS
 from tests.submission.tampering import read, write
 from waybench.cli._app import main
 from waybench.core import _workers
-from waybench.scale import Ordered, executor
+from waybench.ext.scale import Ordered, executor
 from waybench.submission import NotASubmission, pack, verify, verify_logs
 from waybench.submission._archive import MANIFEST, Archive
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.analysis import read_logs
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, WaybenchError, policy
-from waybench.eval import Ladder, evaluate
-from waybench.tasks import TASKS, load_task
+from waybench.evaluation import Ladder, evaluate
+from waybench.evaluation.tasks import TASKS, load_task
+from waybench.results import read_logs
 
 MAZES = waybench.load("maze/alicia")
 

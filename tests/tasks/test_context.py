@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from tests.tasks.test_handover import plan
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.horizons import horizons, searches
 from waybench.core import Episode, EpisodeRecord, Item, Reply, UsageError, policy
 from waybench.envs import registry
-from waybench.eval import HorizonSearch
+from waybench.evaluation import HorizonSearch
+from waybench.results import LoggedEpisode, rows
+from waybench.results.horizons import horizons, searches
 
 REACH = 40_000  # characters that the player reads: 10 thousand tokens
 

@@ -7,11 +7,11 @@ import pytest
 
 import waybench
 from waybench.core import Episode, Item, Price, policy, resolve
-from waybench.eval import episode_tokens
-from waybench.tasks import TaskQuote, find_task, quote
-from waybench.tasks._entry import resolve_key
-from waybench.tasks._estimate import _fixed, _ladder
-from waybench.tasks._items import task_items
+from waybench.evaluation import episode_tokens
+from waybench.evaluation.tasks import TaskQuote, find_task, quote
+from waybench.evaluation.tasks._entry import resolve_key
+from waybench.evaluation.tasks._estimate import _fixed, _ladder
+from waybench.evaluation.tasks._items import task_items
 
 
 def tokens(env: str, items: list[Item[Any]], **options: object) -> float:

@@ -10,7 +10,7 @@ import waybench
 from tests.envs.tilemap.maps import RECORD
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
 from waybench.core import Episode, play_out, policy, replay
-from waybench.tasks import load_task
+from waybench.evaluation.tasks import load_task
 
 
 @pytest.mark.parametrize("name", ["gtb", "gtb_stepwise", "gtb_state"])

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.horizons import horizons, searches
 from waybench.core import Episode, EpisodeRecord, Item, UsageError, oracle_steps, play_out, policy, resolve
 from waybench.envs import registry
-from waybench.eval import HorizonSearch
-from waybench.tasks import find_task
-from waybench.tasks._horizon import HorizonConfig, horizon_plan
+from waybench.evaluation import HorizonSearch
+from waybench.evaluation.tasks import find_task
+from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_plan
+from waybench.results import LoggedEpisode, rows
+from waybench.results.horizons import horizons, searches
 
 
 def plan(name: str = "horizon_dfs", **some: Any) -> HorizonConfig:

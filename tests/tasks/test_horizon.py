@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.horizons import search_text, searches
 from waybench.core import End, Episode, EpisodeRecord, Item, UsageError, policy, resolve
 from waybench.envs import registry
-from waybench.eval import HorizonSearch
-from waybench.eval._function import PrerequisiteError
-from waybench.stats import Seeker, Trial
-from waybench.tasks import TASKS, find_task, load_task
-from waybench.tasks._horizon import HorizonConfig, horizon_plan, horizon_quote, read_budget
+from waybench.evaluation import HorizonSearch
+from waybench.evaluation._function import PrerequisiteError
+from waybench.evaluation.tasks import TASKS, find_task, load_task
+from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_plan, horizon_quote, read_budget
+from waybench.results import LoggedEpisode, rows
+from waybench.results.horizons import search_text, searches
+from waybench.results.stats import Seeker, Trial
 
 ENTRIES = {entry.name: entry for entry in TASKS if entry.horizon}
 QUICK = {"horizon_maze": {"hardest": 21}, "horizon_tilemap": {"hardest": 3}, "horizon_textmap": {"hardest": 4}}

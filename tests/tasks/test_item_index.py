@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR
 
-from waybench.analysis import LoggedEpisode, rows
-from waybench.analysis.estimates import item_difficulties
-from waybench.analysis.horizons import horizons, search_text, searches
 from waybench.core import EpisodeRecord, Item, ItemIndex, UsageError, play_out, policy, resolve
 from waybench.envs import registry
-from waybench.eval import HorizonSearch
-from waybench.stats import Seeker, Trial
-from waybench.tasks import find_task, load_task
-from waybench.tasks._horizon import HorizonConfig, horizon_plan
+from waybench.evaluation import HorizonSearch
+from waybench.evaluation.tasks import find_task, load_task
+from waybench.evaluation.tasks._horizon import HorizonConfig, horizon_plan
+from waybench.results import LoggedEpisode, rows
+from waybench.results.estimates import item_difficulties
+from waybench.results.horizons import horizons, search_text, searches
+from waybench.results.stats import Seeker, Trial
 
 # A graph of n nodes takes about 2 n steps; who errs at a rate in each step finds one with more of them harder.
 TERMS = {"minimum": [0.8, 1.0, 2.0]}

@@ -8,7 +8,7 @@ import pytest
 
 import waybench
 from waybench.core import EpisodeRecord
-from waybench.tasks import TASKS, load_task
+from waybench.evaluation.tasks import TASKS, load_task
 
 ENTRIES = {entry.name: entry for entry in TASKS}
 SIX = ("guessnum", "coin", "dfs", "cavedfs", "bfs", "cavebfs")
@@ -24,7 +24,7 @@ def ids(name: str, **given: Any) -> list[str]:
 
 
 def refused(name: str, **given: Any) -> str:
-    from waybench.eval._function import PrerequisiteError
+    from waybench.evaluation._function import PrerequisiteError
 
     with pytest.raises(PrerequisiteError) as caught:
         load_task(ENTRIES[name])(**given)

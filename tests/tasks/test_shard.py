@@ -3,7 +3,7 @@
 import pytest
 
 from waybench.core import SHARD, UsageError, resolve
-from waybench.tasks import find_task, missing_shards, shards_of, task_items
+from waybench.evaluation.tasks import find_task, missing_shards, shards_of, task_items
 
 
 def ids(task: str, **given: object) -> list[str]:

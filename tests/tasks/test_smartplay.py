@@ -11,8 +11,8 @@ from click.testing import CliRunner
 import waybench
 from tests.tasks.test_search import ENTRIES, heads, ids, refused
 from waybench.cli import main
-from waybench.tasks import load_task
-from waybench.tasks._presets import SMARTPLAY
+from waybench.evaluation.tasks import load_task
+from waybench.evaluation.tasks._presets import SMARTPLAY
 
 # Table 1 of the paper: trials, history, most steps.
 TABLE_1 = {

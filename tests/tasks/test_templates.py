@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import waybench
-from waybench.analysis import read_logs
 from waybench.core import UsageError, play_out, policy
+from waybench.results import read_logs
 
 
 def run(reference: str, out: Path) -> None:

@@ -12,10 +12,10 @@ from tests.browser import Visits, follow
 from tests.cli.support import watched
 from tests.view.support import PATIENCE, TOKEN, served, until
 from waybench.core import PROGRESS_FILE
-from waybench.eval import evaluate
-from waybench.eval._folder import locked
-from waybench.tasks import TASKS, load_task
-from waybench.view._app import Site
+from waybench.evaluation import evaluate
+from waybench.evaluation._folder import locked
+from waybench.evaluation.tasks import TASKS, load_task
+from waybench.reporting.view._app import Site
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from tests.report.pages import Page
-from waybench.view._app import SCRIPT, allow_reload, version, with_reload
+from waybench.reporting.view._app import SCRIPT, allow_reload, version, with_reload
 
 REST = "img-src data:; base-uri 'none'; form-action 'none'"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import verifiers.v1 as vf
 from waybench.core import UsageError, policy
-from waybench.rl import TRAINING_KEY, Session
+from waybench.ext.train import TRAINING_KEY, Session
 
 INFO = "waybench"  # where a trace has the episode
 

@@ -12,7 +12,7 @@ from waybench._extras import says_missing_extra
 from waybench.core import Json, PromptKinds, UsageError, read_prices
 
 if TYPE_CHECKING:
-    from waybench.analysis.logs import Skipped
+    from waybench.results.logs import Skipped
 
 Paths = str | Path
 
@@ -70,8 +70,8 @@ def evaluate(
     Raises:
         waybench.core.UsageError: For an unknown task, model or parameter; if `waybench[eval]` is not installed.
     """
-    from waybench.eval import evaluate as run  # these import the evaluation engine, which takes seconds
-    from waybench.tasks import find_task, load_task, task_prompts
+    from waybench.evaluation import evaluate as run  # these import the evaluation engine, which takes seconds
+    from waybench.evaluation.tasks import find_task, load_task, task_prompts
 
     chosen: list[Callable[[], Any]] = []
     prompts = PromptKinds()
@@ -108,11 +108,11 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     Raises:
         waybench.core.UsageError: If a folder does not exist, or has no episodes; if `waybench[eval]` is not installed.
     """
-    from waybench.analysis import by_level, episode_frame, horizon_frame, overall, score_frame
-    from waybench.analysis import read_logs as read
-    from waybench.analysis.horizons import horizons
-    from waybench.analysis.logs import Skipped
-    from waybench.analysis.results import exclude, verified
+    from waybench.results import by_level, episode_frame, horizon_frame, overall, score_frame
+    from waybench.results import read_logs as read
+    from waybench.results.horizons import horizons
+    from waybench.results.logs import Skipped
+    from waybench.results.results import exclude, verified
 
     passed_over: list[Skipped] = []
     known = read_prices(Path(prices)) if prices else {}
@@ -151,10 +151,10 @@ def report(
     Raises:
         waybench.core.UsageError: If a folder does not exist, or has no episodes; if `waybench[eval]` is not installed.
     """
-    from waybench.analysis import read_logs as read
-    from waybench.analysis.logs import Skipped
-    from waybench.papers import papers
     from waybench.reporting import read_models, write_report
+    from waybench.results import read_logs as read
+    from waybench.results.logs import Skipped
+    from waybench.results.papers import papers
 
     if not folders:
         raise UsageError("give at least one folder with logs")

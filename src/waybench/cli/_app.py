@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from waybench import contrib
 from waybench._version import __version__
+from waybench.ext import author as contrib
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem

@@ -12,8 +12,8 @@ from waybench.cli._run_settings import RUN_OPTIONS
 from waybench.core import Environment, Item, Json, UsageError
 
 if TYPE_CHECKING:
-    from waybench.contrib.authored_maps import Authored, OpenAuthor
     from waybench.core import WaybenchError
+    from waybench.ext.author.authored_maps import Authored, OpenAuthor
 
 _RETRIES, _AT_ONCE = 5, 4
 
@@ -61,7 +61,7 @@ class AuthorSettings:
             UsageError: If no model writes instances of this environment, for a wrong level, option or setting, or if
                 the model cannot be had.
         """
-        from waybench.contrib.authored_maps import open_author  # seconds to import
+        from waybench.ext.author.authored_maps import open_author  # seconds to import
 
         settings = {
             "max_retries": _RETRIES if self.max_retries is None else self.max_retries,

@@ -5,10 +5,10 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from waybench.core import Price, UsageError, read_budget
-from waybench.tasks import TaskEntry
+from waybench.evaluation.tasks import TaskEntry
 
 if TYPE_CHECKING:
-    from waybench.tasks import TaskQuote
+    from waybench.evaluation.tasks import TaskQuote
 
 NO_BUDGET = "none"
 # Of a ladder, for each model: at least this much, for replies with reasoning on a short ladder; and as much as an

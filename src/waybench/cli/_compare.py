@@ -14,11 +14,11 @@ from waybench.cli._options import DEFAULT_OUT, FiniteRange, LogPlace, argument, 
 from waybench.cli._output import lines, tell_skipped
 from waybench.core import UsageError, unknown
 from waybench.data import cache_dir
-from waybench.scale import is_url, local_copy
+from waybench.ext.scale import is_url, local_copy
 
 if TYPE_CHECKING:
-    from waybench.analysis import Row
-    from waybench.analysis.comparisons import ItemScores
+    from waybench.results import Row
+    from waybench.results.comparisons import ItemScores
 
 _EXAMPLES = """\b
 waybench compare openai/gpt-4o claude-sonnet-4            two models of waybench-out
@@ -88,9 +88,9 @@ def compare(
     Where both sides have a 50 % horizon, the output shows their ratio with its 90 % interval. Searches for horizons
     (horizon_ tasks) are compared by it alone, since they choose their items by their results.
     """
-    from waybench.analysis import compare_sides
-    from waybench.analysis.comparisons import compare_beliefs, comparisons_json, comparisons_text
-    from waybench.analysis.horizons import compare_horizons, ratio_over_families
+    from waybench.results import compare_sides
+    from waybench.results.comparisons import compare_beliefs, comparisons_json, comparisons_text
+    from waybench.results.horizons import compare_horizons, ratio_over_families
 
     given = [name for name, is_given in zip(_PAIRINGS, (twins, isomorphs, wordings), strict=True) if is_given]
     if len(given) > 1:
@@ -153,7 +153,7 @@ def compare(
 class _Pairing(NamedTuple):
     """How models are compared with themselves."""
 
-    compare: str  # the name of a function in `waybench.analysis.comparisons`
+    compare: str  # the name of a function in `waybench.results.comparisons`
     origins: tuple[str, str]  # what the two sides are
     why: str  # why there may be nothing to compare
 
@@ -185,7 +185,7 @@ def _compare_with_themselves(
     Raises:
         UsageError: If there are none; it says why.
     """
-    from waybench.analysis import comparisons as library
+    from waybench.results import comparisons as library
 
     scores = read_scores(side.folders, metric)
     model = _model(side, (one.model for one in scores))
@@ -259,10 +259,10 @@ def _read_results(folders: tuple[Path, ...], metric: str) -> "tuple[list[ItemSco
     Raises:
         UsageError: If there is nothing.
     """
-    from waybench.analysis import read_logs, rows
-    from waybench.analysis.comparisons import foreign_scores, item_scores
-    from waybench.analysis.logs import NoEpisodesError, Skipped
-    from waybench.analysis.results import fixed
+    from waybench.results import read_logs, rows
+    from waybench.results.comparisons import foreign_scores, item_scores
+    from waybench.results.logs import NoEpisodesError, Skipped
+    from waybench.results.results import fixed
 
     reported: set[Skipped] = set()
 
@@ -338,10 +338,10 @@ def profile(
     expect, with a 90 % interval; predictions are never part of a mean or of a report. At least two models and two
     families with normalised scores are needed; with a handful of models, intervals are wide.
     """
-    from waybench.analysis import read_logs
-    from waybench.analysis.estimates import profiles, profiles_text
-    from waybench.analysis.logs import Skipped
-    from waybench.analysis.results import anchored, measurable
+    from waybench.results import read_logs
+    from waybench.results.estimates import profiles, profiles_text
+    from waybench.results.logs import Skipped
+    from waybench.results.results import anchored, measurable
 
     skipped: list[Skipped] = []
     measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)

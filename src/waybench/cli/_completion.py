@@ -26,14 +26,14 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def _tasks(_: click.Context) -> list[Item]:
-    from waybench.tasks import all_tasks
+    from waybench.evaluation.tasks import all_tasks
 
     return [Item(task.name, help=task.summary) for task in all_tasks()]
 
 
 def _environments(_: click.Context) -> list[Item]:
     from waybench.envs import registry
-    from waybench.tasks import environment_names
+    from waybench.evaluation.tasks import environment_names
 
     summaries = {entry.id: entry.summary for entry in registry.entries}
     return [Item(name, help=summaries[env]) for name, env in environment_names().items()]
@@ -57,13 +57,13 @@ def _data_sets(_: click.Context) -> list[Item]:
 
 
 def _papers(_: click.Context) -> list[Item]:
-    from waybench.papers import papers
+    from waybench.results.papers import papers
 
     return [Item(paper.name, help=paper.title) for paper in papers()]
 
 
 def _tables(context: click.Context) -> list[Item]:
-    from waybench.papers import find_paper
+    from waybench.results.papers import find_paper
 
     return [Item(table.id, help=table.title) for table in find_paper(context.params["paper"]).tables]
 
@@ -76,7 +76,7 @@ def _named(context: click.Context) -> list[str]:
 
 def _parameters(context: click.Context) -> list[Item]:
     """Propose the parameters of the tasks, or of the environment's own task, that are named before."""
-    from waybench.tasks import find_task
+    from waybench.evaluation.tasks import find_task
 
     return _assignments(option for name in _named(context) for option in find_task(name).options)
 

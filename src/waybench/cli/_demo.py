@@ -13,7 +13,7 @@ from waybench.cli._parameters import task_args
 from waybench.cli._progress import ReportProgress
 from waybench.cli._report import build
 from waybench.core import LOCAL_MODELS, PROCESSES, Json, plural, prepare_folder, spread
-from waybench.tasks import DEMO, DEMO_HORIZON, DEMO_MODEL, find_task, load_task
+from waybench.evaluation.tasks import DEMO, DEMO_HORIZON, DEMO_MODEL, find_task, load_task
 
 # Players that err at a rate, whose horizon can be computed.
 SEARCHED = ("noisy-0.1", "noisy-0.05", "noisy-0.02")
@@ -36,8 +36,8 @@ def demo(
     ),
 ) -> None:
     """Run the embedded players on some tasks and write the report. No API key or network is needed."""
-    from waybench.analysis.estimates import matrix, matrix_text
-    from waybench.eval import check_folder, check_player, evaluate  # seconds to import
+    from waybench.evaluation import check_folder, check_player, evaluate  # seconds to import
+    from waybench.results.estimates import matrix, matrix_text
 
     if model is not None:
         check_player(model)
@@ -79,10 +79,10 @@ def _tasks(named: Mapping[str, dict[str, Json]]) -> list[Callable[[], Any]]:
 
 def _horizons(folder: Path) -> list[str]:
     """Return a line for each player's search: the horizon that it found and the one that is known."""
-    from waybench.analysis import read_logs
-    from waybench.analysis.horizons import reference_text, searches
-    from waybench.analysis.logs import Skipped
-    from waybench.analysis.results import measurable
+    from waybench.results import read_logs
+    from waybench.results.horizons import reference_text, searches
+    from waybench.results.logs import Skipped
+    from waybench.results.results import measurable
 
     known = find_task(DEMO_HORIZON[0]).horizon
     assert known is not None and known.known is not None

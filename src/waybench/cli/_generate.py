@@ -20,12 +20,12 @@ from waybench.cli._options import (
 )
 from waybench.cli._output import is_parquet, lines, parquet
 from waybench.cli._shards import Request, default_size, generate_shards
-from waybench.contrib import AUTHORED
 from waybench.core import UsageError, plural
-from waybench.rl import SPLITS
-from waybench.scale import executor, is_url
-from waybench.shards import FORMATS, Plan
-from waybench.tasks import TASKS, resolve_environment
+from waybench.evaluation.tasks import TASKS, resolve_environment
+from waybench.ext.author import AUTHORED
+from waybench.ext.scale import executor, is_url
+from waybench.ext.scale.shards import FORMATS, Plan
+from waybench.ext.train import SPLITS
 
 _EXAMPLES = f"""\b
 waybench generate {TASKS[0].name} --level 9 --count 100 --key mine

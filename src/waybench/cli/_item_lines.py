@@ -19,7 +19,7 @@ from waybench.core import (
     policy,
     read_calls,
 )
-from waybench.rl import split_of
+from waybench.ext.train import split_of
 
 
 def line_writer(kind: str, player: str, reasoning: str) -> Callable[[ItemChoice], Iterator[str]]:

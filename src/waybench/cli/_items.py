@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from waybench.cli._options import ItemSettings
 from waybench.cli._parameters import assignments
 from waybench.core import Environment, Item, Json, Source, UsageError, read_key, resolve
-from waybench.rl import SplitSource
-from waybench.tasks import (
+from waybench.evaluation.tasks import (
     TaskEntry,
     all_tasks,
     environment_names,
@@ -17,6 +16,7 @@ from waybench.tasks import (
     resolve_key,
     task_items,
 )
+from waybench.ext.train import SplitSource
 
 
 class ItemChoice(NamedTuple):

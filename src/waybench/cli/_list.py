@@ -10,7 +10,7 @@ from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._output import dumps
 from waybench.core import Aggregate, Environment, Json, Metric, Option, UsageError, template_fields, unknown
 from waybench.envs import registry
-from waybench.tasks import TaskEntry, all_tasks, environment_names, resolve_environment
+from waybench.evaluation.tasks import TaskEntry, all_tasks, environment_names, resolve_environment
 
 PLAYERS = {
     "null": "sends empty replies; with protocol=paper some games then take their first action",

@@ -18,7 +18,7 @@ import click
 
 from waybench.core import STRONG_BITS, UsageError, key_bits, read_key
 from waybench.data import cache_dir
-from waybench.scale import EXECUTORS, Executor, Ordered, executor, is_url, local_copy
+from waybench.ext.scale import EXECUTORS, Executor, Ordered, executor, is_url, local_copy
 
 _DECLARED = "waybench.cli"
 

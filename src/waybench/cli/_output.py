@@ -13,7 +13,7 @@ import click
 from waybench.core import Json, UsageError, plural
 
 if TYPE_CHECKING:
-    from waybench.analysis.logs import Skipped
+    from waybench.results.logs import Skipped
 
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 MOST_SKIPPED = 10  # samples that are skipped, of which the terminal has a line each

@@ -9,7 +9,7 @@ from typing import Any
 
 from waybench.cli._options import check_visible_key
 from waybench.core import Json, UsageError
-from waybench.tasks import TaskEntry
+from waybench.evaluation.tasks import TaskEntry
 
 
 def assignments(texts: Iterable[str], flag: str, form: str = "option=value") -> dict[str, Json]:

@@ -23,8 +23,8 @@ from waybench.core import (
 )
 from waybench.data import cache_dir
 from waybench.envs import registry
-from waybench.scale import Executor, Folder, digest, mirrored
-from waybench.tasks import find_task, load_task, shards_of, task_prompts
+from waybench.evaluation.tasks import find_task, load_task, shards_of, task_prompts
+from waybench.ext.scale import Executor, Folder, digest, mirrored
 
 _checked: set[str] = set()  # models that have answered this process, and need no check before their next part
 
@@ -37,7 +37,7 @@ class RunPart:
         tasks: The tasks: name and parameters.
         models: The models.
         out: Path or URL of the folder of the logs.
-        settings: Arguments of `waybench.eval.evaluate`.
+        settings: Arguments of `waybench.evaluation.evaluate`.
         budget: What it may spend.
         prices: Model -> its prices.
     """
@@ -136,7 +136,7 @@ def part_folder(part: RunPart, warn: Callable[[str], None]) -> Generator[Path]:
     Raises:
         UsageError: If the folder of the logs cannot be read or written.
     """
-    from waybench.eval import part_files  # seconds to import
+    from waybench.evaluation import part_files  # seconds to import
 
     folder, work = Folder(part.out), working_folder(part)
     with mirrored(folder, work, part_files(part.tasks, part.models, folder.path), warn):
@@ -155,7 +155,7 @@ def part_arguments(part: RunPart) -> tuple[list[Callable[[], Any]], dict[str, An
 
 def run_part(part: RunPart) -> PartResult:
     """Run a part to its end, from where an earlier call stopped; what is finished sends no request."""
-    from waybench.eval import RunProgress, evaluate  # seconds to import
+    from waybench.evaluation import RunProgress, evaluate  # seconds to import
 
     notes: list[str] = []
     limit = part.budget

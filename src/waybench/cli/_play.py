@@ -95,7 +95,7 @@ def _attempts(record: str, player: str, chosen: ItemChoice) -> int:
     """Return how many attempts of a player at an item a file of records has."""
     if not os.path.isfile(record):
         return 0
-    from waybench.analysis.logs import read_records  # which imports the analysis
+    from waybench.results.logs import read_records  # which imports the analysis
 
     environment, item = chosen.environment, chosen.item
     options: dict[str, Any] = dict(Episode(environment, item, chosen.options).options)

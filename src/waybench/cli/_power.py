@@ -10,7 +10,7 @@ from waybench.cli._options import FiniteRange, option, with_parameters
 from waybench.core import UsageError, plural
 
 if TYPE_CHECKING:
-    from waybench.stats import PowerAssumptions
+    from waybench.results.stats import PowerAssumptions
 
 _EXAMPLES = """\b
 waybench power --detect 0.05                       a difference of five points in the share solved
@@ -54,7 +54,7 @@ def power(
     pilot: a small run of one or more models. With several families (tasks), Holm's procedure requires a p value of
     --alpha divided by their number in the worst case, which is shown too.
     """
-    from waybench.stats import assume_shares
+    from waybench.results.stats import assume_shares
 
     if (detect is None) == (items is None):
         raise UsageError("give either --detect or --items")
@@ -79,8 +79,8 @@ def power(
 
 
 def _pilots(folder: Path, metric: str, correlation: float) -> "tuple[list[PowerAssumptions], list[str]]":
-    from waybench.analysis.comparisons import pilots
     from waybench.cli._compare import read_scores
+    from waybench.results.comparisons import pilots
 
     found, problems = pilots(read_scores((folder,), metric), correlation)
     if not found:
@@ -106,7 +106,7 @@ def _lines(
 def _needed(
     assumptions: "PowerAssumptions", detect: float, levels: tuple[float, float], families: int
 ) -> Iterator[str]:
-    from waybench.stats import items_needed
+    from waybench.results.stats import items_needed
 
     alpha, power = levels
     found = items_needed(assumptions, detect, alpha=alpha, power=power)
@@ -121,7 +121,7 @@ def _needed(
 def _detectable(
     assumptions: "PowerAssumptions", items: int, levels: tuple[float, float], families: int
 ) -> Iterator[str]:
-    from waybench.stats import detectable_difference
+    from waybench.results.stats import detectable_difference
 
     alpha, power = levels
     found = detectable_difference(assumptions, items, alpha=alpha, power=power)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Progress, TaskID
 
-    from waybench.eval import RunProgress, TaskStatus
+    from waybench.evaluation import RunProgress, TaskStatus
 
 DISPLAYS = ("rich", "plain", "none")  # the others are Inspect's own
 _REFRESH = 0.5  # seconds between two looks at the progress
@@ -31,7 +31,7 @@ _NAME = 30  # columns of a name
 
 
 def evaluate_shown(*args: Any, progress: "RunProgress", display: str | None, **settings: Any) -> list[str]:
-    """Run `waybench.eval.evaluate` with its progress on standard error.
+    """Run `waybench.evaluation.evaluate` with its progress on standard error.
 
     Args:
         *args: Arguments of `evaluate`.
@@ -40,7 +40,7 @@ def evaluate_shown(*args: Any, progress: "RunProgress", display: str | None, **s
             and plain lines elsewhere.
         **settings: More arguments of `evaluate`.
     """
-    from waybench.eval import evaluate  # seconds to import
+    from waybench.evaluation import evaluate  # seconds to import
 
     chosen = display or ("rich" if sys.stderr.isatty() else "plain")
     with shown(progress, chosen):
@@ -142,7 +142,7 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
     from rich.table import Table
     from rich.text import Text
 
-    from waybench.analysis.formatting import one_line, width
+    from waybench.results.formatting import one_line, width
 
     cells: dict[str, list[str]] = {
         "task": [one_line(each.task, _NAME) for each in statuses],
@@ -173,7 +173,7 @@ def _table(statuses: Sequence["TaskStatus"], columns: int) -> "RenderableType":
 
 
 def _print_notes(progress: "RunProgress", write: Callable[[str], None]) -> None:
-    from waybench.analysis.formatting import one_line
+    from waybench.results.formatting import one_line
 
     while progress.notes:
         write(one_line(progress.notes.pop(0), 400))

@@ -34,8 +34,8 @@ def leaderboard(
     leaderboard.toml in FOLDER has the title, the allowed signers and the commitments of private sets. --init writes
     it, with a workflow that verifies what a pull request adds.
     """
-    from waybench.analysis.formatting import one_line
-    from waybench.leaderboard import read_board, read_settings, write_leaderboard, write_template
+    from waybench.ext.publish.leaderboard import read_board, read_settings, write_leaderboard, write_template
+    from waybench.results.formatting import one_line
 
     if init:
         for name, is_new in write_template(prepare_folder(folder)):
@@ -102,8 +102,8 @@ def export(
     huggingface: `.eval_results` for the models' repositories, and `eval.yaml` for the benchmark's.
     inspect-catalogue: registration files of Inspect's catalogue of evaluations. citation: what to cite.
     """
-    from waybench import exports
-    from waybench.analysis.logs import Skipped
+    from waybench.ext.publish import exports
+    from waybench.results.logs import Skipped
 
     needed = {
         "every-eval-ever": [("--organization", organization)],

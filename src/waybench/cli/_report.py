@@ -131,10 +131,8 @@ def build(
     if processes > 1:
         # Matrix products of several processes with several threads each get into each other's way.
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from waybench.analysis.logs import EpisodeBatches, Skipped
     from waybench.core import WaybenchError, prepare_folder, read_prices
     from waybench.data import cache_dir
-    from waybench.papers import papers
     from waybench.reporting import (
         Replays,
         inputs_key,
@@ -144,6 +142,8 @@ def build(
         unchanged_report,
         write_report,
     )
+    from waybench.results.logs import EpisodeBatches, Skipped
+    from waybench.results.papers import papers
 
     check_there(folders)
     known = read_prices(prices) if prices else None
@@ -182,8 +182,8 @@ def _tell_notes(
     made: "Report", out: Path, prices: Path | None, models: Path | None, tell: Callable[[str], None]
 ) -> None:
     """Tell what the user should know of a report: what is not in it, and what files of prices and models lack."""
-    from waybench.analysis.formatting import one_line
     from waybench.core import plural
+    from waybench.results.formatting import one_line
 
     if made.passed_over:
         tell(f"{skipped_warning(made.passed_over)}; {out / 'summary.json'} lists them all")
@@ -220,8 +220,8 @@ def prices(
     Replace each null by dollars per million tokens: of requests (input), of replies (output) and of requests read
     from a cache. A model with nulls has no cost. Pass the file to `waybench report --prices`.
     """
-    from waybench.analysis.logs import logged_models
     from waybench.core import UsageError, price_table
+    from waybench.results.logs import logged_models
 
     models = logged_models(*folders)
     if not models:

@@ -13,8 +13,8 @@ from waybench.cli._options import argument, option, with_parameters
 from waybench.cli._parameters import combinations, task_args, task_parameters
 from waybench.cli._run import run
 from waybench.core import UsageError, plural
-from waybench.papers import Command, Paper, PaperTable, find_paper, find_table, papers
-from waybench.tasks import count_episodes, find_task
+from waybench.evaluation.tasks import count_episodes, find_task
+from waybench.results.papers import Command, Paper, PaperTable, find_paper, find_table, papers
 
 DEFAULT_OUT = Path("waybench-reproduce")
 _EXAMPLES = """\b
@@ -127,9 +127,9 @@ def _run(command: Command, models: tuple[str, ...], folder: Path, options: tuple
 
 
 def _result(paper: Paper, table: PaperTable, folder: Path) -> str:
-    from waybench.analysis import by_level, overall, read_logs
-    from waybench.analysis.published import beside, published_text
-    from waybench.analysis.results import measurable
+    from waybench.results import by_level, overall, read_logs
+    from waybench.results.published import beside, published_text
+    from waybench.results.results import measurable
 
     _, rows = measurable(read_logs(folder, on_problem=lambda _: None), on_problem=lambda _: None, confirm=True)
     text = published_text(beside(by_level(rows), overall(rows), [(paper, table)]), table.numbers)

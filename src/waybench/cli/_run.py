@@ -18,11 +18,11 @@ from waybench.cli._run_settings import RunSettings
 from waybench.cli._summary import print_summary
 from waybench.core import PROBE, Price, UsageError, prepare_folder, read_budget, read_prices
 from waybench.data import cache_dir
-from waybench.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
-from waybench.tasks import TASKS, TaskEntry, find_task
+from waybench.evaluation.tasks import TASKS, TaskEntry, find_task
+from waybench.ext.scale import Executor, Folder, is_on_this_machine, is_url, local_copy
 
 if TYPE_CHECKING:
-    from waybench.tasks import TaskQuote
+    from waybench.evaluation.tasks import TaskQuote
 
 _EXAMPLE = TASKS[0].name
 _EXAMPLES = f"""\b
@@ -58,7 +58,7 @@ def run(settings: RunSettings) -> None:
     chosen, partly = runs_of(entries, given, combinations(settings.each, given), settings.prices)
     for line in partly if len(entries) > 1 else ():
         click.echo(line, err=True)
-    from waybench.eval import RunProgress, check_folder, check_player  # seconds to import
+    from waybench.evaluation import RunProgress, check_folder, check_player  # seconds to import
 
     engine = chosen_executor(settings.executor_name, settings.address, settings.gpus_per_model or 0)
     if engine is None and settings.shards > 1:
@@ -127,7 +127,7 @@ def _quoted(
     Returns:
         The quotes by the tasks' names, and the lines on the other tasks, which are shown when the run begins.
     """
-    from waybench.tasks import TaskQuote
+    from waybench.evaluation.tasks import TaskQuote
 
     quotes: list[tuple[str, TaskQuote]] = []
     opening: list[str] = []

@@ -138,7 +138,7 @@ class RunSettings:
         return task_parameters(self.parameters, **flags, think_tags=tags, budget=budget)
 
     def evaluate_arguments(self) -> dict[str, Any]:
-        """Return the arguments of `waybench.eval.evaluate` that say how models are asked.
+        """Return the arguments of `waybench.evaluation.evaluate` that say how models are asked.
 
         Raises:
             UsageError: If a text has another form, or a generation setting is refused.

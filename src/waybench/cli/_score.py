@@ -104,7 +104,7 @@ def _unmarked_replies(record: Json) -> list[str]:
 
 def _report(records: Path, site: Path, *, err: bool) -> None:
     """Print the scores of the records and write their report; to stderr where stdout has the lines."""
-    from waybench.analysis import read_logs
+    from waybench.results import read_logs
 
     text = level_tables(read_logs(records), on_problem=lambda problem: None)  # the report names what is skipped
     click.echo(

@@ -14,8 +14,8 @@ from waybench.cli._options import KEY_FILE, argument, check_visible_key, option,
 from waybench.cli._parameters import assignments
 from waybench.core import UsageError, plural, read_key
 from waybench.envs import registry
-from waybench.rl import TRAINING_KEY, play_and_source_options
-from waybench.tasks import resolve_environment
+from waybench.evaluation.tasks import resolve_environment
+from waybench.ext.train import TRAINING_KEY, play_and_source_options
 
 _FILE = click.Path(path_type=Path, dir_okay=False)
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
@@ -56,7 +56,7 @@ def openenv(
     check_visible_key(key)
     environment = resolve_environment(env)
     of_play, of_source = play_and_source_options(environment, assignments(parameters, "-T", "key=value"))
-    face: Any = import_module("waybench.rl.openenv")
+    face: Any = import_module("waybench.ext.train.openenv")
     uvicorn: Any = import_module("uvicorn")
     app = face.app(
         environment.id,
@@ -100,7 +100,7 @@ def mcp(
     key = f"file:{key_file}" if key_file is not None else key
     if key is not None:
         check_visible_key(key)
-    face: Any = import_module("waybench.rl.mcp")
+    face: Any = import_module("waybench.ext.train.mcp")
     found = [resolve_environment(env).id for env in envs] or [entry.id for entry in registry.entries]
     episodes = face.AgentEpisodes(
         found,

@@ -15,8 +15,9 @@ from waybench.cli._items import ItemChoices
 from waybench.cli._options import ADDRESS, EXECUTOR, ItemSettings, argument, chosen_executor, option, with_parameters
 from waybench.cli._output import MOST_SKIPPED, size_text
 from waybench.core import Json, UsageError, is_public_key, plural
-from waybench.scale import Executor, is_on_this_machine
-from waybench.shards import (
+from waybench.evaluation.tasks import resolve_environment
+from waybench.ext.scale import Executor, is_on_this_machine
+from waybench.ext.scale.shards import (
     DIGEST,
     FORMATS,
     Count,
@@ -38,7 +39,6 @@ from waybench.shards import (
     write_manifest,
     write_shard,
 )
-from waybench.tasks import resolve_environment
 
 SIZE, LARGE_SIZE = 10_000, 100_000  # items of a shard by default; the latter for sets of ten million items or more
 _LARGE = 10_000_000

@@ -52,7 +52,7 @@ def serve_study(
         UsageError: If an option is unfit.
     """
     from waybench.people.web import Study, study_application
-    from waybench.view import address, listen, new_token, serve_application
+    from waybench.reporting.view import address, listen, new_token, serve_application
 
     if record is None or record == "-":
         raise UsageError("--web needs a file for the records: add --record FILE")

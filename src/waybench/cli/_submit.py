@@ -27,7 +27,7 @@ from waybench.cli._output import size_text, tell_skipped
 from waybench.core import STRONG_BITS, UsageError, commitment, key_bits, key_label, plural, read_commitment
 
 if TYPE_CHECKING:
-    from waybench.analysis.logs import Skipped
+    from waybench.results.logs import Skipped
 
 NOT_VERIFIED = 1
 _PLACE = click.Path(path_type=Path)

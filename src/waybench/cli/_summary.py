@@ -10,12 +10,12 @@ import click
 
 from waybench.cli._output import skipped_warning, tell_skipped, to_stderr
 from waybench.core import End, Price
-from waybench.scale import is_url
+from waybench.ext.scale import is_url
 
 if TYPE_CHECKING:
-    from waybench.analysis import LoggedEpisode
-    from waybench.analysis.logs import Skipped
-    from waybench.analysis.results import Row
+    from waybench.results import LoggedEpisode
+    from waybench.results.logs import Skipped
+    from waybench.results.results import Row
 
 _MOST_WARNINGS = 5
 _DEFAULT_IN = "waybench-out"
@@ -41,10 +41,10 @@ def print_summary(
     Raises:
         NoEpisodesError: If there is no episode.
     """
-    from waybench.analysis import read_logs
-    from waybench.analysis.estimates import unreadable_replies
-    from waybench.analysis.logs import NoEpisodesError
-    from waybench.analysis.results import anchored, measurable
+    from waybench.results import read_logs
+    from waybench.results.estimates import unreadable_replies
+    from waybench.results.logs import NoEpisodesError
+    from waybench.results.results import anchored, measurable
 
     skipped: list[Skipped] = []
     try:
@@ -77,7 +77,7 @@ def print_summary(
 
 def problems(episodes: Iterable["LoggedEpisode"]) -> list[str]:
     """Return what went wrong with the infrastructure, in the providers' words, each with how often it did."""
-    from waybench.analysis.formatting import one_line
+    from waybench.results.formatting import one_line
 
     ended = [episode for episode in episodes if episode.record.end == End.INFRASTRUCTURE]
     counted = Counter((episode.model, one_line(str(episode.record.error), 200)) for episode in ended)
@@ -120,11 +120,11 @@ def summary_text(
         levels: Whether to add the scores of each level.
         overview: Whether to begin with the table of the run.
     """
-    from waybench.analysis import by_level, overall
-    from waybench.analysis.comparisons import agent_table, belief_text, wording_table
-    from waybench.analysis.estimates import difficulty_text, item_difficulties, summary_table, text_table
-    from waybench.analysis.horizons import horizon_table, horizons, search_text, searches
-    from waybench.analysis.results import fixed
+    from waybench.results import by_level, overall
+    from waybench.results.comparisons import agent_table, belief_text, wording_table
+    from waybench.results.estimates import difficulty_text, item_difficulties, summary_table, text_table
+    from waybench.results.horizons import horizon_table, horizons, search_text, searches
+    from waybench.results.results import fixed
 
     scored = fixed(rows)
     found = searches(episodes, rows, unfinished)
@@ -149,7 +149,7 @@ def level_tables(episodes: Iterable["LoggedEpisode"], *, on_problem: Callable[["
         episodes: The episodes.
         on_problem: Receives each episode that is left out since it cannot be measured; if None, it is an error.
     """
-    from waybench.analysis.results import measurable
+    from waybench.results.results import measurable
 
     measured, rows = measurable(episodes, on_problem=on_problem)
     return summary_text(measured, rows, levels=True, overview=False)

@@ -13,8 +13,8 @@ from waybench.cli._options import FiniteRange, check_there, is_copy, log_places,
 from waybench.cli._output import to_stderr
 from waybench.cli._report import PRICES, build, site_beside
 from waybench.core import WaybenchError, prepare_folder, read_prices
-from waybench.tasks import TASKS
-from waybench.view import Outcome, address, listen, new_token, serve
+from waybench.evaluation.tasks import TASKS
+from waybench.reporting.view import Outcome, address, listen, new_token, serve
 
 
 @click.command()
@@ -77,7 +77,7 @@ def build_once(
         prices: A file with the prices of models' tokens.
         replays: File names of pages of replays that somebody has opened.
     """
-    from waybench.analysis.logs import NoEpisodesError
+    from waybench.results.logs import NoEpisodesError
 
     notes: list[str] = []
     try:

@@ -12,7 +12,7 @@ class Potential(Generic[S]):
     """How far a state is on the way to the goal.
 
     Attributes:
-        name: Its name, a value of the option `shaping` of `waybench.rl`.
+        name: Its name, a value of the option `shaping` of `waybench.ext.train`.
         doc: What it measures, in a sentence.
         of: State of a game that is not over -> the potential, 0 at the start and at most 1; it can be negative where a
             state is worse than the start.

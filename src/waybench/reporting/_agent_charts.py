@@ -4,11 +4,11 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from waybench.analysis.estimates import Agent
-from waybench.analysis.formatting import one_line
+from waybench.envs.smartplay import BENCHMARK, CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
 from waybench.reporting._files import slug
 from waybench.reporting.charts import Chart, Web, colour_numbers, drawn, radar_spec
-from waybench.smartplay import BENCHMARK, CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
+from waybench.results.estimates import Agent
+from waybench.results.formatting import one_line
 
 MOST_TOGETHER = 6  # agents in one chart; of more each has a chart of its own
 _FEWEST_GAMES = 3  # with fewer there is no line around

@@ -3,11 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.analysis.estimates import Agent
-from waybench.analysis.formatting import mean_text, one_line
-from waybench.analysis.results import Group, setting
 from waybench.core import Metric
 from waybench.envs import registry
+from waybench.envs.smartplay import (
+    CAPABILITIES,
+    DEGREE_SCALES,
+    DEGREES_SOURCE,
+    FORMULAS,
+    HUMANS,
+    RECORDED,
+    Capability,
+    degrees,
+)
 from waybench.reporting._agent_charts import Overlay, agent_chart, degree_charts, overlays
 from waybench.reporting.charts import Chart, colour_numbers
 from waybench.reporting.tables import (
@@ -24,17 +31,10 @@ from waybench.reporting.tables import (
     notes,
     rows_of,
 )
-from waybench.smartplay import (
-    CAPABILITIES,
-    DEGREE_SCALES,
-    DEGREES_SOURCE,
-    FORMULAS,
-    HUMANS,
-    RECORDED,
-    Capability,
-    degrees,
-)
-from waybench.stats import CONFIDENCE
+from waybench.results.estimates import Agent
+from waybench.results.formatting import mean_text, one_line
+from waybench.results.results import Group, setting
+from waybench.results.stats import CONFIDENCE
 
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 _FORMULAS = {  # of each its title, and what it means

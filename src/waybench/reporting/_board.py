@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from waybench.analysis import Row
-from waybench.analysis.estimates import Matrix, matrix
 from waybench.reporting._files import Folder, slug
 from waybench.reporting._site import page_name
 from waybench.reporting._templates import assets, templates
 from waybench.reporting.tables import Table, matrix_table
+from waybench.results import Row
+from waybench.results.estimates import Matrix, matrix
 
 
 class BoardTable(NamedTuple):

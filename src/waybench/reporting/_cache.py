@@ -21,10 +21,10 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.results import Simulated
 from waybench.core import Price, dumped, spread
 from waybench.envs import registry
+from waybench.results import LoggedEpisode, Row
+from waybench.results.results import Simulated
 
 _DAYS = 30  # after which the cache of a site that was not written again is removed
 _FIRST_LINE = b"waybench report cache 1\n"

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.estimates import ClusterVariables, Variables
-from waybench.analysis.logs import EpisodeBatches, Skipped, skipped
-from waybench.analysis.results import Cluster, Group, Simulated, exclude, grouped
 from waybench.core import EpisodeRecord, Instance, Message, Price
 from waybench.envs import registry
 from waybench.reporting._cache import ReportCache
 from waybench.reporting._format import Excerpt, excerpt_with_end
 from waybench.reporting._reading import Batch, read
+from waybench.results import LoggedEpisode, Row
+from waybench.results.estimates import ClusterVariables, Variables
+from waybench.results.logs import EpisodeBatches, Skipped, skipped
+from waybench.results.results import Cluster, Group, Simulated, exclude, grouped
 
 LEAST = 400  # characters: a shorter common beginning of a message stays where it is
 

@@ -7,9 +7,6 @@ from itertools import chain
 from jinja2 import Environment as Templates
 from jinja2.filters import do_filesizeformat
 
-from waybench.analysis import Estimate, Row, episode_frame, score_frame
-from waybench.analysis.formatting import one_line
-from waybench.analysis.frames import Frame, column_frame
 from waybench.reporting._model_facts import ModelFacts, with_models
 from waybench.reporting._summary import SCHEMA_FILE, summary_schema
 from waybench.reporting.tables import (
@@ -24,6 +21,9 @@ from waybench.reporting.tables import (
     readme_table,
     rows_of,
 )
+from waybench.results import Estimate, Row, episode_frame, score_frame
+from waybench.results.formatting import one_line
+from waybench.results.frames import Frame, column_frame
 
 
 def exports(

@@ -5,10 +5,10 @@ from dataclasses import replace
 from math import floor, log10
 from typing import NamedTuple
 
-from waybench.analysis.formatting import NOTHING, lost_text, mean_text, too_few_text
 from waybench.core import Metric, Presentation
 from waybench.envs import registry
-from waybench.stats import Mean
+from waybench.results.formatting import NOTHING, lost_text, mean_text, too_few_text
+from waybench.results.stats import Mean
 
 LONGEST_REPLY = 20_000
 REPLIES_OF_A_PAGE = 3_000_000  # characters of all replies of a page, beyond which each is cut shorter

@@ -9,9 +9,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from waybench.analysis.formatting import one_line
-from waybench.analysis.frames import Column, Frame, column_data
 from waybench.core import UsageError, unknown
+from waybench.results.formatting import one_line
+from waybench.results.frames import Column, Frame, column_data
 
 _LEAST = 1000  # parameters; less is a number of billions by mistake
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from waybench.analysis import Row
-from waybench.analysis.estimates import measure
-from waybench.analysis.results import Group
 from waybench.envs import registry
 from waybench.reporting._format import value_text
 from waybench.reporting._replays import ChosenReplays
+from waybench.results import Row
+from waybench.results.estimates import measure
+from waybench.results.results import Group
 
 MOST_OTHERS = 12  # other players that a page names
 

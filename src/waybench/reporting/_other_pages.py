@@ -6,10 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from waybench.analysis import Estimate, Row, horizon_frame
-from waybench.analysis.comparisons import IsomorphEffect, SettingEffect, TwinEffect, effect_frame, wording_frame
-from waybench.analysis.estimates import ledger_frame
-from waybench.analysis.published import published_frame
 from waybench.core import Json, spread
 from waybench.envs import registry
 from waybench.reporting._agents import agent_cards, agent_report
@@ -32,6 +28,10 @@ from waybench.reporting.pages import (
     sections,
 )
 from waybench.reporting.tables import Table, leader_tables, leaders, leading_of, published_tables
+from waybench.results import Estimate, Row, horizon_frame
+from waybench.results.comparisons import IsomorphEffect, SettingEffect, TwinEffect, effect_frame, wording_frame
+from waybench.results.estimates import ledger_frame
+from waybench.results.published import published_frame
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site

@@ -5,9 +5,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from waybench.analysis import LoggedEpisode
-from waybench.analysis.logs import EpisodeBatches, Skipped, skipped
-from waybench.analysis.results import Verified, Verifier, with_outcomes
 from waybench.core import Price, Workers, dumped, spread
 from waybench.reporting._cache import (
     Changes,
@@ -19,6 +16,9 @@ from waybench.reporting._cache import (
     pack,
     unpack,
 )
+from waybench.results import LoggedEpisode
+from waybench.results.logs import EpisodeBatches, Skipped, skipped
+from waybench.results.results import Verified, Verifier, with_outcomes
 
 
 class Found(NamedTuple):

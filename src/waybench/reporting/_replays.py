@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from waybench.analysis import Row
-from waybench.analysis.results import Group, declared, grouped
 from waybench.core import PREFIX, RECORDED, Draw, DrawFrames, Instance, Json, Presentation, TurnRecord
 from waybench.envs import registry
+from waybench.results import Row
+from waybench.results.results import Group, declared, grouped
 
 MOST_FRAMES = 240  # of a page; of longer episodes some steps are passed over
 _PIECES = re.compile(r"[^<]*<[^<]*")  # an element's tag with what follows it

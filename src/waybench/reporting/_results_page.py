@@ -5,10 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from waybench.analysis import Estimate, Row
-from waybench.analysis.estimates import measure
-from waybench.analysis.formatting import one_line
-from waybench.analysis.results import Cluster, Group, named_settings, setting
 from waybench.core import Presentation
 from waybench.envs import registry
 from waybench.reporting._episode_store import Played
@@ -27,6 +23,10 @@ from waybench.reporting.tables import (
     of_model,
     prompt,
 )
+from waybench.results import Estimate, Row
+from waybench.results.estimates import measure
+from waybench.results.formatting import one_line
+from waybench.results.results import Cluster, Group, named_settings, setting
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site

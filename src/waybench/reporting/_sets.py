@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.analysis import Estimate
-from waybench.analysis.formatting import one_line
-from waybench.analysis.results import Group, grouped
 from waybench.core import Presentation
+from waybench.results import Estimate
+from waybench.results.formatting import one_line
+from waybench.results.results import Group, grouped
 
 _LONGEST = 40  # characters of a key
 

@@ -8,32 +8,6 @@ from typing import Any, cast
 
 from jinja2 import Environment as Templates
 
-from waybench.analysis import Estimate, by_level, overall
-from waybench.analysis.comparisons import (
-    agent_effects,
-    beliefs_by_group,
-    examples_effects,
-    isomorph_effects,
-    pairs,
-    setting_effects,
-    twin_effects,
-    wording_effects,
-)
-from waybench.analysis.estimates import (
-    KnownEstimates,
-    agents,
-    attempt_spread,
-    item_difficulties,
-    ledger,
-    matrix,
-    ranked,
-    regressions,
-    repeats,
-)
-from waybench.analysis.horizons import success_curves
-from waybench.analysis.logs import is_embedded
-from waybench.analysis.results import Group, chosen, differing, fixed, grouped, labels
-from waybench.papers import Paper
 from waybench.reporting._cache import Computation, ReportCache, computed, content_key, is_cacheable
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import READABLE, Folder, ScoreKey, slug
@@ -57,6 +31,32 @@ from waybench.reporting._results_page import refresh_neighbours, write_results
 from waybench.reporting.charts import ChartFiles, colour_number, model_colours, panel_values
 from waybench.reporting.pages import Compared, SectionFamily, Verdicts, comparable_tasks, section_families
 from waybench.reporting.tables import Failed
+from waybench.results import Estimate, by_level, overall
+from waybench.results.comparisons import (
+    agent_effects,
+    beliefs_by_group,
+    examples_effects,
+    isomorph_effects,
+    pairs,
+    setting_effects,
+    twin_effects,
+    wording_effects,
+)
+from waybench.results.estimates import (
+    KnownEstimates,
+    agents,
+    attempt_spread,
+    item_difficulties,
+    ledger,
+    matrix,
+    ranked,
+    regressions,
+    repeats,
+)
+from waybench.results.horizons import success_curves
+from waybench.results.logs import is_embedded
+from waybench.results.papers import Paper
+from waybench.results.results import Group, chosen, differing, fixed, grouped, labels
 
 
 class Site:

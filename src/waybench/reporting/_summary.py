@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 from markupsafe import Markup
 
 from waybench._version import __version__
-from waybench.analysis import Estimate
-from waybench.analysis.comparisons import (
+from waybench.envs import registry
+from waybench.reporting.pages import Compared
+from waybench.reporting.tables import horizon_matrix, matrix_table
+from waybench.results import Estimate
+from waybench.results.comparisons import (
     AgentEffect,
     Comparison,
     IsomorphEffect,
@@ -20,15 +23,12 @@ from waybench.analysis.comparisons import (
     TwinEffect,
     WordingEffect,
 )
-from waybench.analysis.estimates import Matrix, short_title, spread
-from waybench.analysis.frames import column_schema
-from waybench.analysis.horizons import SHARES, Horizon, SuccessCurve
-from waybench.analysis.logs import is_human
-from waybench.analysis.results import Family, Group, Simulated, family_of
-from waybench.envs import registry
-from waybench.reporting.pages import Compared
-from waybench.reporting.tables import horizon_matrix, matrix_table
-from waybench.stats import CONFIDENCE
+from waybench.results.estimates import Matrix, short_title, spread
+from waybench.results.frames import column_schema
+from waybench.results.horizons import SHARES, Horizon, SuccessCurve
+from waybench.results.logs import is_human
+from waybench.results.results import Family, Group, Simulated, family_of
+from waybench.results.stats import CONFIDENCE
 
 if TYPE_CHECKING:
     from waybench.reporting._site import Site

@@ -13,10 +13,10 @@ from jinja2.bccache import Bucket
 from markupsafe import Markup
 
 from waybench._version import __version__
-from waybench.analysis.formatting import mean_text, one_line, visible
 from waybench.core import plural, with_article
 from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent
-from waybench.stats import CONFIDENCE
+from waybench.results.formatting import mean_text, one_line, visible
+from waybench.results.stats import CONFIDENCE
 
 SCRIPTS = "tables.js", "unpack.js", "replay.js", "results.js", "compare.js"  # ours; each page that has one names it
 

@@ -5,11 +5,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
 
-from waybench.analysis import LoggedEpisode, Row
-from waybench.analysis.logs import EpisodeBatches, Skipped, is_embedded, is_human
-from waybench.analysis.results import UNFINISHED
 from waybench.core import Price, UsageError, Workers
-from waybench.papers import Paper
 from waybench.reporting._cache import ReportCache, is_cacheable
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder
@@ -22,6 +18,10 @@ from waybench.reporting._summary import skip_reasons
 from waybench.reporting._templates import templates
 from waybench.reporting._unchanged import earlier, keep
 from waybench.reporting.charts import drawings_in
+from waybench.results import LoggedEpisode, Row
+from waybench.results.logs import EpisodeBatches, Skipped, is_embedded, is_human
+from waybench.results.papers import Paper
+from waybench.results.results import UNFINISHED
 
 
 @dataclass(frozen=True, slots=True)

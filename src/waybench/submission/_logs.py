@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from waybench.analysis.logs import Log, RunInfo, Skipped, newest, read_samples, run_infos, skipped
 from waybench.core import (
     AGENT,
     WORDING,
@@ -24,7 +23,8 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.eval import Chat, declared, finished_record, forked, message_shape, reply_of
+from waybench.evaluation import Chat, declared, finished_record, forked, message_shape, reply_of
+from waybench.results.logs import Log, RunInfo, Skipped, newest, read_samples, run_infos, skipped
 from waybench.submission._pack import pack
 from waybench.submission._verdict import Findings, RunVerdict, Verdict
 from waybench.submission._verify import verify

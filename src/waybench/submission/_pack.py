@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from waybench._version import __version__
-from waybench.analysis.estimates import by_level, overall
-from waybench.analysis.horizons import Horizon, horizons
-from waybench.analysis.logs import LoggedEpisode, RunInfo, Skipped, read_logs, run_infos
-from waybench.analysis.results import Row, Verifier, exclude, fixed, grouped
 from waybench.core import EpisodeRecord, Json, UsageError, WaybenchError, spread
+from waybench.results.estimates import by_level, overall
+from waybench.results.horizons import Horizon, horizons
+from waybench.results.logs import LoggedEpisode, RunInfo, Skipped, read_logs, run_infos
+from waybench.results.results import Row, Verifier, exclude, fixed, grouped
 from waybench.submission._archive import FORMAT, MANIFEST, RESULTS, VERSION, ArchiveWriter, Member, Spool, text_of
 from waybench.submission._parameters import digest, open_run, portable
 from waybench.submission._records import read_line, write_line

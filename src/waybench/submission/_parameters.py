@@ -29,7 +29,7 @@ from waybench.core import (
     user_path,
 )
 from waybench.envs import registry
-from waybench.tasks import Samples, TaskEntry, find_task, implied_samples, task_samples
+from waybench.evaluation.tasks import Samples, TaskEntry, find_task, implied_samples, task_samples
 
 _ITEMS = re.compile(r"items:([0-9a-f]{16})/([^/\\\x00-\x1f]{1,120})")
 _LOCAL = ("data_dir",)  # parameters that only say where files are on one machine

@@ -10,8 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from waybench.analysis.logs import LoggedEpisode, Skipped, of_record, skipped
-from waybench.analysis.results import Row, Simulated, Verifier
 from waybench.core import (
     SHARD,
     DataError,
@@ -26,11 +24,13 @@ from waybench.core import (
     replay,
 )
 from waybench.envs import registry
-from waybench.eval import PLAN, stored_record
+from waybench.evaluation import PLAN, stored_record
+from waybench.evaluation.tasks import missing_shards
+from waybench.results.logs import LoggedEpisode, Skipped, of_record, skipped
+from waybench.results.results import Row, Simulated, Verifier
 from waybench.submission._archive import MANIFEST, Archive, NotASubmission, manifest_of
 from waybench.submission._parameters import open_run
 from waybench.submission._verdict import Conduct, Finding, Findings, conduct_of
-from waybench.tasks import missing_shards
 
 _MOST_VALUES = 5_000_000
 _LONGEST_ID = 500  # characters of a sample's id, which verification keeps in memory

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, StrictUndefined
 
-from waybench.analysis.formatting import visible
 from waybench.core import UsageError, plural
+from waybench.results.formatting import visible
 from waybench.submission._verdict import NOT_PROVEN, PROBLEMS, Verdict
 
 NAMESPACE = "waybench"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from waybench._version import __version__
-from waybench.analysis.logs import LoggedEpisode, is_embedded
 from waybench.core import (
     LABEL,
     Episode,
@@ -21,6 +20,7 @@ from waybench.core import (
     require_self_contained,
 )
 from waybench.envs import registry
+from waybench.results.logs import LoggedEpisode, is_embedded
 
 FORMAT = "waybench-verdict"
 VERSION = 1

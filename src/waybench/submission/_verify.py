@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 from uuid import uuid4
 
-from waybench.analysis.results import Group, Row
 from waybench.core import PROCESSES, SHARD, Copies, Json, Workers, spread
+from waybench.results.results import Group, Row
 from waybench.submission._archive import MANIFEST, MOST_RECORDS, RESULTS, Archive, NotASubmission, Spool, manifest_of
 from waybench.submission._pack import first_difference, scores
 from waybench.submission._parameters import key_labels

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.contrib.game_maps import TableEngine
-from waybench.contrib.game_maps import GameMap, map_game
 from waybench.core import DataError, UsageError
 from waybench.envs.textmap import NEVER, Edge, load_map, write_map
+from waybench.ext.author.game_maps import GameMap, map_game
 
 # The hut can be entered; the pit is left by no way that leads back; both halls have one title.
 WAYS = {

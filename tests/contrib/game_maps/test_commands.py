@@ -1,6 +1,6 @@
 import pytest
 
-from waybench.contrib.game_maps._words import in_full, is_way, ways_back
+from waybench.ext.author.game_maps._words import in_full, is_way, ways_back
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from waybench.contrib.game_maps import read_commands, read_names
 from waybench.core import DataError, UsageError, WaybenchError
+from waybench.ext.author.game_maps import read_commands, read_names
 
 
 def test_commands_are_lines(tmp_path: Path) -> None:

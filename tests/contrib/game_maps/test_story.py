@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from waybench.contrib.game_maps import OtherGame, Story, SupportedGame, map_game
 from waybench.core import DataError, UsageError
 from waybench.envs.textmap import NEVER
+from waybench.ext.author.game_maps import OtherGame, Story, SupportedGame, map_game
 
 
 def header(version: int = 5, length: int = 1_000, size: int = 1_000, **words: int) -> bytes:

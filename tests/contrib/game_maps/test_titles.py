@@ -1,6 +1,6 @@
 import pytest
 
-from waybench.contrib.game_maps._words import is_dark, tells, title_of
+from waybench.ext.author.game_maps._words import is_dark, tells, title_of
 
 
 @pytest.mark.parametrize(

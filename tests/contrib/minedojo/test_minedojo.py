@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from waybench.analysis import LoggedEpisode, rows
-from waybench.contrib.minedojo._terrain import MISSING, MinedojoTerrain, raw_of, settings
 from waybench.core import DataError, LiveError, Stream, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, FindRules, SearchSource, terrain
 from waybench.envs.voxel._drawing import draw
 from waybench.envs.voxel._game import decode, level_of, prove
 from waybench.envs.voxel._wording import describe
 from waybench.envs.voxel.engines import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS, _engines
+from waybench.ext.author.minedojo._terrain import MISSING, MinedojoTerrain, raw_of, settings
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode, rows
 
 MINEDOJO: dict[str, Any] = {"engine": "minedojo", "goal": "plains"}
 SHORT = {"wording": "one_question", "steps": 4}
@@ -219,7 +219,7 @@ def test_no_maps_and_no_levels() -> None:
 
 
 def test_one_line_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.contrib.minedojo.MinedojoTerrain.installed", staticmethod(lambda: False))
+    monkeypatch.setattr("waybench.ext.author.minedojo.MinedojoTerrain.installed", staticmethod(lambda: False))
     with pytest.raises(UsageError) as caught:
         terrain("minedojo", 1, "plains")
     assert str(caught.value) == MISSING

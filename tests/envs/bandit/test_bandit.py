@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import waybench
-from waybench.analysis import LoggedEpisode, overall
-from waybench.analysis.results import Anchoring, row
 from waybench.core import DataError, Episode, Stream, UsageError, play_out, policy
 from waybench.envs.bandit import SETTINGS, BanditRules
 from waybench.envs.bandit._game import Bandit, Machines, beta, decode, thompson
+from waybench.results import LoggedEpisode, overall
+from waybench.results.results import Anchoring, row
 
 ENVIRONMENT = waybench.load("bandit/arms")
 RULES = BanditRules(published=True)

@@ -30,7 +30,7 @@ from waybench.envs.crafter._ids import ASLEEP, BEING, CLOCK, EAST_OF, ENERGY, HE
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._view import View
 from waybench.envs.crafter._world import advance, begin, beings_of, body_of, create
-from waybench.smartplay import HUMANS
+from waybench.envs.smartplay import HUMANS
 
 ENV: Any = waybench.load("crafter/survival")
 PAPER, SOUND = SurvivalRules(published=True), SurvivalRules(published=False)

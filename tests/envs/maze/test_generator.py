@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.envs.maze.mazes import ALICIA, border, dijkstra, open_cells
 from waybench.core import Item, UsageError, set_hash
 from waybench.envs.maze import Maze, MazeSource
-from waybench.spaces import TREES
+from waybench.envs.spaces import TREES
 
 SIDES = ("top", "bottom", "left", "right")
 PAIRS = [f"{a}-{b}" for a in SIDES for b in SIDES if a != b]

@@ -6,12 +6,12 @@ import pytest
 
 import waybench
 from tests.envs.tilemap.maps import GTB, RECORD, AnyEpisode, said, value
-from waybench.analysis import LoggedEpisode, overall
-from waybench.analysis.results import Anchoring, exclude, row
 from waybench.core import End, Episode, EpisodeRecord, Outcome, Stream, play_out, policy, replay
 from waybench.envs.tilemap import MOVES
 from waybench.envs.tilemap import _players as _foresight
 from waybench.envs.tilemap._players import oracle_is_ceiling
+from waybench.results import LoggedEpisode, overall
+from waybench.results.results import Anchoring, exclude, row
 
 STEPWISE = waybench.load("tilemap/stepwise")
 HUNTED = {"enemies": 2}  # with -T level=2 the published complaint: the oracle had 37.3, the greedy player 54.4

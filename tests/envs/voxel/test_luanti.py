@@ -18,7 +18,6 @@ import pytest
 from click.testing import CliRunner
 
 from tests.conftest import PATIENCE, missing
-from waybench.analysis import LoggedEpisode
 from waybench.cli import main
 from waybench.cli._report import build
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
@@ -33,6 +32,7 @@ from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
 from waybench.envs.voxel.engines._server import Server
 from waybench.envs.voxel.engines._terrain import Body
 from waybench.reporting import write_report
+from waybench.results import LoggedEpisode
 
 REAL = pytest.mark.slow
 LUANTI: dict[str, Any] = {"engine": "luanti", "goal": "any"}

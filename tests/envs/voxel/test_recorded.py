@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from tests.tasks.test_search import heads
-from waybench.analysis import LoggedEpisode, by_level, overall, rows
-from waybench.analysis.estimates import text_table
 from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_out, policy
 from waybench.envs.voxel import FIND, SearchSource, recorded_level, terrain
 from waybench.envs.voxel._blocks import AIR, BEDROCK, WATER
@@ -17,6 +15,8 @@ from waybench.envs.voxel._items import goal_in_sight
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import ACTIONS, LONGEST, SPREAD, WIDEST
 from waybench.envs.voxel.engines._own import eye_of, heading
+from waybench.results import LoggedEpisode, by_level, overall, rows
+from waybench.results.estimates import text_table
 
 # SHA-256 of the hashes of the 20 instances of version 1, which had no option `start`.
 PUBLISHED = "17175c2ad3e47791a7639e61e5e0befe925a11d330e9392dae0dd2b48dba94bf"

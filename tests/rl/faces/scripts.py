@@ -5,7 +5,7 @@ from typing import Any
 
 from waybench.core import Episode, policy
 from waybench.envs import registry
-from waybench.rl import Session
+from waybench.ext.train import Session
 
 ENVIRONMENTS = [entry.id for entry in registry.entries]
 HOSTILE = ("", "\x00\ud800 <script>", "1" * 5000, '```json\n{"movements": [[[[')

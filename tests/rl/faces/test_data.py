@@ -9,7 +9,7 @@ import pytest
 from datasets import load_dataset
 from test_trl import TEMPLATE, tokenizer
 
-from waybench.rl import SPLITS
+from waybench.ext.train import SPLITS
 
 __all__ = ["tokenizer"]
 PATIENCE = 300

@@ -22,8 +22,8 @@ from scripts import ENVIRONMENTS, script, told
 
 import waybench
 from waybench.core import EpisodeRecord, UsageError, read_calls, replay
-from waybench.rl import TRAINING_KEY
-from waybench.rl.mcp import IDLE, LARGEST_BODY, AgentEpisodes, server
+from waybench.ext.train import TRAINING_KEY
+from waybench.ext.train.mcp import IDLE, LARGEST_BODY, AgentEpisodes, server
 
 PATIENCE = 300
 MAZE = {"environment": "maze/alicia", "level": 5}

@@ -22,9 +22,9 @@ from starlette.exceptions import HTTPException
 
 import waybench
 from waybench.core import UsageError
-from waybench.rl import openenv as face
-from waybench.rl import split_of
-from waybench.rl.openenv._server import _Limited
+from waybench.ext.train import openenv as face
+from waybench.ext.train import split_of
+from waybench.ext.train.openenv._server import _Limited
 
 PATIENCE = 300
 

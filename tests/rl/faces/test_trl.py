@@ -12,8 +12,8 @@ from trl import GRPOConfig, GRPOTrainer
 
 from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.envs import registry
-from waybench.rl import Curriculum
-from waybench.rl.trl import episode_reward, prompts, rollouts
+from waybench.ext.train import Curriculum
+from waybench.ext.train.trl import episode_reward, prompts, rollouts
 
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"

@@ -13,7 +13,7 @@ from trl.chat_template_utils import add_response_schema, qwen3_chat_template
 
 from waybench.core import UsageError, read_calls, replay
 from waybench.envs import registry
-from waybench.rl.trl import environment_factory, tool_prompts
+from waybench.ext.train.trl import environment_factory, tool_prompts
 
 __all__ = ["tokenizer"]
 

@@ -17,7 +17,7 @@ from waybench_verifiers import WaybenchTasksetConfig
 from tests.eval.model_server import Answer, model_server
 from waybench.core import EpisodeRecord, UsageError, replay
 from waybench.envs import registry
-from waybench.rl import Curriculum
+from waybench.ext.train import Curriculum
 
 PATIENCE = 600
 BIN = Path(sys.executable).parent

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from waybench._svg import drawing, path, text, texts
 from waybench.core import Board, Tile, TurnRecord, lost_turns, plural
 from waybench.envs.bandit._game import Bandit, Machines, values
-from waybench.smartplay import AgentState, step_turns
+from waybench.envs.smartplay import AgentState, step_turns
 
 ROOM = 50  # pulls for which there is room, as in the published settings; for longer episodes it doubles
 MOST_ROOM = 800

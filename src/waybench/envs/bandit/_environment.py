@@ -13,7 +13,13 @@ from waybench.envs.bandit._game import (
     decode,
     prove,
 )
-from waybench.smartplay import agent_environment, chance_scores, learning_metrics, symmetric_reward, thinking_players
+from waybench.envs.smartplay import (
+    agent_environment,
+    chance_scores,
+    learning_metrics,
+    symmetric_reward,
+    thinking_players,
+)
 
 
 def setting(record: EpisodeRecord) -> str | None:

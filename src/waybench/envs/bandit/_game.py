@@ -17,7 +17,7 @@ from waybench.core import (
     is_array,
     is_object,
 )
-from waybench.smartplay import Rules, Step, best_of
+from waybench.envs.smartplay import Rules, Step, best_of
 
 MOST_ARMS = 1_000
 LARGEST_PAYOFF = 1_000.0

@@ -43,7 +43,7 @@ from waybench.envs.crafter._ids import (
     Y,
 )
 from waybench.envs.crafter._world import Wilds, World, advance, begin, beings_of, body_of, daylight
-from waybench.smartplay import AgentState, step_turns
+from waybench.envs.smartplay import AgentState, step_turns
 
 _COLOURS = {
     WATER: "#56b4e9",

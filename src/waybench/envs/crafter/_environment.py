@@ -18,7 +18,7 @@ from waybench.envs.crafter._measures import (
 )
 from waybench.envs.crafter._players import PLAYERS
 from waybench.envs.crafter._world import LEVEL, Worlds, decode
-from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
+from waybench.envs.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
 
 PRESENTATION = Presentation(
     title="Crafter (SmartPlay)",

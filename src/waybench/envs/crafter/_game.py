@@ -35,7 +35,7 @@ from waybench.envs.crafter._ids import (
     Y,
 )
 from waybench.envs.crafter._world import Wilds, World, beings_of, body_of, nearest_of
-from waybench.smartplay import SEEN, Rules, Step
+from waybench.envs.smartplay import SEEN, Rules, Step
 
 MANUAL = """\
 Write all information helpful for the game in a numbered list.\x20

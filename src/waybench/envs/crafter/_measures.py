@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from waybench.core import Aggregate, EpisodeRecord, FailureKind, Metric, Range, ReferenceScores, SampleSize, Series
 from waybench.envs.crafter._ids import ACHIEVEMENTS, HARMS
-from waybench.smartplay import agent_metrics, final_score, human_metric, steps_of
+from waybench.envs.smartplay import agent_metrics, final_score, human_metric, steps_of
 
 STEPS = 9_999  # the published program ends an episode when its clock is at 10,000, and begins it at 1
 LEAST, MOST = -1.0, float(len(ACHIEVEMENTS))  # sums of rewards: 0.1 for each health lost, 1 for an achievement

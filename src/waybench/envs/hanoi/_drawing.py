@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from waybench._svg import drawing, texts
 from waybench.core import Board, Picture, Tile, TurnRecord, plural
 from waybench.envs.hanoi._game import MOVES, RODS, Puzzle, Stacks, Towers, moved, stacks
-from waybench.smartplay import AgentState, step_turns
+from waybench.envs.smartplay import AgentState, step_turns
 
 MOST_FRAMES = 72  # of a longer episode the last ones are left out
 _COLUMNS = 6

@@ -42,7 +42,7 @@ from waybench.envs.hanoi._measures import (
     sample,
     setting,
 )
-from waybench.smartplay import agent_environment, thinking_players
+from waybench.envs.smartplay import agent_environment, thinking_players
 
 
 def _reward(steps: int | None) -> tuple[float, float]:

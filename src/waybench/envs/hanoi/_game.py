@@ -23,7 +23,7 @@ from waybench.core import (
     draw_appearance,
     is_object,
 )
-from waybench.smartplay import Rules, Step
+from waybench.envs.smartplay import Rules, Step
 
 Position = tuple[int, ...]
 Stacks = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # the disks on each rod, the lowest first

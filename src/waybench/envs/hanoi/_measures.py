@@ -38,7 +38,7 @@ from waybench.envs.hanoi._game import (
     random_score,
     stacks,
 )
-from waybench.smartplay import AgentState, agent_metrics, human_metric, scaled_metric, step_turns, steps_of
+from waybench.envs.smartplay import AgentState, agent_metrics, human_metric, scaled_metric, step_turns, steps_of
 
 STEPS = 30  # for three and four disks, as published (Table 1)
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench._svg import ruled_board, walk
 from waybench.core import Board, Json, Picture, Tile, TurnRecord, TypedAction, plural
 from waybench.envs.maze._game import Maze, MazeState
-from waybench.spaces import DIRECTIONS
+from waybench.envs.spaces import DIRECTIONS
 
 LARGE = 41
 

@@ -22,7 +22,7 @@ from waybench.core import (
     is_object,
     plural,
 )
-from waybench.spaces import DIRECTIONS, ROTATIONS, Lattice, transform, transform_place
+from waybench.envs.spaces import DIRECTIONS, ROTATIONS, Lattice, transform, transform_place
 
 SMALLEST = 5
 LARGEST = 1001

@@ -6,7 +6,7 @@ from itertools import combinations
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
 from waybench.envs.maze._game import LARGEST, SMALLEST, Maze, prove
-from waybench.spaces import TREES, Lattice, spanning_tree
+from waybench.envs.spaces import TREES, Lattice, spanning_tree
 
 GENERATOR = 1  # raised whenever the same key would give other mazes
 PER_DIMENSION = 10

@@ -23,7 +23,7 @@ from waybench.core import (
     unread,
 )
 from waybench.envs.maze._game import Maze, decode
-from waybench.spaces import Lattice
+from waybench.envs.spaces import Lattice
 
 
 def _steps(record: EpisodeRecord) -> float:

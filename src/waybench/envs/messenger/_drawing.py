@@ -6,7 +6,7 @@ from typing import Any
 
 from waybench.core import Board, Tile, TurnRecord, plural
 from waybench.envs.messenger._world import WON, Case, Location, World, begin, role_name
-from waybench.smartplay import AgentState
+from waybench.envs.smartplay import AgentState
 
 # Colours that people with any kind of colour vision tell apart, and a letter for those who print in grey.
 _LOOKS = {

@@ -8,7 +8,7 @@ from waybench.envs.messenger._items import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS,
 from waybench.envs.messenger._measures import FAILURES, LEAST, METRICS, MOST, own_failure, setting
 from waybench.envs.messenger._players import PLAYERS
 from waybench.envs.messenger._world import STAGES, decode
-from waybench.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
+from waybench.envs.smartplay import LEGEND, SEEN, agent_environment, draw_seen, thinking_players
 
 PRESENTATION = Presentation(
     title="Messenger (SmartPlay)",

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from waybench.core import End, Field, Json, Outcome, Stream
 from waybench.envs.messenger import _world as _engine
 from waybench.envs.messenger._world import WON, Case, World, numbers_of
-from waybench.smartplay import SEEN, Rules, Step
+from waybench.envs.smartplay import SEEN, Rules, Step
 
 ACTIONS = ("Move North", "Move South", "Move West", "Move East", "Do Nothing")
 CONTEXT = (

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from waybench.core import TURN_LIMIT, End, EpisodeRecord, FailureKind, Metric, Range
 from waybench.envs.messenger._world import PUBLISHED, Case, decode
-from waybench.smartplay import action_turns, agent_metrics, human_metric, scaled_metric, steps_of
+from waybench.envs.smartplay import action_turns, agent_metrics, human_metric, scaled_metric, steps_of
 
 LEAST, MOST = -5.0, 1.5  # sums of rewards: an enemy and four decoys met at once; message and goal
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from waybench._svg import drawing, path, text
 from waybench.core import Board, Tile, TurnRecord, lost_turns, plural
 from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Match, Rounds, RpsRules, played
-from waybench.smartplay import AgentState, step_turns
+from waybench.envs.smartplay import AgentState, step_turns
 
 ROOM = 50  # rounds for which there is room, as in the published settings; for longer episodes it is twice that
 _WIDTH, _LEFT = 400, 62

@@ -15,7 +15,7 @@ from waybench.envs.rps._game import (
     decode,
     prove,
 )
-from waybench.smartplay import agent_environment, learning_metrics, symmetric_reward, thinking_players
+from waybench.envs.smartplay import agent_environment, learning_metrics, symmetric_reward, thinking_players
 
 
 def setting(record: EpisodeRecord) -> str | None:

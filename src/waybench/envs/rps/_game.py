@@ -17,7 +17,7 @@ from waybench.core import (
     is_object,
     unknown,
 )
-from waybench.smartplay import Rules, Step, best_of
+from waybench.envs.smartplay import Rules, Step, best_of
 
 
 def beats(choice: int) -> int:

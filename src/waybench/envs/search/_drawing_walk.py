@@ -8,7 +8,7 @@ from typing import NamedTuple
 from waybench._svg import drawing, path, text, texts
 from waybench.core import Images, Outcome, Picture, Stream, TurnRecord, lost_turns, plural
 from waybench.envs.search._walk import BreadthFirst, DepthFirst, Terrain, Walk, WalkGame, breadth_first, depth_first
-from waybench.spaces import Graph
+from waybench.envs.spaces import Graph
 
 ACROSS = 34  # units from node to node in a layer
 AHEAD = 37  # units both ways where layers stand upright

@@ -34,7 +34,7 @@ from waybench.envs.search import _number as _game_number
 from waybench.envs.search import _walk as _game_walk
 from waybench.envs.search._number import LARGEST, Number
 from waybench.envs.search._walk import Terrain
-from waybench.spaces import SHAPES, Graph, connected_graph
+from waybench.envs.spaces import SHAPES, Graph, connected_graph
 
 
 def shifted(case: Number, key: str, number: int) -> Number:

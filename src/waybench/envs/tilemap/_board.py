@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import Json, Stream
+from waybench.envs.spaces import Floor
 from waybench.envs.tilemap._instance import PLAYER, TileMap, legs_on, tile_list
 from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol, moves_per_point
-from waybench.spaces import Floor
 
 MOVES: Mapping[str, tuple[int, int]] = {
     "move_up": (-1, 0),

@@ -7,12 +7,12 @@ from heapq import heappop, heappush
 from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
+from waybench.envs.spaces import Floor
 from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, start, step_beings, style_of
 from waybench.envs.tilemap._game import fenced_now, plan_of
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list
 from waybench.envs.tilemap._metrics import SINGLE_MOVES, tally
 from waybench.envs.tilemap._protocol import GIVEN_UP
-from waybench.spaces import Floor
 
 _REACHED = 200  # points for ending on an objective, by both tables of rewards
 

@@ -7,9 +7,9 @@ from math import ceil, floor
 from typing import Any
 
 from waybench.core import Board, Picture, Tile, TurnRecord, plural
+from waybench.envs.smartplay import SEEN, AgentState, compass
 from waybench.envs.voxel._game import Search, World, nearest
 from waybench.envs.voxel.engines import ENGINES, chart, drawable
-from waybench.smartplay import SEEN, AgentState, compass
 
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it

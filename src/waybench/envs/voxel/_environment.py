@@ -6,6 +6,7 @@ from typing import Any
 
 from waybench._package_data import read_text
 from waybench.core import Images, Items, Picture, Players, Presentation, Program, Scoring
+from waybench.envs.smartplay import SEEN, agent_environment, thinking_players
 from waybench.envs.voxel._drawing import board
 from waybench.envs.voxel._game import FindRules, decode, level_of, prove
 from waybench.envs.voxel._items import OPTIONS, SearchSource, sound_items
@@ -20,7 +21,6 @@ from waybench.envs.voxel._measures import (
 )
 from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel.engines import LUANTI, MINEDOJO, find_program
-from waybench.smartplay import SEEN, agent_environment, thinking_players
 
 
 def _draw(*args: Any, **options: Any) -> str:

@@ -8,9 +8,9 @@ from math import floor, hypot
 from typing import NamedTuple
 
 from waybench.core import DataError, End, Field, Instance, Json, Outcome, Stream, check_fields, is_object
+from waybench.envs.smartplay import SEEN, Rules, Step
 from waybench.envs.voxel._wording import ACTIONS, MANUAL, TOOK, TURN, describe, seen_part, turn_bin
 from waybench.envs.voxel.engines import ENGINES, TICKS, Body, Near, Terrain, Walked, chart, terrain
-from waybench.smartplay import SEEN, Rules, Step
 
 SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
 LEVELS = 5

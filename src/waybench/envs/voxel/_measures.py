@@ -13,10 +13,10 @@ from waybench.core import (
     base_wording,
     is_object,
 )
+from waybench.envs.smartplay import agent_metrics, final_score, human_metric, steps_of
 from waybench.envs.voxel._game import FARTHEST
 from waybench.envs.voxel._wording import ACTIONS
 from waybench.envs.voxel.engines import LUANTI, MINEDOJO, OWN, PUBLISHED_GOALS, drawable
-from waybench.smartplay import agent_metrics, final_score, human_metric, steps_of
 
 _MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square around the walker
 

@@ -21,7 +21,7 @@ from waybench.core import own_turns
 from waybench.people import PlayedEpisode, board_svg
 from waybench.people._game import LONGEST
 from waybench.people.web._study import Participant, Study
-from waybench.view import Access, Guard
+from waybench.reporting.view import Access, Guard
 
 _MOST_BYTES = 4 * LONGEST + 10_000  # of a request
 _MOST_SESSIONS = 2_000

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from waybench.analysis.formatting import better_text
 from waybench.core import Metric
 from waybench.reporting.charts._points import Point, ends
 from waybench.reporting.charts._svg import Spec, drawn, nominal, point_layers, quantitative, specification
+from waybench.results.formatting import better_text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small

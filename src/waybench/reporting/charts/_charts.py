@@ -8,10 +8,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import as_metric, measure
-from waybench.analysis.formatting import one_line
-from waybench.analysis.results import EXAMPLES, Group, differing, grouped, over
 from waybench.core import Environment, Outcome, Presentation, plural, with_article
 from waybench.envs import registry
 from waybench.reporting._files import slug
@@ -21,7 +17,11 @@ from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, c
 from waybench.reporting.charts._multiples import NARROW_GRID, WIDE_GRID, is_crowded, multiples_spec
 from waybench.reporting.charts._points import by_examples, by_level, by_step, step_window
 from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
-from waybench.stats import CONFIDENCE
+from waybench.results import Estimate
+from waybench.results.estimates import as_metric, measure
+from waybench.results.formatting import one_line
+from waybench.results.results import EXAMPLES, Group, differing, grouped, over
+from waybench.results.stats import CONFIDENCE
 
 _FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
 _FLAT_NARROW = Shape(NARROW.width, 240, NARROW.font, NARROW.letters)

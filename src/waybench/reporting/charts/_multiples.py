@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis.formatting import better_text
 from waybench.reporting.charts._chart import Plot, config, score_domain, thinned, wrapped
 from waybench.reporting.charts._points import Point, ends
 from waybench.reporting.charts._svg import Spec, composed, nominal, point_layers, quantitative
+from waybench.results.formatting import better_text
 
 MOST_LINES = 6  # that one plot holds
 _MOST_STROKES = 8  # ticks, beyond which intervals are bands

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from waybench.analysis import Estimate, Row
-from waybench.analysis.comparisons import matched
-from waybench.analysis.estimates import ClusterValue, by_cluster
-from waybench.analysis.formatting import better_text, mean_text, one_line
-from waybench.analysis.results import Cluster, Group, grouped, short_labels
 from waybench.core import Environment, Metric, Presentation, plural
 from waybench.reporting._format import interval_text, presentation_of
 from waybench.reporting.charts._chart import Box
 from waybench.reporting.charts._charts import OPEN, Chart, chart_name
 from waybench.reporting.charts._points import ends
 from waybench.reporting.charts._svg import Spec, colour_numbers, composed, drawn, nominal, quantitative
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results import Estimate, Row
+from waybench.results.comparisons import matched
+from waybench.results.estimates import ClusterValue, by_cluster
+from waybench.results.formatting import better_text, mean_text, one_line
+from waybench.results.results import Cluster, Group, grouped, short_labels
+from waybench.results.stats import CONFIDENCE, Mean
 
 ClusterValues = Mapping[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]
 """Group -> metric -> cluster -> the metric's value there."""

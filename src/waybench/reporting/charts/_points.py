@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from math import ceil
 from statistics import fmean
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import Measure, ranked
-from waybench.analysis.formatting import mean_text
-from waybench.analysis.results import EXAMPLES, Group, grouped, short_labels
 from waybench.core import Metric
 from waybench.reporting._format import interval_text
 from waybench.reporting.charts._svg import colour_numbers
-from waybench.stats import Mean
+from waybench.results import Estimate
+from waybench.results.estimates import Measure, ranked
+from waybench.results.formatting import mean_text
+from waybench.results.results import EXAMPLES, Group, grouped, short_labels
+from waybench.results.stats import Mean
 
 _FEW_EPISODES = 10  # below which a share at a single step takes few values
 _MOST_POINTS = 12  # of a curve of so few episodes

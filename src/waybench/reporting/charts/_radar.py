@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from math import ceil, cos, pi, sin
 from typing import Any
 
-from waybench.analysis.formatting import one_line
 from waybench.reporting.charts._svg import Spec, nominal, quantitative, specification
+from waybench.results.formatting import one_line
 
 _OUTSIDE = 1.12  # where the axes' names stand
 _LINE = 0.15  # from a line of text to the next

@@ -6,11 +6,6 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import measure
-from waybench.analysis.formatting import better_text, lost_text, mean_text, one_line
-from waybench.analysis.horizons import SuccessCurve
-from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Environment, Metric, Presentation
 from waybench.reporting._format import heading
 from waybench.reporting._model_facts import ModelFacts
@@ -19,7 +14,12 @@ from waybench.reporting.charts._chart import SHAPES
 from waybench.reporting.charts._charts import OPEN, Chart, chart_name
 from waybench.reporting.charts._points import ends
 from waybench.reporting.charts._svg import COLOURS, Spec, drawn, nominal, point_layers, quantitative, specification
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results import Estimate
+from waybench.results.estimates import measure
+from waybench.results.formatting import better_text, lost_text, mean_text, one_line
+from waybench.results.horizons import SuccessCurve
+from waybench.results.results import Group, differing, grouped, over
+from waybench.results.stats import CONFIDENCE, Mean
 
 _FONT = 12
 _HIGH = 300  # of the plot, in pixels

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from math import fsum, log2
 from typing import Any, NamedTuple
 
-from waybench.analysis.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
 from waybench.core import plural
 from waybench.reporting.charts._chart import wrapped
 from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
+from waybench.results.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
 _MOST_BEHIND = 8  # panels in which the other players' curves are shown, too: more could not be distinguished

@@ -18,9 +18,9 @@ from xml.etree import ElementTree
 import vl_convert
 from markupsafe import Markup
 
-from waybench.analysis.logs import is_embedded
 from waybench.core import forbid_copies
 from waybench.reporting._cache import ReportCache, content_key
+from waybench.results.logs import is_embedded
 
 Spec = dict[str, Any]
 _VEGA_LITE = "6.4"

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from waybench.analysis.comparisons import TwinEffect
-from waybench.analysis.formatting import better_text, mean_text, one_line
-from waybench.analysis.results import grouped, short_labels
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting._format import heading, interval_text
 from waybench.reporting.charts._charts import Chart, chart_name
 from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results.comparisons import TwinEffect
+from waybench.results.formatting import better_text, mean_text, one_line
+from waybench.results.results import grouped, short_labels
+from waybench.results.stats import CONFIDENCE, Mean
 
 _FONT = 12
 _BAR = 13  # pixels

@@ -9,8 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import Estimate, Row
-from waybench.analysis.comparisons import (
+from waybench.core import End, Environment, Metric, Presentation, UsageError
+from waybench.reporting._files import ScoreKey
+from waybench.reporting._format import heading
+from waybench.reporting.tables import Table, TaskView, model_table
+from waybench.results import Estimate, Row
+from waybench.results.comparisons import (
     MODEL,
     Comparison,
     ItemScores,
@@ -23,13 +27,9 @@ from waybench.analysis.comparisons import (
     matched,
     values_of,
 )
-from waybench.analysis.estimates import measure, ranked
-from waybench.analysis.formatting import change_text, one_line
-from waybench.analysis.results import Cluster, Group, ItemKey, at_items, differing, fixed, grouped, labels, whole_items
-from waybench.core import End, Environment, Metric, Presentation, UsageError
-from waybench.reporting._files import ScoreKey
-from waybench.reporting._format import heading
-from waybench.reporting.tables import Table, TaskView, model_table
+from waybench.results.estimates import measure, ranked
+from waybench.results.formatting import change_text, one_line
+from waybench.results.results import Cluster, Group, ItemKey, at_items, differing, fixed, grouped, labels, whole_items
 
 MOST = 12  # models that were given the same, up to which each two of them are compared
 

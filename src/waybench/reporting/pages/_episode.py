@@ -8,9 +8,6 @@ from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 from typing import NamedTuple, cast
 
-from waybench.analysis.formatting import visible
-from waybench.analysis.logs import is_human
-from waybench.analysis.results import grouped
 from waybench.core import RECORDED, THINK_TAGS, End, Json, Outcome, ProbeRecord, TurnRecord, Usage, split_reasoning
 from waybench.envs import registry
 from waybench.reporting._episode_store import Played, Said, SharedPrefix, prompted
@@ -27,6 +24,9 @@ from waybench.reporting._format import (
     excerpt,
 )
 from waybench.reporting._replays import play_command, view_command
+from waybench.results.formatting import visible
+from waybench.results.logs import is_human
+from waybench.results.results import grouped
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,19 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
-from waybench.analysis import Estimate
-from waybench.analysis.comparisons import (
-    AgentEffect,
-    BeliefCounts,
-    Comparison,
-    ExamplesEffect,
-    IsomorphEffect,
-    TwinEffect,
-    WordingEffect,
-)
-from waybench.analysis.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
-from waybench.analysis.horizons import SuccessCurve
-from waybench.analysis.results import Group, differing, family_of, grouped, is_perfect, named_settings, setting
 from waybench.core import OPTION_AXES, Environment, Metric, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._files import ScoreKey, task_page
@@ -53,6 +40,19 @@ from waybench.reporting.tables import (
     spread_table,
     wording_table,
 )
+from waybench.results import Estimate
+from waybench.results.comparisons import (
+    AgentEffect,
+    BeliefCounts,
+    Comparison,
+    ExamplesEffect,
+    IsomorphEffect,
+    TwinEffect,
+    WordingEffect,
+)
+from waybench.results.estimates import ItemDifficulty, Regression, Repeats, Spread, ranked
+from waybench.results.horizons import SuccessCurve
+from waybench.results.results import Group, differing, family_of, grouped, is_perfect, named_settings, setting
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,6 @@ from dataclasses import dataclass, replace
 from math import fsum
 from typing import Any
 
-from waybench.analysis import Estimate
-from waybench.analysis.comparisons import NO_EFFECT, SettingEffect
-from waybench.analysis.estimates import LedgerEntry
-from waybench.analysis.formatting import NOTHING, one_line
-from waybench.analysis.horizons import SuccessCurve
-from waybench.analysis.results import Group, differing, grouped, model_settings, setting, setting_order
 from waybench.core import Environment, Presentation, plural
 from waybench.envs import registry
 from waybench.reporting._agents import AgentCard
@@ -33,7 +27,13 @@ from waybench.reporting.tables import (
     rows_of,
     setting_table,
 )
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results import Estimate
+from waybench.results.comparisons import NO_EFFECT, SettingEffect
+from waybench.results.estimates import LedgerEntry
+from waybench.results.formatting import NOTHING, one_line
+from waybench.results.horizons import SuccessCurve
+from waybench.results.results import Group, differing, grouped, model_settings, setting, setting_order
+from waybench.results.stats import CONFIDENCE, Mean
 
 
 @dataclass(frozen=True, slots=True)

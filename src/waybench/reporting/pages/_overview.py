@@ -4,11 +4,6 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from waybench.analysis import Estimate
-from waybench.analysis.comparisons import ExamplesEffect
-from waybench.analysis.estimates import as_metric, measure
-from waybench.analysis.formatting import LOST, better_text, change_text, lost_text, mean_text
-from waybench.analysis.results import Group, differing, grouped, setting_names, settings_order
 from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.reporting._files import task_page
@@ -26,7 +21,12 @@ from waybench.reporting.tables import (
     model_cell,
     notes,
 )
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results import Estimate
+from waybench.results.comparisons import ExamplesEffect
+from waybench.results.estimates import as_metric, measure
+from waybench.results.formatting import LOST, better_text, change_text, lost_text, mean_text
+from waybench.results.results import Group, differing, grouped, setting_names, settings_order
+from waybench.results.stats import CONFIDENCE, Mean
 
 _TASK = "task"  # the same run has a task of its own for each environment
 _OWN = {_TASK, "version"}

@@ -7,11 +7,6 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.analysis import Estimate, Row
-from waybench.analysis.comparisons import failure, failure_kinds
-from waybench.analysis.estimates import Measure, measure
-from waybench.analysis.frames import group_id
-from waybench.analysis.results import Cluster, grouped
 from waybench.core import End, Environment, Metric, Outcome, Presentation, own_turns
 from waybench.reporting._episode_store import EpisodeStore, Played, Said, SharedPrefix
 from waybench.reporting._format import (
@@ -32,6 +27,11 @@ from waybench.reporting._format import (
 from waybench.reporting._replays import ChosenReplays
 from waybench.reporting.charts import Chart, curve_charts
 from waybench.reporting.pages._episode import ended
+from waybench.results import Estimate, Row
+from waybench.results.comparisons import failure, failure_kinds
+from waybench.results.estimates import Measure, measure
+from waybench.results.frames import group_id
+from waybench.results.results import Cluster, grouped
 
 _TELLING = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
 

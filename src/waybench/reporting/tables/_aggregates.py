@@ -3,10 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import as_metric, ranked
-from waybench.analysis.formatting import too_few_note
-from waybench.analysis.results import differing, grouped
 from waybench.core import Aggregate, Metric
 from waybench.reporting._format import heading, part, percent, percent_interval
 from waybench.reporting.tables._table import (
@@ -23,7 +19,11 @@ from waybench.reporting.tables._table import (
     parts,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results import Estimate
+from waybench.results.estimates import as_metric, ranked
+from waybench.results.formatting import too_few_note
+from waybench.results.results import differing, grouped
+from waybench.results.stats import CONFIDENCE, Mean
 
 
 def side_by_side(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from waybench.analysis import Row
-from waybench.analysis.comparisons import BeliefCounts, belief_counts
-from waybench.analysis.formatting import NOTHING
-from waybench.analysis.results import Group, labels
 from waybench.reporting._format import amount, percent, percent_interval
 from waybench.reporting.tables._table import Cell, Column, Note, RowGroup, Table, TableRow, count_cell, notes
+from waybench.results import Row
+from waybench.results.comparisons import BeliefCounts, belief_counts
+from waybench.results.formatting import NOTHING
+from waybench.results.results import Group, labels
 
 _HELP_KNEW = "Failed attempts whose first error is in a turn before which the question was answered right."
 _HELP_NOT = "Failed attempts whose first error is in a turn before which it was not."

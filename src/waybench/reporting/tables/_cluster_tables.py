@@ -3,10 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from waybench.analysis import Estimate, Row
-from waybench.analysis.estimates import Variables, by_cluster
-from waybench.analysis.formatting import NOTHING, one_line
-from waybench.analysis.results import Cluster, Group, grouped
 from waybench.core import Presentation
 from waybench.reporting._format import amount, percent
 from waybench.reporting.tables._table import (
@@ -24,7 +20,11 @@ from waybench.reporting.tables._table import (
     value_cell,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE
+from waybench.results import Estimate, Row
+from waybench.results.estimates import Variables, by_cluster
+from waybench.results.formatting import NOTHING, one_line
+from waybench.results.results import Cluster, Group, grouped
+from waybench.results.stats import CONFIDENCE
 
 
 def averages(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, Estimate]) -> Table | None:

@@ -4,23 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from waybench.analysis.comparisons import (
-    EFFECT,
-    NO_EFFECT,
-    UNCLEAR,
-    Comparison,
-    Effect,
-    SettingEffect,
-    Verdict,
-    WordingEffect,
-    comparison_cells,
-    difference_text,
-    matched,
-    p_text,
-)
-from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line
-from waybench.analysis.frames import Column as DeclaredColumn
-from waybench.analysis.results import LONGEST, Group, differing, labels, setting
 from waybench.core import Environment, Metric, plural
 from waybench.envs import registry
 from waybench.reporting._format import amount
@@ -42,7 +25,24 @@ from waybench.reporting.tables._table import (
     rows_of,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results.comparisons import (
+    EFFECT,
+    NO_EFFECT,
+    UNCLEAR,
+    Comparison,
+    Effect,
+    SettingEffect,
+    Verdict,
+    WordingEffect,
+    comparison_cells,
+    difference_text,
+    matched,
+    p_text,
+)
+from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
+from waybench.results.frames import Column as DeclaredColumn
+from waybench.results.results import LONGEST, Group, differing, labels, setting
+from waybench.results.stats import CONFIDENCE, Mean
 
 FOLDED = 12  # rows, above which a table is folded
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}

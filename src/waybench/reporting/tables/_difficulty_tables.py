@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from waybench.analysis.estimates import ItemDifficulty
-from waybench.analysis.formatting import NOTHING
 from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, rows_of
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE
+from waybench.results.estimates import ItemDifficulty
+from waybench.results.formatting import NOTHING
+from waybench.results.stats import CONFIDENCE
 
 
 def difficulty_table(view: TaskView, found: Iterable[ItemDifficulty]) -> Table | None:

@@ -3,8 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from waybench.analysis import Row
-from waybench.analysis.comparisons import (
+from waybench.core import FailureKind
+from waybench.envs import registry
+from waybench.reporting._format import amount, percent
+from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, columns_of, count_cell, parts, rows_of
+from waybench.results import Row
+from waybench.results.comparisons import (
     Failures,
     FirstErrorCounts,
     failure_kinds,
@@ -13,12 +17,8 @@ from waybench.analysis.comparisons import (
     first_errors,
     has_fixed_length,
 )
-from waybench.analysis.formatting import NOTHING
-from waybench.analysis.results import Group, differing, grouped
-from waybench.core import FailureKind
-from waybench.envs import registry
-from waybench.reporting._format import amount, percent
-from waybench.reporting.tables._table import Cell, Column, Note, Table, TableRow, columns_of, count_cell, parts, rows_of
+from waybench.results.formatting import NOTHING
+from waybench.results.results import Group, differing, grouped
 
 
 class Failed:

@@ -3,19 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from waybench.analysis.formatting import NOTHING
-from waybench.analysis.horizons import (
-    SHARES,
-    Horizon,
-    SuccessCurve,
-    axis_named,
-    horizon_context,
-    horizon_parts,
-    leading,
-    reference_lines,
-    success_text,
-)
-from waybench.analysis.results import Group, differing, grouped, short_labels
 from waybench.core import OPTION_AXES, Axis
 from waybench.envs import registry
 from waybench.reporting.charts import (
@@ -43,6 +30,19 @@ from waybench.reporting.tables._table import (
     rows_of,
 )
 from waybench.reporting.tables._task_view import TaskView
+from waybench.results.formatting import NOTHING
+from waybench.results.horizons import (
+    SHARES,
+    Horizon,
+    SuccessCurve,
+    axis_named,
+    horizon_context,
+    horizon_parts,
+    leading,
+    reference_lines,
+    success_text,
+)
+from waybench.results.results import Group, differing, grouped, short_labels
 
 MOST_PANELS = 12
 _INTERVAL = "90 % interval"

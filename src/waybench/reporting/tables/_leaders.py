@@ -3,11 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import ladder_ended, measure, ranked
-from waybench.analysis.formatting import LOST, NO_RANK, NOTHING, bounds_text, lost_text, mean_text
-from waybench.analysis.horizons import Horizon, axis_named, horizon_context, reference_text
-from waybench.analysis.results import Group, differing, grouped, over
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting._format import (
@@ -36,7 +31,12 @@ from waybench.reporting.tables._table import (
     parts,
     rows_of,
 )
-from waybench.stats import CONFIDENCE, LostAttempts, Mean
+from waybench.results import Estimate
+from waybench.results.estimates import ladder_ended, measure, ranked
+from waybench.results.formatting import LOST, NO_RANK, NOTHING, bounds_text, lost_text, mean_text
+from waybench.results.horizons import Horizon, axis_named, horizon_context, reference_text
+from waybench.results.results import Group, differing, grouped, over
+from waybench.results.stats import CONFIDENCE, LostAttempts, Mean
 
 OUTCOMES = {
     "unparsed": "Unparsed",

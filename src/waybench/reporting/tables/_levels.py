@@ -4,9 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import Measure, as_metric
-from waybench.analysis.formatting import lost_text, mean_text, one_line
 from waybench.core import Metric
 from waybench.reporting._format import amount, heading, in_words
 from waybench.reporting.tables._table import (
@@ -25,7 +22,10 @@ from waybench.reporting.tables._table import (
     rows_of,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE, Mean
+from waybench.results import Estimate
+from waybench.results.estimates import Measure, as_metric
+from waybench.results.formatting import lost_text, mean_text, one_line
+from waybench.results.stats import CONFIDENCE, Mean
 
 
 class LoggedError(NamedTuple):

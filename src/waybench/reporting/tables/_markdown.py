@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from waybench._version import __version__
-from waybench.analysis.formatting import LOST, NOTHING, one_line
-from waybench.analysis.results import Group, setting
 from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
 from waybench.reporting.tables._table import BLANK, Cell, Column, Table, TableRow, notes, rows_of
-from waybench.stats import CONFIDENCE
+from waybench.results.formatting import LOST, NOTHING, one_line
+from waybench.results.results import Group, setting
+from waybench.results.stats import CONFIDENCE
 
 _COLUMNS = 6  # of numbers; a wider table goes on in another one, with the models' names again
 _LONGEST = 60

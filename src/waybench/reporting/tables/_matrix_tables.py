@@ -3,10 +3,6 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from waybench.analysis.estimates import NO_INTERVAL, SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
-from waybench.analysis.formatting import LOST, NO_RANK, NOTHING, lost_text
-from waybench.analysis.horizons import Horizon, axis_named, horizon_context
-from waybench.analysis.results import Family, Group, grouped
 from waybench.envs import registry
 from waybench.reporting.tables._horizon_tables import horizon_cell
 from waybench.reporting.tables._table import (
@@ -20,7 +16,11 @@ from waybench.reporting.tables._table import (
     name_of,
     notes,
 )
-from waybench.stats import CONFIDENCE
+from waybench.results.estimates import NO_INTERVAL, SCALE, FamilyScore, Matrix, MatrixRow, Score, number, short_title
+from waybench.results.formatting import LOST, NO_RANK, NOTHING, lost_text
+from waybench.results.horizons import Horizon, axis_named, horizon_context
+from waybench.results.results import Family, Group, grouped
+from waybench.results.stats import CONFIDENCE
 
 _NOT_RUN = Cell(text="not run", kind="score absent")
 _KINDS = {

@@ -2,11 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from waybench.analysis import Estimate
-from waybench.analysis.formatting import mean_text
-from waybench.analysis.published import Beside, beside, label_of
-from waybench.analysis.results import Group
-from waybench.papers import Paper, PublishedRow
 from waybench.reporting.tables._table import (
     Cell,
     Column,
@@ -18,6 +13,11 @@ from waybench.reporting.tables._table import (
     metric_column,
     model_cell,
 )
+from waybench.results import Estimate
+from waybench.results.formatting import mean_text
+from waybench.results.papers import Paper, PublishedRow
+from waybench.results.published import Beside, beside, label_of
+from waybench.results.results import Group
 
 
 def published_tables(

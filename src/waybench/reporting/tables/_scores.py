@@ -2,10 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import Measure, measure, ranked
-from waybench.analysis.formatting import lost_text, mean_text
-from waybench.analysis.results import Group
 from waybench.core import plural
 from waybench.envs import registry
 from waybench.reporting._format import (
@@ -35,7 +31,11 @@ from waybench.reporting.tables._table import (
     notes,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE
+from waybench.results import Estimate
+from waybench.results.estimates import Measure, measure, ranked
+from waybench.results.formatting import lost_text, mean_text
+from waybench.results.results import Group
+from waybench.results.stats import CONFIDENCE
 
 _CONDUCTS = {
     "unparsed": "Unparsed",

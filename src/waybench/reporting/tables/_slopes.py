@@ -2,9 +2,6 @@
 
 from collections.abc import Iterable, Sequence
 
-from waybench.analysis.estimates import Regression, Slope
-from waybench.analysis.formatting import NOTHING
-from waybench.analysis.results import Group, differing, grouped
 from waybench.core import with_article
 from waybench.reporting.tables._comparisons import FOLDED
 from waybench.reporting.tables._table import (
@@ -18,7 +15,10 @@ from waybench.reporting.tables._table import (
     model_cell,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE, FEWEST_POINTS
+from waybench.results.estimates import Regression, Slope
+from waybench.results.formatting import NOTHING
+from waybench.results.results import Group, differing, grouped
+from waybench.results.stats import CONFIDENCE, FEWEST_POINTS
 
 
 def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable[Regression]) -> list[Table]:

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.analysis import Estimate
-from waybench.analysis.formatting import LOST, NOTHING, mean_text, one_line
-from waybench.analysis.results import Group, differing
 from waybench.core import Metric
 from waybench.reporting._format import amount, heading, interval_text, mean_part, part
-from waybench.stats import LostAttempts, Mean
+from waybench.results import Estimate
+from waybench.results.formatting import LOST, NOTHING, mean_text, one_line
+from waybench.results.results import Group, differing
+from waybench.results.stats import LostAttempts, Mean
 
 _REFERENCES = "Reference players, not models"
 _FIT_A_PHONE = 2  # columns

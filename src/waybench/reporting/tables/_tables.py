@@ -5,8 +5,8 @@ from importlib import import_module
 from io import BytesIO
 from typing import Any, NamedTuple
 
-from waybench.analysis.formatting import visible
-from waybench.analysis.frames import Frame
+from waybench.results.formatting import visible
+from waybench.results.frames import Frame
 
 # Spreadsheets take a cell that begins with one of these for a formula, also in the wide forms of the first four. With
 # the apostrophe among them, the first one of a cell is always ours.

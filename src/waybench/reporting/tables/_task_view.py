@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from waybench.analysis.results import Group
 from waybench.core import Environment, Presentation
+from waybench.results.results import Group
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from waybench.analysis import Estimate
-from waybench.analysis.estimates import Repeats, SetSpread, Spread, measure, spread
-from waybench.analysis.formatting import NOTHING, change_text, mean_text, one_line
-from waybench.analysis.results import Group, differing, grouped
 from waybench.core import Metric
 from waybench.envs import registry
 from waybench.reporting.tables._table import (
@@ -20,7 +16,11 @@ from waybench.reporting.tables._table import (
     rows_of,
 )
 from waybench.reporting.tables._task_view import TaskView
-from waybench.stats import CONFIDENCE
+from waybench.results import Estimate
+from waybench.results.estimates import Repeats, SetSpread, Spread, measure, spread
+from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
+from waybench.results.results import Group, differing, grouped
+from waybench.results.stats import CONFIDENCE
 
 
 def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:

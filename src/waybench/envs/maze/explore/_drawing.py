@@ -9,7 +9,7 @@ from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._game import Sight, first_sight
 from waybench.envs.maze.explore._wording import window_rows
-from waybench.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces import DIRECTIONS, Lattice
 
 
 def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:

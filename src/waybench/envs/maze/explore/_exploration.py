@@ -17,7 +17,7 @@ from waybench.envs.maze.explore._game import (
     in_window,
     known_ways,
 )
-from waybench.spaces import DIRECTIONS
+from waybench.envs.spaces import DIRECTIONS
 
 LARGEST_EXACT = 7  # beyond it there are too many mazes: 1,293 for an entrance and a side at 7, 10 at 5
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition
 from waybench.envs.maze._game import Maze
-from waybench.spaces import DIRECTIONS, Lattice
+from waybench.envs.spaces import DIRECTIONS, Lattice
 
 CLOCKWISE = ("up", "right", "down", "left")
 

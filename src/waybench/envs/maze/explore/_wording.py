@@ -19,7 +19,7 @@ from waybench.core import (
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import place
 from waybench.envs.maze.explore._game import Sight, exit_side
-from waybench.spaces import DIRECTIONS
+from waybench.envs.spaces import DIRECTIONS
 
 _RULES = """\
 I am in a maze of which I see only a part. Help me to reach the exit.

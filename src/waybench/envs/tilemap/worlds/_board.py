@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from waybench.core import Stream
+from waybench.envs.spaces import Floor
 from waybench.envs.tilemap.worlds._cells import Values, packed, unpacked
 from waybench.envs.tilemap.worlds._tiles import Palette
-from waybench.spaces import Floor
 
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
 _DIGITS = bytes.maketrans(b"\0\1", b"01")

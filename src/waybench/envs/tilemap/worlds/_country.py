@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from waybench.envs.spaces import spanning_tree
 from waybench.envs.tilemap.worlds._board import Board, Frame, Location
 from waybench.envs.tilemap.worlds._buildings import house, ruin, shrine, tower, village
 from waybench.envs.tilemap.worlds._cells import Values, level, noise, packed
 from waybench.envs.tilemap.worlds._tiles import Biome
-from waybench.spaces import spanning_tree
 
 
 def cave(frame: Frame) -> list[Location]:

@@ -1,5 +1,0 @@
-"""Tile maps written by a language model, step by step."""
-
-from waybench.contrib.authored_maps._authors import Authored, OpenAuthor, open_author
-
-__all__ = ["Authored", "OpenAuthor", "open_author"]

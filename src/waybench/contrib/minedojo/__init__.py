@@ -1,9 +1,0 @@
-"""Minecraft as an engine of the search for a biome, through MineDojo.
-
-`waybench.envs.voxel` finds it by the entry point "minedojo" of the group "waybench.voxel_engines", as it would find an
-engine of another package.
-"""
-
-from waybench.contrib.minedojo._terrain import MinedojoTerrain
-
-__all__ = ["MinedojoTerrain"]

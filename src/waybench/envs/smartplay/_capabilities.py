@@ -1,0 +1,110 @@
+"""The nine capabilities of SmartPlay: what each game asks of them, and the scores that follow (sections 2 and 4.2)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import fsum
+from typing import NamedTuple
+
+from waybench._package_data import read_toml
+from waybench.envs.smartplay._measures import HUMANS
+
+_PUBLISHED = read_toml(__file__, "published.toml")
+BENCHMARK: str = _PUBLISHED["benchmark"]
+CAPABILITIES: tuple[str, ...] = _PUBLISHED["capabilities"]
+_DEGREES: Mapping[str, tuple[int, ...]] = _PUBLISHED["degrees"]
+DEGREE_SCALES: Mapping[str, tuple[str, ...]] = dict(zip(CAPABILITIES, _PUBLISHED["scales"], strict=True))
+"""What the degrees of each capability mean, from degree 1 on (Table 3)."""
+DEGREES_SOURCE: str = _PUBLISHED["degrees_source"].strip()
+RECORDED = tuple(HUMANS)
+"""The seven settings of which the paper gives scores."""
+
+
+class Formula(NamedTuple):
+    """The formula of a capability from the games' normalised scores.
+
+    Attributes:
+        less: What is taken from a degree to have its weight: nothing in the paper, 1 in the published program.
+        capped: Whether each game's score is first cut to between 0 and 1.
+    """
+
+    less: int
+    capped: bool
+
+
+# A game without an upper end, such as Crafter at 20 times what people had, leaves nothing of the others to be seen. So
+# each published formula has a capped form beside it, in which no game counts for more than people had in it.
+FORMULAS = {
+    "paper": Formula(0, capped=False),
+    "paper_capped": Formula(0, capped=True),
+    "code": Formula(1, capped=False),
+    "code_capped": Formula(1, capped=True),
+}
+"""The published formulas by name, and the capped form of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """A score of one capability.
+
+    Attributes:
+        name: The capability.
+        value: The weighted mean of the games' normalised scores; None if no game has a weight.
+        games: The settings that it is made of, those with a weight.
+        missing: Settings of the seven that have a weight and no score: the value is not that of the whole benchmark.
+        parts: By setting, what it adds to the value: its weight times its score by the sum of the weights.
+    """
+
+    name: str
+    value: float | None
+    games: tuple[str, ...]
+    missing: tuple[str, ...]
+    parts: Mapping[str, float]
+
+    @property
+    def shares(self) -> Mapping[str, float] | None:
+        """By setting, its part as a share of the value; None where some part is below 0, or all of them are 0."""
+        parts = self.parts.values()
+        if not self.value or min(parts) < 0:
+            return None
+        return {setting: part / self.value for setting, part in self.parts.items()}
+
+
+def degrees(setting: str) -> Mapping[str, int]:
+    """Return how much a setting asks of each capability, from 1 to 4 (Table 3).
+
+    Args:
+        setting: The published name, such as "Hanoi3Disk".
+
+    Raises:
+        KeyError: If the game is none of SmartPlay's.
+    """
+    game = max((name for name in _DEGREES if setting.startswith(name)), key=len, default=setting)
+    return dict(zip(CAPABILITIES, _DEGREES[game], strict=True))
+
+
+def capability_weights(capability: str, formula: str, settings: Iterable[str]) -> dict[str, int]:
+    """Return the weights that settings have in a capability, without those that have none."""
+    weights = {setting: degrees(setting)[capability] - FORMULAS[formula].less for setting in settings}
+    return {setting: weight for setting, weight in weights.items() if weight}
+
+
+def capability_scores(scores: Mapping[str, float], formula: str = "paper") -> list[Capability]:
+    """Return the scores of the nine capabilities: sum of d s / sum of d, over the games that have been played.
+
+    Args:
+        scores: Setting -> human-normalised score.
+        formula: One of FORMULAS. "paper": d is the degree; "code": the degree less 1, so that games of degree 1 have no
+            weight. With "_capped", s is the score cut to between 0 and 1, which is not published.
+    """
+    if FORMULAS[formula].capped:
+        scores = {setting: min(max(score, 0.0), 1.0) for setting, score in scores.items()}
+    capabilities: list[Capability] = []
+    for name in CAPABILITIES:
+        weighted = capability_weights(name, formula, dict.fromkeys((*RECORDED, *scores)))
+        played = [setting for setting in weighted if setting in scores]
+        total = fsum(weighted[setting] for setting in played)
+        parts = {setting: weighted[setting] * scores[setting] / total for setting in played}
+        value = fsum(weighted[setting] * scores[setting] for setting in played) / total if total else None
+        missing = tuple(setting for setting in weighted if setting not in scores)
+        capabilities.append(Capability(name, value, tuple(played), missing, parts))
+    return capabilities

@@ -1,0 +1,154 @@
+"""One environment for each game of the agent protocol: a game declares how it differs, the rest is here."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from waybench.core import (
+    NOTHING,
+    Environment,
+    Instance,
+    Items,
+    Json,
+    Limits,
+    Option,
+    Play,
+    Playing,
+    Scoring,
+    TypedAction,
+    Typing,
+)
+from waybench.envs.smartplay._game import AgentGame, AgentState, Choice, Rules
+from waybench.envs.smartplay._measures import UNNAMED, OwnFailure, action_turns, agent_failure, endless
+from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+Bounds = tuple[float, float]
+AnyRules = type[Rules[Any, Any]]
+
+_TYPED_HELP = "Type an action's number or its name."
+_COMPASS = {"north": "up", "south": "down", "west": "left", "east": "right"}
+
+
+def agent_environment(
+    *,
+    items: Items[I],
+    rules: type[Rules[I, Any]],
+    history: int,
+    steps: int | None,
+    reward: Bounds | Callable[[int | None], Bounds],
+    scoring: Scoring,
+    most_steps: Callable[[I], int] | None = None,
+    own_failure: OwnFailure = endless,
+    keys: Mapping[str, str] = NOTHING,
+    playing: Mapping[str, Any] = NOTHING,
+    **fields: Any,
+) -> Environment[I, AgentState[I, Any], Choice]:
+    """Return the environment of a game that is played by the agent protocol.
+
+    Args:
+        items: The items.
+        rules: The game's rules and words.
+        history: Past observations that are shown by default (Table 1).
+        steps: Maximum steps per episode by default (Table 1); None if that depends on the instance.
+        reward: Smallest and largest sum of rewards of an episode, or a function that gives them for most steps (None
+            if these depend on the instance).
+        scoring: The metrics, and the game's own kinds of failure.
+        most_steps: Instance -> most steps where the option `steps` is not given; needed if `steps` is None.
+        own_failure: What a failed episode in which most replies name an action failed by. By default the game has a
+            fixed length, so that coming to its end is no failure.
+        keys: Name of an action -> the key for it (see `TypedAction`); names that end in a direction have the arrows.
+        playing: Further fields of `Playing`, such as `images`.
+        **fields: All other fields of the `Environment`; `thinking_players` adds thoughts to scripted players.
+    """
+    if most_steps is None:
+        if steps is None:
+            raise ValueError("steps or most_steps: give one of them")
+        most_steps = lambda instance: steps  # noqa: E731
+    return Environment(
+        items=items,
+        playing=Playing(
+            play=_play(rules, most_steps, reward),
+            options=_options(history, steps),
+            action_turns=action_turns,
+            **playing,
+        ),
+        scoring=replace(scoring, failures=(*scoring.failures, UNNAMED), failure=agent_failure(own_failure)),
+        typing=Typing(parse=_number_parser(rules), help=_TYPED_HELP, actions=_action_list(rules, keys)),
+        **fields,
+    )
+
+
+def _options(history: int, steps: int | None) -> tuple[Option, ...]:
+    return (
+        Option(
+            name="protocol",
+            default="paper",
+            choices=("paper", "sound"),
+            doc='"paper": the first action named in a reply counts, and a reply without one takes the first action, as '
+            'published; "sound": a reply must name exactly one action, or the step is lost.',
+        ),
+        Option(
+            name="wording",
+            default="two_questions",
+            choices=tuple(PROMPT_STYLES),
+            doc="two_questions: a thought, then the action, as in the paper; code: the same with the published "
+            "program's prompts and messages; one_question: only the action; chat: a growing chat instead of a history.",
+        ),
+        Option(name="history", default=history, low=0, high=10_000, doc="Number of past observations shown."),
+        Option(
+            name="steps",
+            default=steps,
+            kind=None if steps is not None else int,
+            low=1,
+            high=100_000,
+            doc="Maximum steps per episode" + ("." if steps is not None else "; by default as published."),
+        ),
+    )
+
+
+def _play(
+    make_rules: AnyRules, most_steps: Callable[[Any], int], reward: Bounds | Callable[[int | None], Bounds]
+) -> Callable[[Mapping[str, Json]], Play[Any, Any, Any]]:
+    """Return the function from resolved options to how an episode is played."""
+
+    def play(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
+        published, style, steps = options["protocol"] == "paper", PROMPT_STYLES[options["wording"]], options["steps"]
+        rules, thinks = make_rules(published=published), bool(style.think)
+        bounds = reward(steps) if callable(reward) else reward
+        game: AgentGame[Any, Any] = AgentGame(
+            rules, 0 if style.chats else options["history"], thinks=thinks, reward=bounds
+        )
+        words: AgentWording[Any, Any] = AgentWording(rules, style, published=published)
+
+        def turns(instance: Any) -> int:
+            return (1 + thinks) * (most_steps(instance) if steps is None else steps)
+
+        return Play(game, words, Limits(turns=1), turns=turns)
+
+    return play
+
+
+def _number_parser(make_rules: AnyRules) -> Callable[[str, AgentState[Any, Any]], Choice | None]:
+    """Return what a person can type in place of an action's name: its number in the list."""
+    rules = make_rules(published=False)
+
+    def parse_typed(text: str, state: AgentState[Any, Any]) -> Choice | None:
+        listed = range(1, len(rules.actions(state.instance)) + 1)
+        return next((Choice(number - 1) for number in listed if text.strip() == str(number)), None)
+
+    return parse_typed
+
+
+def _action_list(make_rules: AnyRules, keys: Mapping[str, str]) -> Callable[[AgentState[Any, Any]], list[TypedAction]]:
+    """Return the function that lists the actions with the numbers that the manual gives them, and their keys."""
+    rules = make_rules(published=False)
+
+    def key(name: str) -> str:
+        return keys.get(name, _COMPASS.get(name.rpartition(" ")[2].lower(), ""))
+
+    def typed_actions(state: AgentState[Any, Any]) -> list[TypedAction]:
+        names = rules.actions(state.instance)
+        return [TypedAction(str(number), name, key(name)) for number, name in enumerate(names, start=1)]
+
+    return typed_actions

@@ -1,0 +1,394 @@
+"""What is measured of agents: metrics, scores on common scales, learning curves and failures."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from math import fsum
+from typing import NamedTuple
+
+from waybench._package_data import read_toml
+from waybench.core import (
+    NO_ANSWER,
+    TURN_LIMIT,
+    UNPARSED,
+    End,
+    EpisodeRecord,
+    FailureKind,
+    Json,
+    Metric,
+    Range,
+    ReferenceScores,
+    Series,
+    TurnRecord,
+    base_wording,
+    general_failure,
+    outcome_metric,
+)
+from waybench.envs.smartplay._wording import PROMPT_STYLES
+
+
+def action_turns(record: EpisodeRecord) -> list[TurnRecord]:
+    """Return the turns whose replies had to name an action: one for each step, lost ones included, and no thoughts."""
+    thinks = bool(PROMPT_STYLES[base_wording(record.options)].think)
+    return list(record.turns[thinks :: 1 + thinks])
+
+
+def step_turns(turns: Iterable[TurnRecord]) -> Iterator[TurnRecord]:
+    """Yield the turns in which a step was made: no thoughts and no lost steps."""
+    return (turn for turn in turns if "score" in turn.events)
+
+
+def steps_of(record: EpisodeRecord) -> list[Mapping[str, Json]]:
+    """Return what happened in each step that was made."""
+    return [turn.events for turn in step_turns(record.turns)]
+
+
+def final_score(record: EpisodeRecord) -> float:
+    """Return the score after the last step; 0 before the first."""
+    steps = steps_of(record)
+    return float(steps[-1]["score"]) if steps else 0.0
+
+
+def agent_metrics(
+    score: Metric,
+    *game_metrics: Metric,
+    steps: Callable[[EpisodeRecord], int],
+    reward: Callable[[EpisodeRecord], Range],
+) -> tuple[Metric, ...]:
+    """Return the metrics of an environment.
+
+    Args:
+        score: The score, the headline metric.
+        *game_metrics: Further metrics of the game.
+        steps: EpisodeRecord -> most steps of the episode.
+        reward: EpisodeRecord -> the least and the greatest sum of rewards.
+    """
+
+    def counted(record: EpisodeRecord) -> Range:
+        return 0, steps(record)
+
+    return (
+        score,
+        Metric(
+            name="reward",
+            of=lambda record: fsum(turn.reward for turn in record.turns),
+            title="Reward",
+            range=reward,
+            doc="Sum of the rewards of all steps (section 4.2).",
+        ),
+        Metric(
+            name="completed",
+            of=lambda record: float(record.end is End.SOLVED),
+            title="Completed",
+            low=0,
+            high=1,
+            doc="Whether the game was completed; games without an end never are (section 4.2).",
+        ),
+        *game_metrics,
+        Metric(
+            name="played",
+            of=lambda record: float(len(steps_of(record))),
+            title="Steps",
+            range=counted,
+            better="",
+            doc="Number of steps.",
+        ),
+        Metric(
+            name="unnamed",
+            of=lambda record: float(sum(turn.events.get("named") is False for turn in record.own_turns)),
+            title="No action named",
+            range=counted,
+            better="lower",
+            doc='Steps without a named action; "paper" takes the first action then.',
+        ),
+        outcome_metric(
+            "unparsed",
+            'Replies that name no action in "paper", or not exactly one in "sound", where the step is lost.',
+            most=steps,
+        ),
+    )
+
+
+Scale = tuple[float, float]  # the scores that are 0 and 1 on it
+
+
+class Baseline(NamedTuple):
+    """The published scores of a setting.
+
+    Attributes:
+        name: A short name for charts.
+        human: Mean score of people.
+        least: The least score possible.
+        steps: Most steps of an episode.
+    """
+
+    name: str
+    human: float
+    least: float
+    steps: int
+
+
+HUMANS = {setting: Baseline(**figures) for setting, figures in read_toml(__file__, "published.toml")["humans"].items()}
+
+
+def human_metric(
+    setting: Callable[[EpisodeRecord], str | None],
+    scores: Callable[[EpisodeRecord], Range],
+    score: Callable[[EpisodeRecord], float] = final_score,
+    *,
+    far_bounds: bool = False,
+) -> Metric:
+    """Return the score on the human scale.
+
+    Args:
+        setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        scores: EpisodeRecord -> the range of its score.
+        score: EpisodeRecord -> its score.
+        far_bounds: Whether no player comes near the greatest score.
+    """
+
+    def scale(record: EpisodeRecord) -> Scale | None:
+        human_scores, steps = HUMANS.get(setting(record) or ""), record.options["steps"]
+        if human_scores is None or steps not in (None, human_scores.steps):
+            return None
+        return human_scores.least, human_scores.human
+
+    return Metric(
+        name="human",
+        of=_on(scale, score),
+        title="Human-normalised score",
+        range=_range_on(scale, scores),
+        far_bounds=far_bounds,
+        doc="(score - min) / (human - min) with the published human scores (appendix D; its formula is printed "
+        "with human - score, which would give 0 for people). Only for settings and numbers of steps with published "
+        "human scores.",
+    )
+
+
+def scaled_metric(
+    expected: Callable[[EpisodeRecord], Scale | None],
+    players: str,
+    scores: Callable[[EpisodeRecord], Range],
+    score: Callable[[EpisodeRecord], float] = final_score,
+) -> Metric:
+    """Return the score on a scale from a random player's to the optimal one's.
+
+    Args:
+        expected: EpisodeRecord -> expected scores of the random and of the optimal player on the same instance with the
+            same number of steps; None where they are not known or equal.
+        players: A sentence that says who these two are.
+        scores: EpisodeRecord -> the range of its score.
+        score: EpisodeRecord -> its score.
+    """
+    return Metric(
+        name="scaled",
+        of=_on(expected, score),
+        title="Oracle-normalised score",
+        range=_range_on(expected, scores),
+        doc="(score - random) / (oracle - random) with the expected scores of a random and of the optimal player on "
+        f"this very instance: 0 is chance level, 1 the best expected score. {players}",
+    )
+
+
+def _on(
+    scale: Callable[[EpisodeRecord], Scale | None], score: Callable[[EpisodeRecord], float]
+) -> Callable[[EpisodeRecord], float | None]:
+    def scaled(record: EpisodeRecord) -> float | None:
+        ends = scale(record)
+        return None if ends is None else _rescaled(score(record), ends)
+
+    return scaled
+
+
+def _range_on(
+    scale: Callable[[EpisodeRecord], Scale | None], scores: Callable[[EpisodeRecord], Range]
+) -> Callable[[EpisodeRecord], Range]:
+    def between(record: EpisodeRecord) -> Range:
+        ends, (low, high) = scale(record), scores(record)
+        if ends is None:  # the score is not defined on this scale
+            return None, None
+        return None if low is None else _rescaled(low, ends), None if high is None else _rescaled(high, ends)
+
+    return between
+
+
+def _rescaled(score: float, scale: Scale) -> float:
+    zero, human = scale
+    return (score - zero) / (human - zero)
+
+
+def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
+    """Return which action has the highest value (the first of several), and what each of them gives away."""
+    highest = max(values)
+    return values.index(highest), tuple(highest - value for value in values)
+
+
+def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None], tuple[float, float]]:
+    """Return the function from most steps to the range of the rewards' sum, where a step wins or loses a stake.
+
+    Args:
+        stake: What a step brings or takes at most.
+        default_steps: Most steps where they are not given.
+    """
+
+    def bounds(steps: int | None) -> tuple[float, float]:
+        most = stake * (steps or default_steps)
+        return -most, most
+
+    return bounds
+
+
+def chance_scores(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeRecord], ReferenceScores]:
+    """Return the function from a record to the expected scores of random choices and of the best ones.
+
+    With k actions a random choice is the best one in 1/k of the steps. A constant reply is no better: before anything
+    is learned each action is as likely to be the best one.
+
+    Args:
+        actions: EpisodeRecord -> number of actions.
+    """
+
+    def scores(record: EpisodeRecord) -> ReferenceScores:
+        steps = float(record.options["steps"])
+        return ReferenceScores(steps / actions(record), {}, steps, chance=True)
+
+    return scores
+
+
+class Learning(NamedTuple):
+    """The metrics and series of a game of chance.
+
+    Attributes:
+        metrics: Of an episode.
+        series: Of its steps.
+    """
+
+    metrics: tuple[Metric, ...]
+    series: tuple[Series, ...]
+
+
+def learning_metrics(
+    best: str,
+    setting: Callable[[EpisodeRecord], str | None],
+    actions: Callable[[EpisodeRecord], int],
+    players: str,
+    stake: Callable[[EpisodeRecord], float],
+) -> Learning:
+    """Return what a game is measured by in which one action is the best and a step counts in which it is taken.
+
+    Args:
+        best: What the best action is, as the end of a sentence.
+        setting: EpisodeRecord -> the published name of its setting; None if it is none of the registered ones.
+        actions: EpisodeRecord -> number of actions.
+        players: A sentence with the scores of a random and of the optimal player.
+        stake: EpisodeRecord -> what a step brings or takes at most.
+    """
+
+    def steps(record: EpisodeRecord) -> int:
+        return record.options["steps"]
+
+    def scores(record: EpisodeRecord) -> Range:
+        return 0, steps(record)
+
+    def reward(record: EpisodeRecord) -> Range:
+        most = stake(record) * steps(record)
+        return -most, most
+
+    def regrets(record: EpisodeRecord) -> Range:
+        return 0, 2 * stake(record) * steps(record)  # the best action could win as much as another one loses
+
+    score = Metric(
+        name="score",
+        of=final_score,
+        title="Score",
+        low=0,
+        range=scores,
+        ceiling=lambda record: float(steps(record)),
+        doc=f"Steps in which the action was {best} (section 4.2).",
+    )
+
+    def expected(record: EpisodeRecord) -> tuple[float, float]:
+        found = chance_scores(actions)(record)
+        assert found.nothing is not None and found.ceiling is not None
+        return found.nothing, found.ceiling
+
+    metrics = agent_metrics(
+        score,
+        human_metric(setting, scores),
+        scaled_metric(expected, players, scores),
+        replace(_REGRET, range=regrets),
+        steps=steps,
+        reward=reward,
+    )
+    return Learning(metrics, (_OPTIMAL, replace(_REGRET_SO_FAR, range=regrets)))
+
+
+def _regrets(record: EpisodeRecord) -> list[float]:
+    lost = float(record.proof["worst"])
+    return [float(turn.events.get("regret", lost)) for turn in action_turns(record)]
+
+
+_REGRET = Metric(
+    name="regret",
+    of=lambda record: fsum(_regrets(record)),
+    title="Regret",
+    low=0,
+    better="lower",
+    doc="Sum over steps of the highest expected reward minus that of the action taken, regardless of luck. A lost "
+    "step counts as the worst action at the start.",
+)
+
+_OPTIMAL = Series(
+    name="optimal",
+    of=lambda record: [float(turn.events.get("optimal", False)) for turn in action_turns(record)],
+    title="Share of best actions",
+    low=0,
+    high=1,
+    doc="Whether the action was the best one; its mean over episodes, step by step, is the learning curve. A lost "
+    "step counts as not the best.",
+)
+_REGRET_SO_FAR = Series(
+    name="regret_so_far",
+    of=lambda record: list(accumulate(_regrets(record))),
+    title="Regret so far",
+    low=0,
+    better="lower",
+    doc="The regret of all steps up to this one.",
+)
+
+
+UNNAMED = FailureKind(
+    "unnamed",
+    "replies that name no action",
+    'In "paper", where such replies take the first action: at least half of the steps, or most replies without effect, '
+    "name no action.",
+)
+
+OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
+
+
+def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
+    """Return the function that says how an episode of the agent protocol failed.
+
+    Where most replies name an action, it is the game's own kind.
+
+    Args:
+        game_failure: (record, the general kind by the turns in which an action was requested) -> the game's kind.
+    """
+
+    def failure(record: EpisodeRecord) -> FailureKind | None:
+        general = general_failure(record, action_turns(record))
+        steps = steps_of(record)
+        unnamed = sum(step["named"] is False for step in steps)
+        if general in NO_ANSWER:
+            return UNNAMED if unnamed and general is UNPARSED else general
+        if steps and 2 * unnamed >= len(steps):
+            return UNNAMED
+        return game_failure(record, general)
+
+    return failure
+
+
+def endless(record: EpisodeRecord, general: FailureKind) -> FailureKind | None:
+    """Say that a game of a fixed length has not failed by coming to its end."""
+    return None if general is TURN_LIMIT else general

@@ -1,0 +1,375 @@
+"""The words around a game: manual, observations, questions, and which action a reply names."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, permutations
+from typing import Any
+
+from waybench._svg import drawing, path, texts
+from waybench.core import (
+    CALL_RULES,
+    ActionTool,
+    Field,
+    Invalid,
+    Memory,
+    Message,
+    Picture,
+    ToolCall,
+    Transition,
+    View,
+    Wording,
+    normal_name,
+)
+from waybench.envs.smartplay._game import THOUGHT, AgentState, Choice, I, Rules, W, history_text, manual_text
+
+LONGEST_REPLY = 1_000_000  # characters
+_MOST_APART = 32  # names; more are searched for together
+
+
+def published_match(reply: str, actions: Sequence[str]) -> int | None:
+    """Return the number of the action whose name comes first in a reply, case aside; None if none does.
+
+    Of names that begin at the same place the first of the list counts (shared/specs/smartplay.md, 10). So a name within
+    a word counts, and the published program took the first action where this gives None.
+    """
+    pattern, numbers = _lower_names(tuple(actions))
+    match = pattern.search(reply.lower())
+    return None if match is None else numbers[match[0]]
+
+
+def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
+    """Return the number of the one action that a reply names.
+
+    A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
+    end do not matter. No
+    other action may be named; the same one may be, several times. Of names that are part of each other the longer one
+    is meant.
+    """
+    if len(reply) > LONGEST_REPLY:
+        return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
+    indexes = _names(tuple(actions)).found(normal_name(reply))
+    if len(indexes) == 1:
+        return indexes.pop()
+    if not indexes:
+        return Invalid("The reply names no action of the list.")
+    return Invalid("The reply names more than one action: name exactly one.")
+
+
+class _Names:
+    """The names of actions, for being found in a text.
+
+    Args:
+        actions: The names.
+    """
+
+    def __init__(self, actions: Sequence[str]) -> None:
+        self._numbers = {normal_name(name).removesuffix("."): number for number, name in enumerate(actions)}
+        names = sorted(self._numbers, key=len, reverse=True)
+        # A pattern that begins with letters is searched for several times as fast as one that begins with an assertion.
+        self._patterns = {
+            name: re.compile(rf"{re.escape(name)}(?<![^\W_]{re.escape(name)})(?![^\W_])") for name in names
+        }
+        self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
+        few = len(names) <= _MOST_APART
+        self._apart = few and not any(_can_share(one, other) for one, other in permutations(names, 2))
+
+    def found(self, text: str) -> set[int]:
+        """Return the numbers of the names that stand by themselves in a text; of more than two only two."""
+        if not self._apart:
+            return {self._numbers[name] for name in set(self._any.findall(text))}
+        here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
+        return {self._numbers[name] for name in islice(here, 2)}
+
+
+def _can_share(first: str, second: str) -> bool:
+    """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
+
+    Then the one that begins first counts, and of those that begin together the longer one.
+    """
+    for at in range(len(first)):
+        if at == 0 or not _is_in_word(first[at - 1]):
+            short, long = sorted((first[at:], second), key=len)
+            if long.startswith(short) and not _is_in_word(long[len(short) : len(short) + 1]):
+                return True
+    return False
+
+
+def _is_in_word(sign: str) -> bool:
+    return sign.isalnum()
+
+
+@lru_cache(maxsize=64)
+def _lower_names(actions: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, int]]:
+    """Return a pattern that prefers the earlier ones of names that begin at the same place, and the names' numbers."""
+    numbers = {name.lower(): number for number, name in reversed(list(enumerate(actions)))}  # the first of equal ones
+    return re.compile("|".join(re.escape(name.lower()) for name in actions)), numbers
+
+
+@lru_cache(maxsize=64)
+def _names(actions: tuple[str, ...]) -> _Names:
+    return _Names(actions)
+
+
+LEGEND = (
+    "The picture has what you see: you are the orange dot in the middle, north is up, and each of the boxes around you "
+    "lists what is in its direction, with the number of steps to it."
+)
+SEEN = "seen"  # the field of an observation that lists what is seen
+_LINE = re.compile(r"- (.+) (\d+) steps (?:to your ([a-z-]+)|with you)")
+_NAMES = (("NW", "N", "NE"), ("W", "", "E"), ("SW", "S", "SE"))
+_ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the width of a letter, of a box
+
+
+def draw_seen(picture: Picture) -> str:
+    """Draw the lines of an observation, such as "- tree 3 steps to your north-west"."""
+    found = map(_LINE.fullmatch, picture.text(SEEN).splitlines())
+    return compass((f"{line[1]}, {line[2]}", line[3] or "") for line in found if line is not None)
+
+
+def compass(entries: Iterable[tuple[str, str]]) -> str:
+    """Return a drawing of things by their directions.
+
+    Args:
+        entries: What is written of each, and its direction, such as "north-west"; "" for where one is.
+    """
+    boxes: dict[tuple[int, int], list[str]] = {(row, column): [] for row in range(3) for column in range(3)}
+    for label, direction in entries:
+        row = 0 if "north" in direction else 2 if "south" in direction else 1
+        column = 0 if "west" in direction else 2 if "east" in direction else 1
+        boxes[row, column].append(label)
+    longest = max((len(label) for labels in boxes.values() for label in labels), default=0)
+    wide = max(_NARROWEST, 20 + _LETTER * longest)
+    high = [46 + _ROW * max(len(boxes[row, column]) for column in range(3)) for row in range(3)]
+    tops = [0, high[0], high[0] + high[1]]
+    width, height = 3 * wide, sum(high)
+    lines = [f"M0 {y}h{width:g}" for y in (*tops, height)] + [f"M{wide * column:g} 0v{height}" for column in range(4)]
+    corners = (
+        (wide * column + wide / 2, tops[row] + 18, name)
+        for row, names in enumerate(_NAMES)
+        for column, name in enumerate(names)
+    )
+    x, y = wide * 1.5, tops[1] + 16
+    parts = [
+        path("seen-box", "#888", 1, lines),
+        texts("seen-way", (each for each in corners if each[2]), 12, colour="#888"),
+        f'<circle class="seen-you" fill="#d55e00" cx="{x:g}" cy="{y:g}" r="9"/>',
+        texts("seen-thing", _placed(boxes, wide, tops), 14),
+    ]
+    return drawing("seen", width, height, "What is seen in each direction", parts)
+
+
+def _placed(
+    boxes: dict[tuple[int, int], list[str]], wide: float, tops: Sequence[int]
+) -> Iterable[tuple[float, float, str]]:
+    for (row, column), labels in boxes.items():
+        for number, label in enumerate(labels):
+            yield wide * column + wide / 2, tops[row] + 42 + _ROW * number, label
+
+
+ROLE = "You’re a player trying to play the game."
+THINK = "What is the next action to take, let’s think step by step."  # as section 5 words it
+CHOOSE = (
+    "Choose the best executable action from the list of all actions. Write the exact chosen action."  # as section 5
+)
+CODE_THINK = "What is the best action to take? Let's think step by step, "  # as the published program words it
+_PRESENT = "current step observation: "
+_PLAIN = "Answer with the exact name of one action of the list, and nothing else."
+_THINK_RULES = " Where you are asked to think, answer with text and without a call."
+
+
+@dataclass(frozen=True, slots=True)
+class PromptStyle:
+    """The questions in the prompt.
+
+    Attributes:
+        name: Its name.
+        memory: How much of the episode is shown again.
+        think: The question for a thought; "" for none.
+        choose: The question for an action.
+        splits: Whether manual, history and observation are system messages of their own.
+    """
+
+    name: str
+    memory: Memory
+    think: str
+    choose: str
+    splits: bool = False
+
+    @property
+    def chats(self) -> bool:
+        """Whether the whole chat is shown, so that no history is needed."""
+        return self.memory.kind == "chat"
+
+
+PROMPT_STYLES = {
+    style.name: style
+    for style in (
+        PromptStyle("two_questions", Memory("fresh"), THINK, CHOOSE),
+        PromptStyle("code", Memory("fresh"), CODE_THINK, CHOOSE, splits=True),
+        PromptStyle("one_question", Memory("fresh"), "", CHOOSE),
+        PromptStyle("chat", Memory(), "", _PLAIN),
+    )
+}
+
+
+class AgentWording(Wording[I, AgentState[I, W], Choice]):
+    """The manual, the history, the present observation, and one or two questions.
+
+    The published program sends manual, history and observation as system messages of their own, and so does the style
+    "code". In the other styles the manual is the system message, and the rest stands before the question.
+
+    Args:
+        rules: Whose manual and observations.
+        style: The questions, and how much of the episode is shown again.
+        published: Whether the first name found counts, and the first action where there is none; otherwise exactly
+            one action must be named.
+    """
+
+    rules_role = "system"
+
+    def __init__(self, rules: Rules[I, W], style: PromptStyle, *, published: bool) -> None:
+        self.name = style.name
+        self.memory = style.memory
+        self._rules, self._style, self._published = rules, style, published
+        self._thinks, self._chats, self._first_question = bool(style.think), style.chats, style.think or style.choose
+        self.call_rules = CALL_RULES + (_THINK_RULES if style.think else "")
+        self.rule_fields = (
+            Field[I]("manual", "The manual of the game, without the list of actions.", rules.manual),
+            Field[I]("actions", "The names of all actions, one in each line.", self._action_lines),
+            *rules.manual_fields,
+        )
+        self.fields = (
+            Field[View[AgentState[I, W]]](
+                "history", "The past observations; none after a thought.", lambda view: self._history(view.state)
+            ),
+            Field[View[AgentState[I, W]]](
+                "scene",
+                "The description of the game as it is now; none after a thought.",
+                lambda view: self._scene(view.state),
+            ),
+            Field[View[AgentState[I, W]]](
+                "mistake", "Why the last reply was not carried out.", lambda view: _mistake(view.last)
+            ),
+            Field[View[AgentState[I, W]]](
+                "question", "The question for a thought or an action.", lambda view: self._question(view.state)
+            ),
+            Field[View[AgentState[I, W]]](
+                "actions",
+                "The names of all actions, one in each line.",
+                lambda view: self._action_lines(view.state.instance),
+            ),
+            *map(self._scene_field, rules.scene_fields),
+        )
+
+    def _scene_field(self, field: Field[W]) -> Field[View[AgentState[I, W]]]:
+        def of(view: View[AgentState[I, W]]) -> str:
+            return "" if self._chooses(view.state) else field.of(view.state.world)
+
+        return Field[View[AgentState[I, W]]](field.name, field.doc, of)
+
+    def _action_lines(self, instance: I) -> str:
+        return "\n".join(self._rules.actions(instance))
+
+    def _chooses(self, state: AgentState[I, W]) -> bool:
+        """Return whether the second question is next, after a thought."""
+        return self._thinks and not state.thinking
+
+    def _history(self, state: AgentState[I, W]) -> str:
+        return "" if self._chooses(state) or self._chats else history_text(state.past)
+
+    def _scene(self, state: AgentState[I, W]) -> str:
+        return "" if self._chooses(state) else state.seen
+
+    def _question(self, state: AgentState[I, W]) -> str:
+        return self._style.choose if self._chooses(state) else self._first_question
+
+    def rules(self, instance: I) -> str:
+        """Return who the player is, and the manual, with the list of actions unless the game's manual goes without."""
+        manual = self._rules.manual(instance)
+        if self._rules.lists_actions:
+            manual = manual_text(manual, self._rules.actions(instance))
+        return f"{ROLE}\n\n{manual}"
+
+    def observe(self, state: AgentState[I, W], last: Transition[AgentState[I, W]] | Invalid | None, turn: int) -> str:
+        """Return the history, the present observation and the question; after a thought the next question alone."""
+        if self._chooses(state):
+            return self._style.choose
+        if self._chats:
+            parts = (_mistake(last), state.seen, self._first_question)
+        else:
+            parts = (history_text(state.past), _mistake(last), f"{_PRESENT}{state.seen}", self._first_question)
+        return "\n\n".join([part for part in parts if part])
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages; in a style that splits them as the published program sends them.
+
+        These are system messages with the role, the manual, the history (none at the start) and the observation, and
+        the question of the user (shared/specs/smartplay.md, 10). In `sound` the reason why a reply was not carried out
+        ends the history.
+        """
+        before, present, after = f"\n\n{observation}".partition(f"\n\n{_PRESENT}")
+        if not self._style.splits or not present:
+            return super().prompt(rules, examples, observation)
+        role, _, manual = rules.partition("\n\n")
+        seen, _, question = after.rpartition("\n\n")  # no question has an empty line
+        system = (role, manual, before.removeprefix("\n\n"), f"{_PRESENT}{seen}")
+        shown = (Message(*example) for example in examples)
+        return (*(Message("system", text) for text in system if text), *shown, Message("user", question))
+
+    def recall(self, state: AgentState[I, W]) -> int:
+        """Return 1 for the second question, so that the thought is shown with it."""
+        return int(self._chooses(state))
+
+    def thought_question(self, state: AgentState[I, W]) -> str:
+        """Return the question for a thought where one is due."""
+        return self._style.think if state.thinking else ""
+
+    def takes_truncated(self, state: AgentState[I, W]) -> bool:
+        """Return True for a thought, and as published for everything."""
+        return self._published or state.thinking
+
+    def parse(self, reply: str, state: AgentState[I, W]) -> Choice | Invalid:
+        """Read a thought, whatever it is, or an action."""
+        if state.thinking:
+            return THOUGHT
+        actions = self._rules.actions(state.instance)
+        if self._published:
+            index = published_match(reply, actions)
+            return Choice(0, named=False) if index is None else Choice(index)
+        result = sound_match(reply, actions)
+        return result if isinstance(result, Invalid) else Choice(result)
+
+    def understands(self, reply: str, state: AgentState[I, W]) -> bool:
+        """Return whether a reply names an action; "paper" takes the first one where it names none."""
+        action = self.parse(reply, state)
+        return not isinstance(action, Invalid) and action.named
+
+    def render(self, action: Choice, state: AgentState[I, W]) -> str:
+        """Return an action's name, or a thought that says nothing."""
+        if action.action is None:
+            return "..."
+        actions = self._rules.actions(state.instance)
+        return actions[action.action] if action.named else "?"
+
+    def tools(self, state: AgentState[I, W]) -> tuple[ActionTool, ...]:
+        """Return the tool that takes the name of an action."""
+        names = {"type": "string", "enum": list(self._rules.actions(state.instance)), "description": "The action."}
+        return (ActionTool("act", "Take one of the listed actions.", {"action": names}),)
+
+    def parse_call(self, call: ToolCall, state: AgentState[I, W]) -> Choice:
+        """Read an action; a name that is not in the list does not fit the schema, in both protocols."""
+        return Choice(self._rules.actions(state.instance).index(call.arguments["action"]))
+
+    def render_call(self, action: Choice, state: AgentState[I, W]) -> ToolCall:
+        """Return a call with the action's name."""
+        return ToolCall("act", {"action": self.render(action, state)})
+
+    def action_name(self, action: Choice, state: AgentState[I, W]) -> str:
+        """Return an action's name, also where the reply did not name it."""
+        return "a thought" if action.action is None else self._rules.actions(state.instance)[action.action]
+
+
+def _mistake(last: Transition[Any] | Invalid | None) -> str:
+    return last.reason if isinstance(last, Invalid) else ""

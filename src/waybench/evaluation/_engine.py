@@ -1,0 +1,385 @@
+"""Runs tasks as an Inspect eval set; garbage collection meanwhile, and notes on why a run stopped."""
+
+import gc
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+from urllib.request import url2pathname
+
+import inspect_ai
+from inspect_ai import Task
+from inspect_ai.log import (
+    EvalLog,
+    EvalLogInfo,
+    MetadataEdit,
+    ProvenanceData,
+    edit_eval_log,
+    list_eval_logs,
+    read_eval_log,
+    read_eval_log_sample_summaries,
+    write_eval_log,
+)
+from inspect_ai.model import GenerateConfig, Model, get_model
+from pydantic import ValidationError
+
+from waybench.core import EMBEDDED, TEXT_PROMPTS, Json, PromptKinds, UsageError
+from waybench.evaluation._folder import full_message, is_full, locked, says_full
+from waybench.evaluation._following import following
+from waybench.evaluation._function import PrerequisiteError, engine_name
+from waybench.evaluation._preflight import PATIENCE, check_models, refuse_text_models, refuse_without_tools
+from waybench.evaluation._provider import EmbeddedPlayer
+from waybench.evaluation._run_journals import RunJournals, interrupt, selected_tasks
+from waybench.evaluation._run_progress import RunProgress, written
+from waybench.evaluation._secrets import Secrets, follow_older_logs, hiding, seal
+from waybench.evaluation._solver import wrap_model
+
+
+@contextmanager
+def earlier_objects_kept() -> Generator[None]:
+    """Keep the garbage collector from looking at all that exists before a block, again and again.
+
+    The engine's modules are some hundred thousand objects, none of which will ever be garbage, and each full collection
+    visits all of them: a seventh of the processor time of a run whose model answers at once. What the block makes is
+    collected as ever. A program that has frozen objects of its own is left as it is.
+    """
+    if gc.get_freeze_count():
+        yield
+        return
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+STOPPED = "waybench_stopped"  # the key in a log's metadata
+
+
+def mark_stopped(out: Path, reason: str) -> None:
+    """Write into the metadata of unfinished logs why the run stopped; Inspect says only that it was cancelled.
+
+    Args:
+        out: The folder of the logs.
+        reason: Why, in a sentence.
+    """
+    for info in list_eval_logs(str(out.absolute()), recursive=False):
+        if read_eval_log(info, header_only=True).status == "success":
+            continue
+        edit = MetadataEdit(metadata_set={STOPPED: reason})
+        edited = edit_eval_log(read_eval_log(info), [edit], ProvenanceData(author="waybench", reason="budget"))
+        write_eval_log(edited, info.name)
+
+
+_MISREAD = re.compile(r"[#?\t\n\r]|%[0-9A-Fa-f]{2}")
+# Providers whose names people misspell; the engine knows more.
+_PROVIDERS = (
+    *("anthropic", "azureai", "bedrock", "cloudflare", "deepseek", "fireworks", "google", "grok", "groq", "hf"),
+    *("llama-cpp-python", "mistral", "ollama", "openai", "openai-api", "openrouter", "perplexity", "sambanova"),
+    *("sglang", "together", "vllm", "waybench"),
+)
+_ENGINE: Any = inspect_ai  # its signatures are too wide for a type checker
+
+
+def evaluate(
+    tasks: Sequence[Callable[[], Task]],
+    models: Sequence[str],
+    out: Path,
+    *,
+    model_base_url: str | None = None,
+    model_args: Mapping[str, Json] | None = None,
+    config: Mapping[str, Json] | None = None,
+    limits: Mapping[str, int | None] | None = None,
+    rerun: int = 0,
+    display: str = "none",
+    warn: Callable[[str], None] | None = None,
+    progress: RunProgress | None = None,
+    check: bool = False,
+    prompts: PromptKinds = TEXT_PROMPTS,
+) -> list[str]:
+    """Run tasks with models as an Inspect eval set in a folder; replies that the folder holds are not requested again.
+
+    What is finished is in the logs. The turns of episodes that were interrupted are in journals beside them, which are
+    removed when the run is complete.
+
+    Args:
+        tasks: Functions that make the tasks.
+        models: Names of models.
+        out: The folder of the logs.
+        model_base_url: Address of the models' server.
+        model_args: Arguments of the models' provider.
+        config: Inspect's generation settings.
+        limits: Inspect's limits on a sample.
+        rerun: How often episodes with errors are tried again.
+        display: Inspect's display type.
+        warn: Receives a line about what of an older run's journal cannot be used; by default it goes to standard error.
+        progress: Follows the run, for a display; the folder has the same in a file, which `waybench view` shows. If it
+            has a budget, the run stops as by Ctrl-C when that is spent; this needs the main thread.
+        check: Whether to send one short request to each model first (`check_models`).
+        prompts: What the models have to take for the tasks; models that are known not to are refused, and the check
+            sends it.
+
+    Returns:
+        What is not finished, as "task with model".
+
+    Raises:
+        KeyboardInterrupt: If the user has interrupted the run.
+        UsageError: If a model cannot be had (unknown provider, no key, package missing), in the provider's words, a
+            task refuses its parameters, another process runs in the folder, a disk is full, or Inspect cannot keep
+            logs in a folder of this name.
+    """
+    config, limits, model_args = config or {}, limits or {}, model_args or {}
+    check_folder(out)
+    _check_generation(config)
+    ready = _open_models(models, model_base_url, model_args)
+    if prompts.picture is not None:
+        refuse_text_models(ready)
+    followed = progress if progress is not None else RunProgress()
+    followed.on_spent = interrupt
+    if prompts.has_tools:
+        refuse_without_tools(ready)
+    forms = [wrap_model(model) for model in ready]
+    for form in forms:
+        form.tell = followed.notes.append if progress is not None else warn or _to_stderr
+        form.keeps_reasoning = config.get("reasoning_history") in ("all", "last")
+    if check:
+        # Models of their own: connections belong to the event loop of their first request.
+        patience = config.get("attempt_timeout")
+        checked = _open_models(models, model_base_url, model_args)
+        for model, form in zip(checked, forms, strict=True):
+            wrap_model(model, form)
+        took = check_models(
+            checked,
+            float(patience) if isinstance(patience, int | float) else PATIENCE,
+            warn or _to_stderr,
+            prompts=prompts,
+        )
+        given = config.get("max_connections")
+        followed.note_check(
+            took, {str(model): given if isinstance(given, int) else model.api.max_connections() for model in ready}
+        )
+    journals = RunJournals(out, {**config, **limits}, warn or _to_stderr)
+    try:
+        selected = selected_tasks()
+        # Parts that another program selects share a folder, which it looks after.
+        with nullcontext() if selected else locked(out), written(out, followed), _quiet_logging():
+            if not selected:
+                _set_aside_poorer_logs(out)
+            try:
+                created = [journals.create(make) for make in tasks]
+                follow_older_logs(out, created, ready, warn or _to_stderr)
+                journals.open(ready, followed)
+                followed.notes.extend(followed.opening)
+                with earlier_objects_kept(), following(followed, journals, out, quiet=display == "none"):
+                    logs = _eval_set(created, ready, out, config, limits, rerun, display)
+            except KeyboardInterrupt:
+                if journals.failure is None and not followed.budget_is_spent:
+                    raise
+                logs = []
+            finally:
+                journals.close()
+            if journals.failure is not None:
+                raise journals.failure
+            if followed.budget_is_spent:
+                mark_stopped(out, followed.interrupted_text)
+                return [f"{each.task} with {each.model}" for each in followed.statuses() if each.state != "finished"]
+            if len(logs) < (selected or len(tasks) * len(ready)) or any(log.status == "cancelled" for log in logs):
+                raise KeyboardInterrupt  # which the engine has caught, and reports as a success, with no or fewer logs
+            failed = [log for log in logs if log.status != "success"]
+            if any(says_full(log.error.message) for log in failed if log.error):
+                raise UsageError(full_message(out))
+            journals.clear(logs)
+    except PrerequisiteError as error:
+        raise UsageError(_one_line(error)) from None
+    except Exception as error:
+        if is_full(error):
+            raise UsageError(full_message(out)) from None
+        raise
+    return [f"{log.eval.task.removeprefix('waybench/')} with {log.eval.model}" for log in failed]
+
+
+def _check_generation(config: Mapping[str, Json]) -> None:
+    """Refuse generation settings that Inspect does not know, or values that it does not take, before any request."""
+    try:
+        GenerateConfig.model_validate(config)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        setting = f"{wrong['loc'][0]}={str(wrong['input'])[:40]!r}" if wrong["loc"] else "generation settings"
+        raise UsageError(f"{setting}: {wrong['msg'].removeprefix('Value error, ')}") from None
+
+
+def _eval_set(
+    tasks: Sequence[Task],
+    models: Sequence[Model],
+    out: Path,
+    config: Mapping[str, Json],
+    limits: Mapping[str, int | None],
+    rerun: int,
+    display: str,
+) -> list[EvalLog]:
+    """Run the eval set and return the logs of all its tasks."""
+    _, logs = _ENGINE.eval_set(
+        tasks=list(tasks),
+        model=models,
+        log_dir=str(out.absolute()),
+        log_dir_allow_dirty=True,
+        # Embedded players are done before anyone could look; to record each event takes a fifth of the time.
+        log_realtime=not all(isinstance(model.api, EmbeddedPlayer) for model in models),
+        log_images=False,  # they are drawn again from the records
+        log_buffer=1,  # every finished sample is on disk before the next one is paid for
+        retry_attempts=rerun,
+        retry_immediate=rerun > 0,
+        display=display,
+        log_level="error",
+        log_level_transcript="info",  # below it the transcript, which is in the log, has the address of each request
+        **limits,
+        **config,
+    )
+    return logs
+
+
+@contextmanager
+def _quiet_logging() -> Generator[None]:
+    """Suppress the traceback that Python's logging prints for each line of Inspect's log on a full disk."""
+    before, logging.raiseExceptions = logging.raiseExceptions, False
+    try:
+        yield
+    finally:
+        logging.raiseExceptions = before
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a folder in which Inspect would lose results.
+
+    It takes the folder's path for an address in some places, where these characters have a meaning of their own.
+
+    Raises:
+        UsageError: If the path, or one above it, has such a name.
+    """
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:[/\\]", str(out)):
+        raise UsageError(f"{str(out)[:120]!r} is a URL, but logs can only be written to local folders")
+    if found := sorted(set(_MISREAD.findall(str(out.absolute())))):
+        listed = ", ".join(map(repr, found))
+        raise UsageError(
+            f"logs cannot be written to {str(out)[:120]!r}: its full path contains {listed}; choose another folder"
+        )
+
+
+def _to_stderr(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+def _set_aside_poorer_logs(out: Path) -> None:
+    """Rename unfinished logs that a killed resumption left behind, if an older log of the same task has more samples.
+
+    The engine resumes from the newest log; one that was killed while it took over an older log's samples has few.
+    """
+    logs: dict[str, list[tuple[int, str, EvalLogInfo]]] = {}
+    for info in list_eval_logs(str(out.absolute()), recursive=False):
+        try:
+            header = read_eval_log(info, header_only=True)
+            count = len(read_eval_log_sample_summaries(info)) if header.status != "success" else sys.maxsize
+        except Exception:  # not a log, or one cut off while it was written; the engine has its own word on it
+            continue
+        logs.setdefault(header.eval.task_id, []).append((count, header.eval.created, info))
+    for of_one_task in logs.values():
+        fullest = max(of_one_task, key=lambda log: log[:2])
+        for count, created, info in of_one_task:
+            if created > fullest[1] and count < fullest[0]:
+                path = Path(url2pathname(urlparse(info.name).path))
+                path.rename(path.with_suffix(".superseded"))
+
+
+def _open_models(names: Sequence[str], base_url: str | None, args: Mapping[str, Json]) -> list[Model]:
+    """Return models by their names, each once.
+
+    Raises:
+        UsageError: If one cannot be had; the message names all of these.
+    """
+    opened: list[Model] = []
+    problems: list[str] = []
+    for name in dict.fromkeys(names):
+        try:
+            opened.append(open_model(name, base_url, args))
+        except UsageError as error:
+            problems.append(str(error))
+    if problems:
+        raise UsageError("; ".join(problems))
+    return opened
+
+
+def open_model(name: str, base_url: str | None, args: Mapping[str, Json]) -> Model:
+    """Return a model by its name, as Inspect knows it.
+
+    Args:
+        name: Provider and name, or "python:" and a function.
+        base_url: Address of its server; None for the provider's own.
+        args: Arguments of its provider.
+
+    Raises:
+        UsageError: If it cannot be had, in the provider's words.
+    """
+    name = engine_name(name)
+    if "/" not in name:
+        embedded = name in EMBEDDED or name.startswith("noisy-")
+        raise UsageError(
+            f"model {name[:120]!r}: give provider/name, such as waybench/{name[:120] if embedded else 'oracle'} or "
+            "openai/gpt-4o"
+        )
+    if base_url is not None and not _is_address(base_url):
+        raise UsageError("the base URL of the model's server is no address: write it as http://127.0.0.1:8000/v1")
+    folder = str(args.get("model_path", ""))
+    if folder.startswith((".", "/", "~")) and not Path(folder).expanduser().exists():
+        raise UsageError(
+            f"model {name[:120]!r}: folder {folder} does not exist: give the folder with the model's files"
+        )
+    try:
+        with hiding(Secrets(base_url, args)):
+            model = get_model(name, base_url=base_url, memoize=False, **args)
+            if base_url is None and _from_environment(model.api.base_url):
+                # A log has only an address that was given, and results of two servers must not be taken for one's.
+                base_url = model.api.base_url
+                model = get_model(name, base_url=base_url, memoize=False, **args)
+        wrap_model(seal(model, base_url, args))
+        return model
+    except Exception as error:  # every provider has its own; its message is what the user needs
+        said = _one_line(error)
+        if "not recognized" in said:
+            raise UsageError(_unknown_provider(name)) from None
+        hint = "; or give the address of its server with --model-base-url" if "_BASE_URL" in said else ""
+        if name.startswith("openai-api/") and (variable := re.search(r"\w+_API_KEY", said)):
+            hint += f". A server that needs no key takes any text: {variable[0]}=none"
+        raise UsageError(f"model {name[:120]!r}: {said}{hint}") from None
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlparse(text)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none
+        return False
+
+
+def _unknown_provider(name: str) -> str:
+    provider = name.partition("/")[0][:60]
+    near = get_close_matches(provider, _PROVIDERS, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return (
+        f"model {name[:120]!r}: unknown provider {provider!r}: {hint}give a provider of Inspect, such as openai, "
+        "anthropic or hf, or openai-api/NAME/MODEL with --model-base-url for a server of your own"
+    )
+
+
+def _from_environment(address: str | None) -> bool:
+    return bool(address) and any(name.endswith("_BASE_URL") and os.environ[name] == address for name in os.environ)
+
+
+def _one_line(error: Exception) -> str:
+    text = re.sub(r"\[/?[a-z ]*\]", "", str(error) or type(error).__name__)  # rich's markup
+    return " ".join(text.split()).removeprefix("ERROR: ")[:300]

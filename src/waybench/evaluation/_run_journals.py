@@ -1,0 +1,347 @@
+"""The journals of a run, the turns of a sample from them, and the files that a part of a run continues."""
+
+import json
+import re
+import signal
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from inspect_ai import Task
+from inspect_ai._eval.eval_set_selection import (
+    eval_set_selection_requested,  # the protocol is for other programs, so it has no public name
+    read_eval_set_selection,  # the protocol is for other programs, so it has no public name
+)
+from inspect_ai._eval.evalset import GENERATE_CONFIG_FIELDS_TO_EXCLUDE  # what the engine tells runs apart without
+from inspect_ai._util.registry import registry_params  # what a task was made with; neither has a public name
+from inspect_ai.log import EvalLog, read_eval_log, read_eval_log_sample_summaries
+from inspect_ai.model import Model, ModelOutput
+
+from waybench.core import SCHEMA, SHARD, Json, TurnRecord
+from waybench.evaluation._adaptive import AdaptiveSampleSource, Ladder
+from waybench.evaluation._function import engine_name
+from waybench.evaluation._journal import Journal, JournalError, Syncer, digest
+from waybench.evaluation._progress import TaskProgress
+from waybench.evaluation._provider import EmbeddedPlayer
+from waybench.evaluation._run_progress import RunProgress
+
+
+class SampleTurns:
+    """The turns of one sample: first those in the journal, then new ones, which are added to it.
+
+    Args:
+        journal: The journal; None if there is none, as where replies cost nothing.
+        sample: The sample's id and epoch.
+        uuid: Its UUID, by which the log knows it.
+        head: What is known of its episode before the first reply.
+    """
+
+    def __init__(self, journal: Journal | None, sample: tuple[str, int], uuid: str, head: str) -> None:
+        self._journal = journal
+        self._sample = sample
+        self._uuid = uuid
+        self._turn = 0
+        self._seen = [digest(each) for each in (head, *_in_older_schemas(head))]
+        self._replayed = False
+
+    @property
+    def replayed(self) -> bool:
+        """Whether the last reply came from the journal."""
+        return self._replayed
+
+    def known(self) -> ModelOutput | None:
+        """Return the stored output of the next turn; None if a request is needed.
+
+        Raises:
+            JournalError: If its reply could not be kept.
+        """
+        if self._journal is None:
+            return None
+        output = self._journal.known(self._sample, self._turn, self._seen)
+        self._replayed = output is not None
+        if output is None:
+            self._journal.check()
+        return output
+
+    def known_probe(self, name: str) -> ModelOutput | None:
+        """Return the stored answer to a belief probe before the next turn; None if a request is needed.
+
+        Args:
+            name: The question's name.
+
+        Raises:
+            JournalError: If its answer could not be kept.
+        """
+        if self._journal is None:
+            return None
+        output = self._journal.known_probe(self._sample, self._turn, name, self._seen)
+        if output is None:
+            self._journal.check()
+        return output
+
+    def keep_probe(self, name: str, output: ModelOutput) -> None:
+        """Add a new answer to a belief probe.
+
+        Args:
+            name: The question's name.
+            output: What the model answered.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        if self._journal is not None:
+            self._journal.keep_probe(self._sample, self._turn, name, self._seen[0], output)
+
+    def keep(self, output: ModelOutput, turn: TurnRecord) -> None:
+        """Add a turn unless the journal has it.
+
+        Args:
+            output: What the model answered.
+            turn: The turn as recorded.
+
+        Raises:
+            JournalError: If that cannot be done.
+        """
+        if self._journal is None:
+            return
+        if not self._replayed:
+            self._journal.keep(self._sample, self._turn, self._seen[0], output)
+        self._turn += 1
+        text = turn._replace(usage=None).dumps()
+        self._seen = [digest([seen, text]) for seen in self._seen]
+
+    def end(self) -> None:
+        """Note that the sample has ended."""
+        if self._journal is not None:
+            with suppress(JournalError):  # which the next request raises; without the line no turn is dropped
+                self._journal.end(self._sample, self._uuid)
+
+
+def _in_older_schemas(head: str) -> list[str]:
+    """Return an episode's head as older versions wrote it: the form of a record is nothing that a player is shown."""
+    last = f'"schema":{SCHEMA}}}'
+    return [f'{head.removesuffix(last)}"schema":{older}}}' for older in range(1, SCHEMA)] if head.endswith(last) else []
+
+
+SUFFIX = ".journal"
+_MOST_LEVELS = 100_000  # of a ladder, which may be endless
+
+
+@dataclass(slots=True)
+class TaskJournals:
+    """The journals of one task and its progress, by the model's name.
+
+    Attributes:
+        by_model: The journals; there is none for models whose replies cost nothing.
+        progress: The progress.
+    """
+
+    by_model: dict[str, Journal] = field(default_factory=dict[str, Journal])
+    progress: dict[str, TaskProgress] = field(default_factory=dict[str, TaskProgress])
+
+
+# The solver is created with its task, and only then does the task say what it was made with.
+_task_journals: ContextVar[TaskJournals | None] = ContextVar("waybench_task_journals", default=None)
+
+
+def task_journals() -> TaskJournals | None:
+    """Return the journals of the task that is being created; None outside of `evaluate`."""
+    return _task_journals.get()
+
+
+class RunJournals:
+    """Creates the tasks of a run, and opens, closes and clears their journals.
+
+    Args:
+        folder: The folder of the logs.
+        settings: What the run's replies depend on, beside task and model.
+        warn: Receives a line about what of an older journal is ignored.
+    """
+
+    def __init__(self, folder: Path, settings: Mapping[str, Json], warn: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._settings = {
+            name: value for name, value in settings.items() if name not in GENERATE_CONFIG_FIELDS_TO_EXCLUDE
+        }
+        self._warn = warn
+        # Elsewhere the main thread is somebody else's, who has not asked to be interrupted.
+        self._syncer = Syncer(interrupt if threading.current_thread() is threading.main_thread() else _nothing)
+        self._tasks: list[tuple[Task, TaskJournals]] = []
+
+    @property
+    def failure(self) -> OSError | None:
+        """The reason why a journal could not be written; None if there is none."""
+        return self._syncer.failure
+
+    def create(self, make: Callable[[], Task]) -> Task:
+        """Create a task whose solver keeps its turns in journals of this run.
+
+        Args:
+            make: Returns the task.
+        """
+        journals = TaskJournals()
+        token = _task_journals.set(journals)
+        try:
+            task = make()
+        finally:
+            _task_journals.reset(token)
+        self._tasks.append((task, journals))
+        return task
+
+    def open(self, models: Sequence[Model], progress: RunProgress) -> None:
+        """Open the journals of all tasks with some models.
+
+        Args:
+            models: The models.
+            progress: The progress of the run, which is given its tasks.
+
+        Raises:
+            OSError: If one cannot be read.
+        """
+        for task, journals in self._tasks:
+            for model in models:
+                journals.progress[str(model)] = _add_progress(task, str(model), progress)
+                if not isinstance(model.api, EmbeddedPlayer):
+                    settings = self._identity(task, model)
+                    parts = (
+                        plain_name(task.name.removeprefix("waybench/")),
+                        plain_name(str(model)),
+                        digest(settings)[:16],
+                    )
+                    name = "_".join(parts) + SUFFIX
+                    journal = Journal(self._folder / name, settings, self._syncer, self._warn)
+                    journals.by_model[str(model)] = journal
+
+    def unlogged(self, progress: TaskProgress, logged: Collection[str]) -> list[int]:
+        """Return the number of replies of each episode that is in a task's journal and not in its log.
+
+        Args:
+            progress: The task's progress.
+            logged: The UUIDs of the samples in the log.
+        """
+        owner = next((each for _, each in self._tasks if each.progress.get(progress.model) is progress), None)
+        journal = owner.by_model.get(progress.model) if owner else None
+        return journal.turns_without(logged) if journal else []
+
+    def clear(self, logs: Sequence[EvalLog]) -> None:
+        """Remove the journals of finished tasks, and from the others the samples that are in the logs.
+
+        Other processes may still write journals of tasks that are not finished.
+
+        Args:
+            logs: The logs, after the run.
+        """
+        left: list[Journal] = []
+        for _, journals in self._tasks:
+            for model, journal in journals.by_model.items():
+                if journals.progress[model].status().state == "finished":
+                    # A sample that was killed between its log and its last line here has no end, but is in the log.
+                    journal.remove()
+                else:
+                    left.append(journal)
+        if left:
+            summaries = (each for log in logs for each in read_eval_log_sample_summaries(log.location))
+            logged = {str(each.uuid) for each in summaries if not each.error}
+            for journal in left:
+                journal.drop(logged)
+
+    def close(self) -> None:
+        """Sync and close all files."""
+        self._syncer.close()
+        for _, journals in self._tasks:
+            for journal in journals.by_model.values():
+                journal.close()
+
+    def _identity(self, task: Task, model: Model) -> Json:
+        """Return the identity of a task's run, as Inspect determines it when it resumes one."""
+        return {
+            "task": task.name,
+            "version": task.version,
+            "args": _args(task),
+            "model": str(model),
+            "model_args": dict(model.model_args),
+            "model_config": json.loads(model.config.model_dump_json(exclude=GENERATE_CONFIG_FIELDS_TO_EXCLUDE)),
+            **self._settings,
+        }
+
+
+def _add_progress(task: Task, model: str, progress: RunProgress) -> TaskProgress:
+    source = task.sample_source
+    total = source.total if isinstance(source, AdaptiveSampleSource) else len(task.dataset)
+    return progress.add(
+        task.name,
+        model,
+        total,
+        attempts=source is None and any(not str(sample.id).endswith("-1") for sample in task.dataset),
+        args=_args(task),
+        levels=list(islice(source.levels(), _MOST_LEVELS)) if isinstance(source, Ladder) else (),
+    )
+
+
+def _args(task: Task) -> dict[str, Any]:
+    try:
+        return dict(registry_params(task))
+    except ValueError:  # it was created without the engine's decorator
+        return {}
+
+
+def plain_name(name: str) -> str:
+    """Return a name as a part of a journal's file name."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", name)[:60]
+
+
+def interrupt() -> None:
+    """End the run as Ctrl-C does, so that the engine writes what it can.
+
+    Where nobody listens to Ctrl-C, each sample that is left ends before its next request.
+    """
+    if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
+        signal.raise_signal(signal.SIGINT)
+
+
+def _nothing() -> None:
+    """End each remaining sample before its next request."""
+
+
+def part_files(
+    tasks: Collection[tuple[str, Mapping[str, Any]]], models: Collection[str], locate: Callable[[str], str]
+) -> Callable[[str], bool]:
+    """Return a function that says by its name whether a part of a run may need a file.
+
+    Args:
+        tasks: Names of tasks, and their parameters.
+        models: Names of models.
+        locate: Returns the path or URL of a file.
+    """
+    endings = [f"_{plain_name(task.rpartition('/')[2]).replace('_', '-')}_" for task, _ in tasks]
+    shards = {args.get(SHARD) for _, args in tasks}
+    names = {engine_name(model) for model in models}
+    journals = tuple(f"_{plain_name(name)}_" for name in names)
+
+    def is_needed(name: str) -> bool:
+        if name.endswith(SUFFIX):
+            return any(part in name for part in journals)
+        if not any(part in name for part in endings):
+            return False
+        try:
+            spec = read_eval_log(locate(name), header_only=True).eval
+            return str(spec.model) in names and spec.task_args.get(SHARD) in shards
+        except Exception:  # not a log, or one that was cut off: nothing to continue
+            return False
+
+    return is_needed
+
+
+def selected_tasks() -> int:
+    """Return how many tasks with a model another program has selected by INSPECT_EVAL_SET_SELECTION; 0 if none has.
+
+    Raises:
+        PrerequisiteError: If the file that the variable names is no selection.
+    """
+    path = eval_set_selection_requested()
+    return len(read_eval_set_selection(path).tasks) if path else 0

@@ -1,0 +1,241 @@
+"""Inspect samples from items, episodes from samples, and belief probes in forks of the conversation."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from inspect_ai.dataset import Sample
+from inspect_ai.log import EvalSample
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    ContentReasoning,
+    ContentText,
+)
+from inspect_ai.util import Store
+
+from waybench.core import Environment, Episode, EpisodeRecord, Item, Json, Message, UsageError, read_calls
+from waybench.envs import registry
+from waybench.evaluation._function import content_image
+from waybench.evaluation._provider import acts_by_tools, engine_calls, results
+from waybench.evaluation._sent_form import sendable
+
+KEY = "waybench"  # where a sample's metadata has the episode's head, and its store the episode's progress
+REASONING = "waybench_reasoning"  # where the store has the reasoning of the model
+SENT = "waybench_sent"  # where it has the form in which the conversation was sent, if that is not the usual one
+
+
+def to_sample(
+    environment: Environment[Any, Any, Any], item: Item[Any], options: Mapping[str, Json], attempt: int
+) -> Sample:
+    """Return the sample of one attempt at one item; its id is the item's id and the attempt, as in "501-1"."""
+    episode = Episode(environment, item, options, attempt=attempt)
+    return Sample(
+        id=f"{item.id}-{attempt}",
+        input=Chat(with_pictures=False).messages(episode),  # which nothing sends; the solver draws what it sends
+        # As one text, for the engine walks through structured metadata value by value, many times; and in a list, for
+        # it breaks long texts into lines for the summary of a sample, and leaves other long values out.
+        metadata={
+            "env": environment.id,
+            "level": item.level,
+            "item": item.id,
+            "attempt": attempt,
+            KEY: [episode.record().head()],
+        },
+    )
+
+
+def open_episode(metadata: Mapping[str, Json], player: str) -> Episode[Any, Any, Any]:
+    """Start the episode that a sample's metadata describes."""
+    head = EpisodeRecord.assemble(metadata[KEY])
+    environment = registry.load(f"{head.env}@{head.env_version}")
+    examples = tuple(environment.items.decode(example) for example in head.examples)
+    item = Item(environment.items.decode(head.instance), **head.item, proof=head.proof, examples=examples)
+    return Episode(environment, item, head.options, attempt=head.attempt, player=player)
+
+
+def store_episode(store: Store, episode: Episode[Any, Any, Any]) -> None:
+    """Write an episode's progress to its sample's store: what it has when a limit or an error ends it, too."""
+    end = None if episode.end_reason is None else str(episode.end_reason)
+    turns, probes = ([part.dumps() for part in parts] for parts in (episode.turns, episode.probes))
+    progress = {"player": episode.player, "turns": turns, "end": end, "error": episode.error}
+    store.set(KEY, progress | ({"probes": probes} if probes else {}))
+
+
+def store_reasoning(store: Store, turn: int, message: ChatMessageAssistant) -> None:
+    """Write what a provider returns as reasoning, apart from the reply, to a sample's store; a report shows it.
+
+    It is no part of the record, which nothing but the reply decides.
+
+    Args:
+        store: The sample's store.
+        turn: Number of the turn, from 0.
+        message: The model's message.
+    """
+    content = message.content
+    parts = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
+    texts = [part.summary or "" if part.redacted else part.reasoning for part in parts]
+    text = "\n\n".join(text for text in texts if text.strip())
+    if text:
+        store.set(REASONING, {**(store.get(REASONING) or {}), str(turn): text})
+
+
+class _Readable(Protocol):
+    def get(self, key: str, default: Any = None, /) -> Any: ...
+
+
+def stored_record(metadata: Mapping[str, Json], store: _Readable) -> EpisodeRecord:
+    """Return the record of a sample's episode from its metadata and store.
+
+    Args:
+        metadata: The sample's metadata.
+        store: Its store; without an episode's progress the record is that of an episode not begun.
+    """
+    return EpisodeRecord.assemble(metadata[KEY], store.get(KEY))
+
+
+def finished_record(sample: EvalSample) -> EpisodeRecord:
+    """Return the record of a sample that the engine has finished.
+
+    Of a sample that the engine saved from a killed run the store can be empty; the score has the progress too.
+    """
+    scores = (sample.scores or {}).values()
+    scored = next((score.metadata[KEY] for score in scores if score.metadata and KEY in score.metadata), None)
+    return EpisodeRecord.assemble(sample.metadata[KEY], sample.store.get(KEY) or scored)
+
+
+class Chat:
+    """Converts an episode's messages to Inspect's, each once, so that the log can refer to earlier ones.
+
+    Where the player acts by tools, a reply becomes a message with its calls, and the message after it their results.
+    """
+
+    def __init__(self, *, with_pictures: bool = True) -> None:
+        """Begin.
+
+        Args:
+            with_pictures: Whether pictures are converted, too; without them a message has its text alone.
+        """
+        self._with_pictures = with_pictures
+        self._made: dict[int, tuple[Message, list[ChatMessage]]] = {}
+        self._said: dict[int, ChatMessageAssistant] = {}
+        self._results: dict[str, ChatMessage] = {}  # by the id of the message that called
+        self.has_placeholder = False  # whether a message that says nothing was replaced
+
+    def said(self, turn: int, message: ChatMessageAssistant) -> None:
+        """Keep the model's own message and send it back, since some providers require their reasoning.
+
+        It is sent back unchanged, but for one that says nothing (`sendable`).
+        """
+        self._said[turn] = self._sendable(message)
+
+    def executed(self, message: ChatMessageAssistant, result: ChatMessage | None) -> None:
+        """Keep the result of a call as Inspect made it."""
+        if result is not None and message.id is not None:
+            self._results[message.id] = result
+
+    def messages(self, episode: Episode[Any, Any, Any]) -> list[ChatMessage]:
+        """Return the next messages to the player."""
+        by_tools = acts_by_tools(episode)
+        found: list[ChatMessage] = []
+        for message in episode.messages:
+            # By identity, not by value: the same words said twice are two messages.
+            known = self._made.get(id(message))
+            if known is None or known[0] is not message:
+                made = self._made_of(message, found[-1] if found and by_tools else None, by_tools)
+                known = self._made[id(message)] = message, made
+            found += known[1]
+        return found
+
+    def _made_of(self, message: Message, before: ChatMessage | None, by_tools: bool) -> list[ChatMessage]:
+        said = None if message.turn is None else self._said.get(message.turn)
+        if said is not None:
+            return [said]
+        if by_tools and message.role == "assistant":
+            text, calls = read_calls(message.text)
+            calls_of_engine = engine_calls(calls, "e", len(self._made)) or None
+            return [self._sendable(ChatMessageAssistant(content=text, tool_calls=calls_of_engine))]
+        if isinstance(before, ChatMessageAssistant) and before.tool_calls and message.role == "user":
+            executed = self._results.get(before.id or "")
+            return results(before, message.text) if executed is None else [executed]
+        sent = _KINDS[message.role](content=self._content(message))
+        return [self._sendable(sent) if isinstance(sent, ChatMessageAssistant) else sent]
+
+    def _sendable(self, message: ChatMessageAssistant) -> ChatMessageAssistant:
+        sent = sendable(message)
+        self.has_placeholder |= sent.text != message.text
+        return sent
+
+    def _content(self, message: Message) -> Any:
+        if message.picture is None or not self._with_pictures:
+            return message.text
+        return [ContentText(text=message.text), content_image(message.picture)]
+
+
+_KINDS: dict[str, type[ChatMessageSystem | ChatMessageUser | ChatMessageAssistant]] = {
+    "system": ChatMessageSystem,
+    "user": ChatMessageUser,
+    "assistant": ChatMessageAssistant,
+}
+
+
+_HIGHEST = 1_000_000  # number of a turn
+_MOST = 1_000  # turns that can be listed
+_EVERY = "every:"
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePlan:
+    """Before which turns belief probes are asked.
+
+    Attributes:
+        every: Before each turn whose number is a multiple of this; 0 for the listed turns.
+        turns: The numbers of the turns, from 1.
+    """
+
+    every: int = 0
+    turns: frozenset[int] = frozenset()
+
+    def asks(self, turn: int) -> bool:
+        """Return whether the player is asked before a turn.
+
+        Args:
+            turn: Its number, from 0.
+        """
+        return (turn + 1) % self.every == 0 if self.every else turn + 1 in self.turns
+
+
+def read_plan(text: str) -> ProbePlan:
+    """Read "every:5", or the numbers of turns from 1, as in "1,5,10".
+
+    Raises:
+        UsageError: If it has another form.
+    """
+    every, listed = text.startswith(_EVERY), text.removeprefix(_EVERY).split(",")
+    numbers = [int(each) for each in map(str.strip, listed) if each.isascii() and each.isdigit() and len(each) < 8]
+    if len(numbers) < len(listed) or len(numbers) > (1 if every else _MOST) or not 1 <= min(numbers) <= _HIGHEST:
+        raise UsageError(
+            f"probe={text[:60]!r}: give every:N to ask before turns N, 2N, ..., or at most {_MOST:,} numbers of turns "
+            "from 1, as in 1,5,10"
+        )
+    return ProbePlan(numbers[0]) if every else ProbePlan(turns=frozenset(numbers))
+
+
+def forked(messages: Sequence[ChatMessage], question: str) -> list[ChatMessage]:
+    """Return a conversation that goes on with a question.
+
+    The question ends the last message where that is the user's, for many models take no two of these in a row.
+
+    Args:
+        messages: The conversation; it is not changed.
+        question: The question.
+    """
+    *before, last = messages
+    if not isinstance(last, ChatMessageUser):
+        return [*messages, ChatMessageUser(content=question)]
+    if isinstance(last.content, str):
+        return [*before, ChatMessageUser(content=f"{last.content}\n\n{question}")]
+    # Inspect joins the texts of a message by lines: so it is the same text with and without a picture in it.
+    return [*before, ChatMessageUser(content=[*last.content, ContentText(text=f"\n{question}")])]

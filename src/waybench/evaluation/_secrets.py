@@ -1,0 +1,215 @@
+"""Credentials of model servers are used in requests and never written to a log: in headers, errors or replies."""
+
+import base64
+import functools
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from inspect_ai import Task
+from inspect_ai._eval.task.constants import TASK_ALL_PARAMS_ATTR  # neither has a public name
+from inspect_ai._util.registry import registry_params
+from inspect_ai.log import list_eval_logs, read_eval_log
+from inspect_ai.model import Model, ModelCall, ModelOutput
+
+from waybench.core import (
+    HIDDEN,
+    LABEL,
+    Json,
+    credentials,
+    is_array,
+    is_object,
+    key_label,
+    redacted,
+    secrets_in,
+    without_credentials,
+)
+from waybench.evaluation._provider_errors import response_text
+
+_SHORTEST = 4  # of what is looked for in texts, most of which would otherwise lose words that are no secrets
+_SHORTEST_API_KEY = 8  # "none" stands for none
+_SEALED = "waybench_sealed"
+
+
+class Secrets:
+    """The secrets of a model's settings, which are replaced in texts.
+
+    Args:
+        base_url: The address of its server.
+        args: The arguments of its provider.
+    """
+
+    def __init__(self, base_url: str | None, args: Mapping[str, Json]) -> None:
+        self._texts: list[str] = []
+        self._add(secrets_in(dict(args)))
+        self.add_address(base_url)
+
+    def add_address(self, address: str | None) -> None:
+        """Add the secret parts of an address."""
+        if address:
+            self._add(credentials(address))
+            user = urlsplit(address).netloc.rpartition("@")[0] if "://" in address else ""
+            self._add([base64.b64encode(user.encode("utf-8", "replace")).decode()] if user else [])
+
+    def add_api_key(self, key: str | None) -> None:
+        """Add a key of a provider."""
+        self._add([key] if key and len(key) >= _SHORTEST_API_KEY else [])
+
+    def hidden(self, value: Any) -> Any:
+        """Return a JSON value with all secrets in its texts replaced."""
+        if isinstance(value, str):
+            return functools.reduce(lambda text, secret: text.replace(secret, HIDDEN), self._texts, value)
+        if isinstance(value, Mapping):
+            fields = cast("Mapping[Any, Any]", value).items()
+            return {self.hidden(name): self.hidden(each) for name, each in fields}
+        if isinstance(value, list):
+            return [self.hidden(each) for each in cast("list[Any]", value)]
+        return value
+
+    def hidden_output(self, output: ModelOutput) -> ModelOutput:
+        """Return a model's output with all secrets in it replaced, which a server can have put into its reply."""
+        if not self._texts:
+            return output
+        fields = output.model_dump()
+        hidden = {
+            name: self.hidden(fields[name]) for name in ("error", "metadata", "model", "completion", "response_id")
+        }
+        choices = [
+            {**choice, "message": {name: self._hidden_part(name, part) for name, part in choice["message"].items()}}
+            for choice in fields["choices"]
+        ]
+        changed = {**fields, **hidden, "choices": choices}
+        return output if changed == fields else ModelOutput.model_validate(changed)
+
+    def _hidden_part(self, name: str, part: Any) -> Any:
+        """Return a part of a message with all secrets in it replaced, but not in the names by which it is read."""
+        if name in ("role", "source", "type"):
+            return part
+        if is_object(part) and name != "arguments":
+            return {inner: self._hidden_part(inner, value) for inner, value in part.items()}
+        return [self._hidden_part("", value) for value in part] if is_array(part) else self.hidden(part)
+
+    def hide_in(self, error: BaseException) -> None:
+        """Replace all secrets in the texts of an exception and of those that it comes from; its type stays."""
+        seen: set[int] = set()
+        waiting: list[BaseException | None] = [error]
+        while waiting:
+            one = waiting.pop()
+            if one is None or id(one) in seen:
+                continue
+            seen.add(id(one))
+            one.args = tuple(map(self.hidden, one.args))
+            if not getattr(one, "body", None) and (text := response_text(one)):
+                setattr(one, "body", text)  # noqa: B010  what is read of an error is its body first
+            for name, value in vars(one).items():
+                if isinstance(value, str | dict | list):
+                    setattr(one, name, self.hidden(value))
+            waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+
+    def _add(self, texts: Iterable[str]) -> None:
+        words = [word for text in texts for word in (text, text.rpartition(" ")[2])]  # "Bearer TOKEN": the token, too
+        longest_first = sorted({*self._texts, *words}, key=len, reverse=True)
+        self._texts = [text for text in longest_first if len(text) >= _SHORTEST]
+
+
+def seal(model: Model, base_url: str | None, args: Mapping[str, Json]) -> Model:
+    """Remove the secrets of a model's settings from logs, and keep them in its requests.
+
+    Args:
+        model: The model, made with these settings.
+        base_url: The address of its server, if one was given.
+        args: The arguments of its provider.
+
+    Returns:
+        The same model.
+    """
+    known: Any = model
+    if base_url is not None:
+        known._explicit_base_url = without_credentials(base_url)
+    known.model_args = redacted(dict(args))
+    secrets = Secrets(base_url, args)
+    secrets.add_address(model.api.base_url)
+    secrets.add_api_key(model.api.api_key)
+    api: Any = model.api
+    generate = api.generate
+
+    @functools.wraps(generate)
+    async def sealed(*given: Any, **more: Any) -> Any:
+        with hiding(secrets):
+            found = await generate(*given, **more)
+        output, call = cast("tuple[Any, Any]", found) if isinstance(found, tuple) else (found, None)
+        if isinstance(call, ModelCall):
+            call.request, call.response = secrets.hidden(call.request), secrets.hidden(call.response)
+        if isinstance(output, Exception):
+            secrets.hide_in(output)
+        elif isinstance(output, ModelOutput):
+            output = secrets.hidden_output(output)
+        return (output, call) if isinstance(found, tuple) else output
+
+    if not getattr(api, _SEALED, False):
+        api.generate = sealed
+        setattr(api, _SEALED, True)
+    return model
+
+
+@contextmanager
+def hiding(secrets: Secrets) -> Generator[None]:
+    """Replace secrets in the exceptions that a block raises."""
+    try:
+        yield
+    except Exception as error:
+        secrets.hide_in(error)
+        raise
+
+
+def follow_older_logs(out: Path, tasks: Sequence[Task], models: Sequence[Model], warn: Callable[[str], None]) -> None:
+    """Name tasks and models as the logs of older versions do, which have secrets in clear text.
+
+    The engine resumes a log only if it names task and model alike. What these logs say already is no secret that the
+    next one would keep.
+
+    Args:
+        out: The folder of the logs.
+        tasks: The tasks of a run; their parameters are changed.
+        models: Its models; their arguments, as logs have them, are changed.
+        warn: Receives a line if something is.
+    """
+    hidden = [task for task in tasks if LABEL.fullmatch(str(_parameters(task).get("key", "")))]
+    if not hidden and not any(HIDDEN in repr(model.model_args) for model in models):
+        return
+    found = False
+    for info in list_eval_logs(str(out.absolute()), recursive=False):
+        try:
+            spec = read_eval_log(info, header_only=True).eval
+        except Exception:  # not a log; the engine has its own word on it
+            continue
+        key = spec.task_args_passed.get("key")
+        for task in hidden:
+            if spec.task == task.name and key is not None and key_label(str(key)) == _parameters(task)["key"]:
+                for parameters in (_parameters(task), getattr(task, TASK_ALL_PARAMS_ATTR, {})):
+                    parameters["key"] = key
+                found = True
+        for model in models:
+            own: Any = model
+            is_older = redacted(spec.model_args) != spec.model_args
+            if is_older and spec.model == str(model) and redacted(spec.model_args) == _logged(own.model_args):
+                own.model_args = dict(spec.model_args)
+                found = True
+    if found:
+        warn(
+            f"an older version wrote a key or password in clear text into the logs of {out}; resumed logs keep it. "
+            "Remove the folder or keep it private; runs into a new folder contain no secrets"
+        )
+
+
+def _parameters(task: Task) -> dict[str, Any]:
+    try:
+        return registry_params(task)
+    except ValueError:  # it was created without the engine's decorator
+        return {}
+
+
+def _logged(args: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in args.items() if name != "api_key" and not name.startswith("aws_")}

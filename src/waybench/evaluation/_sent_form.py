@@ -1,0 +1,365 @@
+"""The form in which a conversation is sent to a model: what a server refuses is left out or moved, and the run says so.
+
+Servers differ in what they take back. The same replies have to get the same score behind each of them.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from operator import is_
+from typing import Any
+
+from inspect_ai.model import (
+    ChatMessage,
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    Content,
+    ContentReasoning,
+    ContentText,
+    ModelCall,
+    ModelOutput,
+    ModelUsage,
+)
+
+from waybench.core import FIRST_REPLIES, reasoning_warning
+from waybench.evaluation._provider_errors import ProviderError, is_overflow, read_error
+
+BLANK_REPLY = "(empty reply)"
+"""What stands for a reply without text where the conversation is sent to the model again."""
+
+_OTHER_SIGNS = re.compile(r"[^A-Za-z0-9_-]")
+_LONGEST_NAME = 64
+_NO_NAME = "unknown"
+_Apply = Callable[[list[ChatMessage]], list[ChatMessage]]
+Send = Callable[[list[ChatMessage]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A way to send the same conversation in another form.
+
+    Attributes:
+        setting: Name of the setting and its value, as logs and results have them.
+        says: Matches the words of a server that refuses the usual form.
+        statuses: Statuses with which a server refuses it, whatever its words are.
+        unless: Matches the words of a server that the change cannot help; None where there are none.
+        apply: Messages -> the same in the other form; the same list where nothing changes.
+        note: What the run says, after the server's words.
+    """
+
+    setting: tuple[str, str]
+    says: re.Pattern[str]
+    statuses: tuple[int, ...]
+    unless: re.Pattern[str] | None
+    apply: _Apply
+    note: str
+
+
+def _each_reply(change: Callable[[ChatMessageAssistant], ChatMessageAssistant]) -> _Apply:
+    """Return a function that changes the model's own messages."""
+
+    def apply(messages: list[ChatMessage]) -> list[ChatMessage]:
+        changed = [change(message) if isinstance(message, ChatMessageAssistant) else message for message in messages]
+        return messages if all(map(is_, changed, messages)) else changed
+
+    return apply
+
+
+def _answer_alone(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    if isinstance(message.content, str):
+        return message
+    answer: list[Content] = [part for part in message.content if not isinstance(part, ContentReasoning)]
+    if len(answer) == len(message.content):
+        return message
+    return sendable(message.model_copy(update={"content": answer}))
+
+
+def _joined_roles(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Join messages of one role that follow each other."""
+    joined: list[ChatMessage] = []
+    for message in messages:
+        before = joined[-1] if joined else None
+        if before is not None and before.role == message.role and _can_join(before) and _can_join(message):
+            joined[-1] = before.model_copy(update={"content": _joined(before.content, message.content)})
+        else:
+            joined.append(message)
+    return joined if len(joined) < len(messages) else messages
+
+
+def _without_system(messages: list[ChatMessage]) -> list[ChatMessage]:
+    """Make system messages the user's, as a part of the message that follows."""
+    if not any(isinstance(message, ChatMessageSystem) for message in messages):
+        return messages
+    return _joined_roles(
+        [
+            ChatMessageUser(content=message.content) if isinstance(message, ChatMessageSystem) else message
+            for message in messages
+        ]
+    )
+
+
+def _can_join(message: ChatMessage) -> bool:
+    return message.role != "tool" and not (isinstance(message, ChatMessageAssistant) and message.tool_calls)
+
+
+def _joined(first: str | list[Content], second: str | list[Content]) -> str | list[Content]:
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    parts = [[ContentText(text=content)] if isinstance(content, str) else content for content in (first, second)]
+    return [*parts[0], *parts[1]]
+
+
+def _trimmed(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    content = message.content
+    if isinstance(content, str):
+        return message if content == content.strip() else message.model_copy(update={"content": content.strip()})
+    parts: list[Content] = [
+        part.model_copy(update={"text": part.text.strip()})
+        if isinstance(part, ContentText) and part.text != part.text.strip()
+        else part
+        for part in content
+    ]
+    return message if all(map(is_, parts, content)) else message.model_copy(update={"content": parts})
+
+
+def sendable(message: ChatMessageAssistant) -> ChatMessageAssistant:
+    """Return a model's message as it is sent back: without what servers refuse, whatever the model meant by it.
+
+    One that says nothing gets a placeholder, and names of tools have only signs that OpenAI's pattern takes.
+
+    Args:
+        message: The message, with its reasoning.
+    """
+    if message.tool_calls:
+        names = [_OTHER_SIGNS.sub("_", call.function)[:_LONGEST_NAME] or _NO_NAME for call in message.tool_calls]
+        if names == [call.function for call in message.tool_calls]:
+            return message
+        calls = [replace(call, function=name) for call, name in zip(message.tool_calls, names, strict=True)]
+        return message.model_copy(update={"tool_calls": calls})
+    if message.text.strip():
+        return message
+    content = message.content
+    reasoning = [] if isinstance(content, str) else [part for part in content if isinstance(part, ContentReasoning)]
+    placeholder = ContentText(text=BLANK_REPLY)
+    return message.model_copy(update={"content": [*reasoning, placeholder] if reasoning else BLANK_REPLY})
+
+
+_CHANGES = (
+    _Change(  # of agents' own messages; those of an episode have it from the start
+        ("blank_reply", BLANK_REPLY),
+        re.compile(r"empty|blank|whitespace|\bnone\b|content", re.IGNORECASE),
+        (),
+        None,
+        _each_reply(sendable),
+        f"Messages without text are sent to it as {BLANK_REPLY}",
+    ),
+    _Change(
+        ("reasoning_history", "none"),
+        re.compile(r"reasoning|thinking|thought", re.IGNORECASE),
+        (400, 422),
+        # DeepSeek, Kimi, Gemini: it has to be sent back, and something else is wrong.
+        re.compile(r"must be passed back|is missing|missing [`a-z ]*(?:reasoning|thought)", re.IGNORECASE),
+        _each_reply(_answer_alone),
+        "Reasoning is not sent back to it from now on (reasoning_history=none; docs/howto/reasoning.md)",
+    ),
+    _Change(
+        ("consecutive_messages", "joined"),
+        re.compile(r"\broles?\b|alternat|consecutive", re.IGNORECASE),
+        (),
+        None,
+        _joined_roles,
+        "Messages of one role that follow each other are joined (consecutive_messages=joined)",
+    ),
+    _Change(
+        ("system_role", "user"),
+        re.compile(r"system|developer|\broles?\b|alternat", re.IGNORECASE),
+        (),
+        None,
+        _without_system,
+        "The rules go into the first user message (system_role=user)",
+    ),
+    _Change(
+        ("reply_blanks", "trimmed"),
+        re.compile(r"white ?space|trailing", re.IGNORECASE),
+        (),
+        None,
+        _each_reply(_trimmed),
+        "Replies are sent back to it without the blanks at their ends (reply_blanks=trimmed)",
+    ),
+)
+# Some servers answer 500 where their chat template fails, and of some providers' errors no status is known.
+_REFUSING = (400, 422, 500, None)
+
+
+@dataclass(slots=True)
+class SentForm:
+    """The form in which conversations are sent to one model, which its server's refusals change.
+
+    Attributes:
+        model: The model's name, for lines to the user.
+        tell: Receives a line that the user should read.
+        settings: The changes of form, as settings: "blank_reply", "reasoning_history", "consecutive_messages",
+            "system_role" and "reply_blanks".
+        keeps_reasoning: Whether the user wants reasoning sent back, whatever a server says.
+        first_replies: The model's first replies that had to name an action and have no reasoning mark in them.
+    """
+
+    model: str
+    tell: Callable[[str], None] = lambda line: None
+    settings: dict[str, str] = field(default_factory=dict[str, str])
+    keeps_reasoning: bool = False
+    first_replies: list[str] = field(default_factory=list[str])
+    _topics: set[str] = field(default_factory=set[str])
+
+    def tell_once(self, topic: str, line: str) -> None:
+        """Tell the user a line about the model, if it is the first one of its topic."""
+        if topic not in self._topics:
+            self._topics.add(topic)
+            self.tell(f"{self.model}: {line}")
+
+    def watch_reply(self, reply: str) -> None:
+        """Warn of replies that look like reasoning without marks, among the first ones."""
+        if len(self.first_replies) < FIRST_REPLIES:
+            self.first_replies.append(reply)
+            if warning := reasoning_warning(self.first_replies):
+                self.tell_once("reasoning without marks", warning)
+
+    async def send(self, send: Send, messages: list[ChatMessage]) -> Any:
+        """Send a conversation in the form that the server takes.
+
+        Args:
+            send: Sends messages, and returns what a provider returns: an output or an error, also beside the call.
+            messages: The conversation.
+
+        Returns:
+            What the provider returned; where the conversation was too long for the model, an output that says so.
+
+        Raises:
+            Exception: What the provider raised, if no other form of the conversation is taken.
+        """
+        current = self._formed(messages)
+        answer, error = await _attempt(send, current)
+        if error is not None and _is_refusal(error):
+            answer, error = await self._send_otherwise(send, current, answer, error)
+        if error is not None and error.is_overflow:
+            return self._overflow(answer, error)
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer if error is not None else _checked(answer)
+
+    def settings_of(self, messages: list[ChatMessage]) -> dict[str, str]:
+        """Return the settings that change the form of a conversation."""
+        return {
+            change.setting[0]: change.setting[1]
+            for change in _CHANGES
+            if change.setting[0] in self.settings and change.apply(messages) is not messages
+        }
+
+    def _formed(self, messages: list[ChatMessage]) -> list[ChatMessage]:
+        """Return a conversation in the form that the server takes; the same list if that is the usual one."""
+        for change in _CHANGES if self.settings else ():
+            if change.setting[0] in self.settings:
+                messages = change.apply(messages)
+        return messages
+
+    async def _send_otherwise(
+        self, send: Send, messages: list[ChatMessage], answer: Any, error: ProviderError
+    ) -> tuple[Any, ProviderError | None]:
+        """Send a refused conversation in other forms until one is taken; otherwise return the refusal."""
+        formed = self._formed(messages)
+        if formed is not messages:  # the refusal of another conversation has changed the form in the meantime
+            messages = formed
+            answer, refusal = await _attempt(send, messages)
+            if refusal is None or not _is_refusal(refusal):
+                return answer, refusal
+            error = refusal
+        return await self._send_changed(send, messages, answer, error, ())
+
+    async def _send_changed(
+        self,
+        send: Send,
+        messages: list[ChatMessage],
+        answer: Any,
+        error: ProviderError,
+        changes_before: tuple[_Change, ...],
+    ) -> tuple[Any, ProviderError | None]:
+        """Send a refused conversation with one change more; where that is refused for another reason, go on from it."""
+        for change in _CHANGES:
+            changed = None if change in changes_before else self._changed(change, messages, error)
+            if changed is None:
+                continue
+            other, refusal = await _attempt(send, changed)
+            changes = (*changes_before, change)
+            if refusal is not None and _is_refusal(refusal):
+                if refusal.words != error.words:
+                    return await self._send_changed(send, changed, other, refusal, changes)
+                continue
+            if refusal is None or refusal.is_overflow:
+                for taken in changes:
+                    self.settings[taken.setting[0]] = taken.setting[1]
+                    self.tell_once(
+                        taken.setting[0], f"its server refused a conversation ({error.words[:200]}). {taken.note}"
+                    )
+            return other, refusal  # an error that may pass is the engine's to try again
+        return answer, error
+
+    def _changed(self, change: _Change, messages: list[ChatMessage], error: ProviderError) -> list[ChatMessage] | None:
+        """Return a conversation in another form; None if that cannot help."""
+        if self.keeps_reasoning and change.setting[0] == "reasoning_history":
+            return None
+        if not (error.status in change.statuses or change.says.search(error.text)):
+            return None
+        if change.unless is not None and change.unless.search(error.text):
+            return None
+        changed = change.apply(messages)
+        return None if changed is messages else changed
+
+    def _overflow(self, answer: Any, error: ProviderError) -> Any:
+        """Return the output of a model that was sent more than it reads: the words are the provider's own."""
+        if sizes := error.tokens_that_fit:
+            self.tell_once(
+                "tokens of the reply",
+                f"its server refuses prompts of {sizes[0]:,} tokens, which fit into its {sizes[1]:,}, because of the "
+                "tokens that the reply may have: give a lower --max-tokens",
+            )
+        output = ModelOutput.from_content(self.model, error.words, stop_reason="model_length")
+        output.usage = ModelUsage()  # otherwise the engine would fetch a tokenizer's file to count by
+        _, call = _output_and_call(answer)
+        return output if call is None else (output, call)
+
+
+def _is_refusal(error: ProviderError) -> bool:
+    """Return whether a server refuses a conversation, for a reason other than its length."""
+    return error.status in _REFUSING and not error.is_overflow
+
+
+async def _attempt(send: Send, messages: list[ChatMessage]) -> tuple[Any, ProviderError | None]:
+    """Return what a provider answered, and its error if it is one."""
+    try:
+        answer = await send(messages)
+    except Exception as error:
+        return error, read_error(error)
+    output, _ = _output_and_call(answer)
+    if isinstance(output, ModelOutput) and output.error:  # as Anthropic's provider returns what it does not know
+        return answer, read_error(RuntimeError(output.error))
+    return answer, read_error(output) if isinstance(output, Exception) else None
+
+
+def _output_and_call(answer: Any) -> tuple[Any, ModelCall | None]:
+    """Return what a provider returned, apart from the description of its request."""
+    match answer:
+        case (output, ModelCall() as call):
+            return output, call
+        case _:
+            return answer, None
+
+
+def _checked(answer: Any) -> Any:
+    """Return an answer; one that the engine has read from an error as a full context, which it was not, is an error."""
+    output, call = _output_and_call(answer)
+    if not isinstance(output, ModelOutput) or output.stop_reason != "model_length" or output.usage is not None:
+        return answer
+    if not is_overflow(output.completion, None if call is None else call.response):
+        raise RuntimeError(f"the server refuses the settings of the run: {output.completion}")
+    return answer

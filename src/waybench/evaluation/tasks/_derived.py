@@ -1,0 +1,175 @@
+"""All tasks by name: presets of the published benchmarks, and tasks derived from environments."""
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from waybench.core import CatalogueWarning, Entry, Environment, Json, Option, UsageError, unknown
+from waybench.envs import registry
+from waybench.evaluation.tasks._entry import Part, TaskEntry
+from waybench.evaluation.tasks._parameters import horizon_parameters, parameters
+from waybench.evaluation.tasks._presets import PRESETS
+
+
+def default_task(entry: Entry, name: str) -> TaskEntry:
+    """Return the task that plays an environment with all of its parameters."""
+
+    def declare() -> tuple[Option, ...]:
+        return tuple(parameters(registry.load(entry.id)).values())
+
+    return TaskEntry(name=name, summary=entry.summary, declare=declare, parts=(Part(env=entry.id),))
+
+
+def horizon_task(entry: Entry, name: str) -> TaskEntry:
+    """Return the task that searches for a model's horizon in an environment with a `HorizonSpec`."""
+
+    def declare() -> tuple[Option, ...]:
+        environment = registry.load(entry.id)
+        assert environment.difficulty.horizon is not None  # as the catalogue says
+        return horizon_parameters(environment, environment.difficulty.horizon)
+
+    summary = f"adaptive search for the horizon: {entry.horizon}"
+    return TaskEntry(name=name, summary=summary, declare=declare, parts=(Part(env=entry.id),), searches=True)
+
+
+def _derived(entries: Iterable[Entry], taken: dict[str, TaskEntry]) -> tuple[TaskEntry, ...]:
+    """Return the default tasks of environments that no task of the same name plays, then their horizon tasks."""
+    defaults: list[TaskEntry] = []
+    horizons: list[TaskEntry] = []
+    for entry in entries:
+        family, _, variant = entry.id.partition("/")
+        names = [entry.task] if entry.task else [variant, family]
+        if not any(entry.id in taken[name].envs for name in names if name in taken):
+            name = next((name for name in names if name not in taken), entry.id)
+            if name != names[0]:
+                _warn(f"environment {entry.id}: a task {names[0]} exists already; this one is named {name}")
+            taken[name] = default_task(entry, name)
+            defaults.append(taken[name])
+        if entry.horizon:
+            name = entry.horizon_task or f"horizon_{names[0]}"
+            if name in taken:
+                _warn(f"environment {entry.id}: a task {name} exists already, so there is no search for the horizon")
+                continue
+            taken[name] = horizon_task(entry, name)
+            horizons.append(taken[name])
+    return *defaults, *horizons
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, CatalogueWarning, stacklevel=4)
+
+
+@cache
+def _ours() -> tuple[TaskEntry, ...]:
+    taken = {entry.name: entry for entry in PRESETS}
+    by_id = {entry.id: entry for entry in registry.built_in}
+    played = dict.fromkeys(env for preset in PRESETS for env in preset.envs)  # in the order of the benchmarks
+    return *PRESETS, *_derived((by_id[id_] for id_ in dict.fromkeys((*played, *by_id))), taken)
+
+
+TASKS = _ours()
+
+
+def all_tasks() -> tuple[TaskEntry, ...]:
+    """Return all tasks, those of environments in other installed packages included."""
+    return *TASKS, *_others(tuple(entry for entry in registry.entries if entry not in registry.built_in))
+
+
+@cache  # so that each warning is given once
+def _others(entries: tuple[Entry, ...]) -> tuple[TaskEntry, ...]:
+    return _derived(entries, {entry.name: entry for entry in TASKS})
+
+
+def environment_names() -> dict[str, str]:
+    """Return environment ids by name: each id itself, and each family's name for its first environment."""
+    names: dict[str, str] = {}
+    for entry in registry.entries:
+        names.setdefault(entry.id.partition("/")[0], entry.id)
+        names[entry.id] = entry.id
+    return names
+
+
+def find_task(name: str) -> TaskEntry:
+    """Return a task by its name, or the default task of an environment by its id or family.
+
+    A prefix "waybench/" is ignored.
+
+    Raises:
+        UsageError: If no task or environment has this name.
+    """
+    name = name.removeprefix("waybench/")
+    known = {entry.name: entry for entry in TASKS}
+    if name not in known:
+        known = {entry.name: entry for entry in all_tasks()}
+    if name in known:
+        return known[name]
+    env_id = environment_names().get(name)
+    if env_id is None:
+        raise UsageError(unknown("task", name, known, also=environment_names(), meant=_horizon_of(name)))
+    return environment_task(registry.entry(env_id))
+
+
+def _horizon_of(name: str) -> str:
+    """Return the horizon task of "horizon_NAME", where NAME is another task or an environment; "" if there is none."""
+    prefix, of, rest = name.partition("horizon_")
+    if prefix or not of:
+        return ""
+    envs = next((entry.envs for entry in all_tasks() if entry.name == rest), (environment_names().get(rest),))
+    return next((entry.name for entry in all_tasks() if entry.searches and entry.envs[0] in envs), "")
+
+
+@cache
+def environment_task(entry: Entry) -> TaskEntry:
+    """Return the default task of an environment, under its short name if it has one, otherwise under its id."""
+    short = (task for task in all_tasks() if task.envs == (entry.id,) and task not in PRESETS and not task.searches)
+    return next(short, None) or default_task(entry, entry.id)
+
+
+def resolve_environment(name: str) -> Environment[Any, Any, Any]:
+    """Load an environment by its id, its family's name, or the name of a task that plays no other environment.
+
+    Args:
+        name: The name. A suffix "@1" requires that version; a prefix "waybench/" is ignored.
+
+    Returns:
+        The environment. Under the name of a task, the values that the task fixes are defaults of its options, and
+        the task's level is its smallest level.
+
+    Raises:
+        UsageError: If no environment has this name, or the task plays several; the message names the choices.
+    """
+    plain, at, version = name.removeprefix("waybench/").partition("@")
+    names = environment_names()
+    if plain in names:
+        return registry.load(names[plain] + at + version)
+    tasks = {task.name: task for task in all_tasks()}
+    if plain not in tasks:
+        raise UsageError(unknown("environment", plain, names.values(), also=(*names, *tasks)))
+    task = tasks[plain]
+    env_id, *others = task.envs
+    if others:
+        raise UsageError(f"{plain} plays several environments: choose one of {', '.join(task.envs)}")
+    return _as_in_task(registry.load(env_id + at + version), task)
+
+
+def _as_in_task(environment: Environment[Any, Any, Any], task: TaskEntry) -> Environment[Any, Any, Any]:
+    """Return an environment with a task's values as its defaults."""
+    values: dict[str, Json] = {option.name: option.default for option in task.options if option.default is not None}
+    values |= {} if task.horizon is None else task.horizon.source_options
+    for part in task.parts[:1] if len(task.parts) == 1 else ():
+        values |= part.fixed
+    level = values.get("level", environment.items.smallest_level)
+    items, playing = environment.items, environment.playing
+    if level != items.smallest_level:
+        items = replace(items, sample_levels=(level,))
+    return replace(
+        environment,
+        items=replace(items, options=_with_defaults(items.options, values)),
+        playing=replace(playing, options=_with_defaults(playing.options, values)),
+    )
+
+
+def _with_defaults(options: Iterable[Option], values: Mapping[str, Json]) -> tuple[Option, ...]:
+    return tuple(replace(option, default=values.get(option.name, option.default)) for option in options)

@@ -1,0 +1,170 @@
+"""The items of a task, from the data set that its parameter `source` names."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from waybench.core import (
+    SHARD,
+    Dataset,
+    Environment,
+    Episode,
+    IsomorphicSource,
+    Item,
+    Json,
+    Picture,
+    PromptKinds,
+    Source,
+    ToolWording,
+    UsageError,
+    has_images,
+)
+from waybench.data import LocalFiles
+from waybench.envs import registry
+from waybench.evaluation.tasks._entry import Part, items_of_shard
+from waybench.evaluation.tasks._parameters import GENERATED_ITEMS, ISOMORPH, parameters
+
+
+class TaskItem(NamedTuple):
+    """An item of a task.
+
+    Attributes:
+        environment: The environment.
+        options: Options of play.
+        item: The item, with its id in the task.
+        attempts: Number of attempts.
+    """
+
+    environment: Environment[Any, Any, Any]
+    options: Mapping[str, Json]
+    item: Item[Any]
+    attempts: int
+
+
+def task_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterable[TaskItem]:
+    """Return the items of a task, part by part, or those of its shard.
+
+    Args:
+        parts: The task's parts.
+        given: Its parameters, checked.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    return items_of_shard(_all_items(parts, given), given.get(SHARD))
+
+
+def _all_items(parts: Sequence[Part], given: Mapping[str, Any]) -> Iterator[TaskItem]:
+    for part in parts:
+        environment = registry.load(part.env)
+        chosen = _parameters_of(part, environment, given)
+        options = _play_options(environment, chosen)
+        items, attempts = _items(environment, chosen, part.trials)
+        for item in items:
+            named = replace(item, id=part.item_id.format(id=item.id, index=item.index))
+            yield TaskItem(environment, options, named, attempts)
+
+
+def prompt_kinds(parts: Sequence[Part], given: Mapping[str, Any]) -> PromptKinds:
+    """Return what a model has to take for a task beside texts of the user.
+
+    Args:
+        parts: The task's parts.
+        given: Its parameters, checked.
+
+    Raises:
+        UsageError: If a parameter is unfit.
+    """
+    kinds = PromptKinds()
+    for part in parts:
+        environment = registry.load(part.env)
+        options = _play_options(environment, _parameters_of(part, environment, given))
+        wording = environment.play_with(options).wording
+        picture: Picture | None = None
+        if kinds.picture is None and has_images(options):
+            picture = Episode(environment, environment.source().item(0), options).messages[-1].picture
+        kinds |= PromptKinds(picture, isinstance(wording, ToolWording), wording.rules_role == "system")
+    return kinds
+
+
+def _parameters_of(part: Part, environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all parameters of a part of a task."""
+    known = parameters(environment)
+    chosen = {name: option.default for name, option in known.items()}
+    chosen |= {name: value for name, value in given.items() if name in known}
+    return {**chosen, **part.fixed, **part.follows(given)}
+
+
+def _play_options(environment: Environment[Any, Any, Any], chosen: Mapping[str, Any]) -> dict[str, Json]:
+    return environment.resolve_options({option.name: chosen[option.name] for option in environment.play_options})
+
+
+def _items(
+    environment: Environment[Any, Any, Any], given: Mapping[str, Any], trials: int | None
+) -> tuple[Sequence[Item[Any]], int]:
+    """Return the items and the attempts at each.
+
+    Where there is one item only, that one is attempted as often as trials are asked for.
+    """
+    chosen, source = open_source(environment, given)
+    if source.space is not None and any(option.name == "limit" for option in chosen.options):
+        return source.head(source.space), given["attempts"]
+    wanted = given["limit"] or trials
+    if wanted is None:
+        wanted = GENERATED_ITEMS if chosen.name == "generated" or source.space is None else source.space
+    count = wanted if source.space is None else min(wanted, source.space)
+    repeats = trials and source.space == 1
+    return source.head(count), given["attempts"] * (wanted if repeats else 1)
+
+
+def open_source(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> tuple[Dataset, Source[Any]]:
+    """Return the data set that `source` names, and its items.
+
+    Raises:
+        UsageError: If a parameter is unfit, or belongs to other data sets only.
+    """
+    chosen = _dataset_for(environment, given)
+    source = chosen.open(given, LocalFiles(given.get("data_dir")))
+    if given["key"] is not None and "key" in _own_parameters(environment, chosen):
+        source = environment.items.marked(source, given["key"])
+    return chosen, isomorphic(environment, source, given.get(ISOMORPH.name))
+
+
+def isomorphic(environment: Environment[Any, Any, Any], source: Source[Any], number: int | None) -> Source[Any]:
+    """Return the source of the isomorphic set of a number, or the source itself if the number is None."""
+    if number is None or environment.items.isomorph is None:
+        return source
+    return IsomorphicSource(source, environment.items.isomorph, environment.items.prove, number)
+
+
+def _dataset_for(environment: Environment[Any, Any, Any], given: Mapping[str, Any]) -> Dataset:
+    """Return the data set that `source` names.
+
+    Raises:
+        UsageError: If a parameter is given that belongs to other data sets only.
+    """
+    by_name = {each.name: each for each in environment.all_datasets}
+    chosen = by_name.get(given["source"], by_name["file"])
+    refused: dict[tuple[str, ...], list[str]] = {}
+    for name, option in parameters(environment).items():
+        takers = tuple(each.name for each in by_name.values() if name in _own_parameters(environment, each))
+        if takers and chosen.name not in takers and given[name] not in (option.default, None):
+            refused.setdefault(takers, []).append(name)
+    for takers, names in refused.items():
+        raise UsageError(f"{', '.join(names)}: only for {_refusal_text(takers, chosen.name, by_name[takers[0]].items)}")
+    return chosen
+
+
+def _refusal_text(takers: tuple[str, ...], chosen: str, items: str) -> str:
+    """Say which data sets take a refused parameter, and what to do."""
+    if takers == ("generated",):
+        return f"generated {items}; remove it, or remove source"
+    if takers == ("published",):
+        return f"published {items}; {'add source=published, or ' * (chosen == 'generated')}remove it"
+    return f"published {items} or your own; remove it, or add source"
+
+
+def _own_parameters(environment: Environment[Any, Any, Any], chosen: Dataset) -> set[str]:
+    """Return the names of the parameters that belong to a data set."""
+    drawn = {"key", "level", *(option.name for option in environment.items.options)}
+    return {*(option.name for option in chosen.options), *chosen.shared, *(drawn if chosen.name == "generated" else ())}

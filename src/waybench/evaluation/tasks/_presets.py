@@ -1,0 +1,321 @@
+"""The published benchmarks: which environments they play, and with which parameters."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from waybench.core import Json, Option
+from waybench.envs import registry, voxel
+from waybench.evaluation.tasks._entry import Climb, Part, TaskEntry, no_parameters
+from waybench.evaluation.tasks._parameters import ISOMORPH, select_parameters
+
+_AQA = {
+    "guessnum": "AQA-Bench: guess a number from bigger/smaller feedback",
+    "coin": "AQA-Bench: guess a number, framed as coins in a chest",
+    "dfs": "AQA-Bench: traverse an unknown tree, depth first",
+    "cavedfs": "AQA-Bench: depth-first traversal, framed as walking through caves",
+    "bfs": "AQA-Bench: traverse an unknown tree, breadth first",
+    "cavebfs": "AQA-Bench: breadth-first traversal, framed as a team exploring caves",
+}
+_MANGO = (
+    (
+        "mango_destination",
+        "destination",
+        "MANGO: find the destination of given moves on a map from a text game's walkthrough",
+    ),
+    ("mango_route", "route", "MANGO: find a route between two places on a map from a text game's walkthrough"),
+    ("mango_minigames", "minigame", "MANGO: predict the next move of a text game's walkthrough"),
+    ("mango_extract", "extract", "MANGO: extract a map from a text game's walkthrough as triplets, scored by search"),
+)
+_GTB = (
+    ("gtb", "gtb", "GameTraversalBenchmark: plan a path over a tile map, objective by objective"),
+    ("gtb_stepwise", "stepwise", "GameTraversalBenchmark maps, one move at a time"),
+    ("gtb_state", "state", "GameTraversalBenchmark maps, with a prediction of the map after each plan"),
+)
+
+# SmartPlay: name, environment, summary, trials as published (Table 1), what is fixed; the rest is the user's.
+_TWO_ARMS, _HANOI = {"level": 2}, {"positions": "published"}
+_SMALL: tuple[tuple[str, str, str, int, Mapping[str, Json]], ...] = (
+    (
+        "bandit_deterministic",
+        "bandit/arms",
+        "SmartPlay: two slot machines, one always pays",
+        20,
+        {**_TWO_ARMS, "setting": "deterministic"},
+    ),
+    (
+        "bandit_high_low",
+        "bandit/arms",
+        "SmartPlay: two slot machines, win rates 0.8 and 0.2",
+        20,
+        {**_TWO_ARMS, "setting": "high_low"},
+    ),
+    (
+        "bandit_high_high",
+        "bandit/arms",
+        "SmartPlay: two slot machines, win rates 0.8 and 0.9",
+        20,
+        {**_TWO_ARMS, "setting": "high_high"},
+    ),
+    (
+        "bandit_low_low",
+        "bandit/arms",
+        "SmartPlay: two slot machines, win rates 0.1 and 0.2",
+        20,
+        {**_TWO_ARMS, "setting": "low_low"},
+    ),
+    (
+        "rps_basic",
+        "rps/rounds",
+        "SmartPlay: Rock Paper Scissors against a fixed mixed strategy",
+        20,
+        {"level": 1, "setting": "basic"},
+    ),
+    (
+        "rps_different_score",
+        "rps/rounds",
+        "SmartPlay: Rock Paper Scissors, one move scores double",
+        20,
+        {"level": 1, "setting": "different_score"},
+    ),
+    ("hanoi_3", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 3 disks", 10, {"level": 3, **_HANOI}),
+    ("hanoi_4", "hanoi/rods", "SmartPlay: the Tower of Hanoi, 4 disks", 10, {"level": 4, **_HANOI}),
+    ("messenger_l1", "messenger/roles", "SmartPlay: Messenger, without movement", 100, {"level": 1}),
+    ("messenger_l2", "messenger/roles", "SmartPlay: Messenger, with movement", 100, {"level": 2}),
+    ("messenger_l3", "messenger/roles", "SmartPlay: Messenger, with movement and decoys", 100, {"level": 3}),
+    (
+        "crafter",
+        "crafter/survival",
+        "SmartPlay: Crafter, survive and unlock achievements in an open world",
+        10,
+        {"level": 1},
+    ),
+    ("voxel_find", "voxel/find", "find a biome in a voxel world, after SmartPlay", 20, {}),
+    *(
+        (
+            f"voxel_{goal.replace(' ', '_')}",
+            "voxel/find",
+            f"find {goal}, after SmartPlay's {setting}",
+            20,
+            {"goal": goal},
+        )
+        for setting, goal in voxel.PUBLISHED_GOALS.items()
+    ),
+    ("bandit", "bandit/arms", "any number of slot machines, optionally drifting", 20, {}),
+    ("rps", "rps/rounds", "Rock Paper Scissors against adaptive opponents", 20, {}),
+    ("hanoi", "hanoi/rods", "Tower of Hanoi from any position to any other", 10, {}),
+    ("messenger", "messenger/roles", "Messenger on boards of any size, with more entities", 100, {}),
+)
+# The recorded settings of SmartPlay. The last one is on the human scale in Minecraft alone.
+SMARTPLAY = ("bandit_high_low", "rps_basic", "hanoi_3", "messenger_l1", "messenger_l2", "crafter", "voxel_find")
+
+_TRIALS = Option(
+    name="limit",
+    default=None,
+    kind=int,
+    low=1,
+    high=1_000_000,
+    doc="Number of trials (items, or attempts if there is only one item); by default as published.",
+)
+_SENTENCES = Option(
+    name="source",
+    default="generated",
+    choices=("generated", "published"),
+    doc="Messenger's sentences: generated from the key, or published (see `waybench data fetch smartplay`).",
+)
+
+
+def _options(
+    env: str, names: str, *changed: Option, fixed: Iterable[str] = (), docs: Mapping[str, str] | None = None
+) -> tuple[Option, ...]:
+    """Return parameters of an environment by their names, some of them changed."""
+    by_name = {option.name: option for option in changed}
+    found = select_parameters(registry.load(env), names, fixed)
+    with_docs = (replace(option, doc=(docs or {}).get(option.name, option.doc)) for option in found)
+    return tuple(by_name.get(option.name, option) for option in with_docs)
+
+
+def _recorded(given: Mapping[str, Any]) -> Mapping[str, Json]:
+    """Return the search for plains that stands for the recorded setting."""
+    return {
+        "level": voxel.recorded_level(given["engine"], given["protocol"]),
+        "goal": voxel.PLAINS[given["engine"]],
+    }
+
+
+def _goal_of(given: Mapping[str, Any], goal: str) -> Mapping[str, Json]:
+    """Return the goal of the engine that stands for a published one."""
+    return {"goal": voxel.counterpart(goal, given["engine"])}
+
+
+def _steps(given: Mapping[str, Any]) -> Mapping[str, Json]:
+    return {"steps": given["crafter_steps"]}
+
+
+def _task(
+    name: str,
+    summary: str,
+    parts: tuple[Part, ...],
+    options: Callable[[], tuple[Option, ...]],
+    climb: Climb | None = None,
+) -> TaskEntry:
+    """Return a task, with the parameter `isomorph` if all of its environments have isomorphic items."""
+
+    def declare() -> tuple[Option, ...]:
+        isomorphic = all(registry.load(part.env).items.isomorph is not None for part in parts)
+        return (*options(), *((ISOMORPH,) if isomorphic else ()))
+
+    return TaskEntry(name=name, summary=summary, declare=declare, parts=parts, climb=climb)
+
+
+def _small(name: str, env: str, summary: str, trials: int, fixed: Mapping[str, Json]) -> TaskEntry:
+    sentences = "source data_dir" if env == "messenger/roles" else ""
+    drawn = "" if "level" in fixed else "level *source"
+    names = f"*play {sentences} {drawn} key limit attempts"
+    follows = partial(_goal_of, goal=fixed["goal"]) if "goal" in fixed else no_parameters
+    part = Part(env=env, fixed=fixed, follows=follows, trials=trials)
+    return _task(name, summary, (part,), partial(_options, env, names, _TRIALS, _SENTENCES, fixed=fixed))
+
+
+def _in_smartplay(name: str, env: str, trials: int, fixed: Mapping[str, Json]) -> Part:
+    # Only Messenger's sentences are published.
+    own = fixed if env == "messenger/roles" else {**fixed, "source": "generated", "data_dir": None}
+    follows = {"crafter": _steps, "voxel_find": _recorded}.get(name, no_parameters)
+    return Part(env=env, fixed=own, follows=follows, trials=trials, item_id=f"{name}-{{index}}")
+
+
+def _smartplay() -> TaskEntry:
+    by_name = {line[0]: line for line in _SMALL}
+    parts = tuple(
+        _in_smartplay(name, env, trials, fixed) for name, env, _, trials, fixed in (by_name[n] for n in SMARTPLAY)
+    )
+    return _task("smartplay", f"SmartPlay: the recorded settings {', '.join(SMARTPLAY)}", parts, _smartplay_options)
+
+
+def _smartplay_options() -> tuple[Option, ...]:
+    [engine] = _options("voxel/find", "engine")
+    return (
+        *_options("bandit/arms", "protocol wording interface prefix think_tags agent"),
+        Option(
+            name="crafter_steps",
+            default=None,
+            kind=int,
+            low=1,
+            high=10_000,
+            doc="Maximum steps of Crafter. The published 10,000 take 20,000 requests per trial; with fewer steps "
+            "there is no human-normalised score.",
+        ),
+        replace(engine, doc=f"Engine of the search for plains. {engine.doc}"),
+        *_options(
+            "messenger/roles",
+            "source data_dir key limit attempts",
+            _TRIALS,
+            _SENTENCES,
+            docs={"key": "Key of the item sets; by default the public sets."},
+        ),
+    )
+
+
+_SEARCH_PARAMETERS = "*play mode {} icl source data_dir key sets limit attempts *source"
+
+
+def _aqa_options() -> tuple[Option, ...]:
+    numbers = _options("search/guessnum", _SEARCH_PARAMETERS.format(""), fixed=("span",))
+    return (*numbers, *_options("search/dfs", "*source"))
+
+
+def _alone(name: str, env: str, summary: str, names: str) -> TaskEntry:
+    return _task(name, summary, (Part(env=env),), partial(_options, env, names))
+
+
+_MAZES = 10  # of each dimension, as published
+
+
+def _alicia_options() -> tuple[Option, ...]:
+    return (
+        *_options("maze/alicia", "*play key", docs={"key": "Key of the item set; by default the public set."}),
+        Option(
+            name="limit",
+            default=None,
+            kind=int,
+            low=1,
+            high=1_000_000,
+            doc=f"Mazes per dimension; by default {_MAZES} generated mazes, or all mazes of a file.",
+        ),
+        Option(
+            name="attempts",
+            default=3,
+            low=1,
+            high=1000,
+            doc="Maximum attempts per maze; a perfect attempt is the last.",
+        ),
+        Option(name="min_dimension", default=5, low=5, doc="First dimension."),
+        Option(name="max_dimension", default=101, low=5, high=1001, doc="Last dimension; it limits the cost."),
+        *_options("maze/alicia", "*source"),
+        *_options(
+            "maze/alicia",
+            "source",
+            docs={
+                "source": "generated: mazes by key; or the path of a file of JSON lines with one maze each. The "
+                "file's dimensions are played in their order, each only if the player solved a maze of the one before."
+            },
+        ),
+    )
+
+
+PRESETS = (
+    _task(
+        "alicia",
+        "AliciaBench: ten mazes per dimension, three attempts each, dimensions 5, 7, 9, ... until the player fails",
+        (Part(env="maze/alicia"),),
+        _alicia_options,
+        Climb("min_dimension", "max_dimension", 2, _MAZES),
+    ),
+    _task(
+        "aqa",
+        "AQA-Bench: all six environments",
+        tuple(Part(env=f"search/{name}", item_id=f"{name}-{{id}}") for name in _AQA),
+        _aqa_options,
+    ),
+    *(_alone(name, f"search/{name}", summary, _SEARCH_PARAMETERS.format("level")) for name, summary in _AQA.items()),
+    *(
+        _alone(
+            name,
+            f"textmap/{env}",
+            summary,
+            "*play source data_dir games key level worlds limit prefix_steps "
+            f"{'prefix_tokens tokenizer' if env in ('route', 'destination') else ''} attempts *source",
+        )
+        for name, env, summary in _MANGO
+    ),
+    _smartplay(),
+    *(_small(*line) for line in _SMALL),
+    *(
+        _alone(name, f"tilemap/{env}", summary, "*play source data_dir skip key level limit attempts *source icl")
+        for name, env, summary in _GTB
+    ),
+)
+
+# The tasks of `waybench demo`: small enough for a minute, large enough that the players differ.
+DEMO: Mapping[str, dict[str, Json]] = {
+    # The longest comes first. In "paper" an empty reply counts as the first action.
+    "smartplay": {"limit": 2, "protocol": "sound", "wording": "one_question", "crafter_steps": 40},
+    "alicia": {"max_dimension": 9},
+    "aqa": {"limit": 5},
+    # In "paper" a player that says no_parameters has no success at all, and so no number.
+    "mango_destination": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
+    "mango_route": {"level": 2, "worlds": 3, "limit": 4, "protocol": "sound"},
+    "gtb": {"limit": 5},
+}
+# What a language model on this machine plays in it: a few single replies, since each takes seconds, and no fewer than
+# normalised scores need.
+DEMO_MODEL: Mapping[str, dict[str, Json]] = {
+    "alicia": {"max_dimension": 5, "requests": 1, "attempts": 1, "limit": 5},
+    "mango_destination": {**DEMO["mango_destination"], "worlds": 2, "limit": 3},  # of the same items
+}
+# Its search for horizons that are known: one plan is all that the players have.
+DEMO_HORIZON: tuple[str, dict[str, Json]] = (
+    "horizon_maze",
+    {"requests": 1, "hardest": 41, "precision": 0.3, "batch": 10},
+)

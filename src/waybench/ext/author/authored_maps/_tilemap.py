@@ -1,0 +1,296 @@
+"""A world on a map of tiles, as a model writes it: story, characters, tiles, map, objectives.
+
+The steps are those of Word2World (Nasir, James and Togelius 2024), with which the maps of GameTraversalBenchmark were
+made; all words are our own.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from unicodedata import category
+
+from waybench.core import is_array, is_object, plural, shown
+from waybench.envs.tilemap import Objective, TileMap, tour
+from waybench.ext.author.authored_maps._authors import Refused, Step
+
+PLAYER, ENEMY = "@", "#"
+NO_TILES = "[ ] ' , \" \\"  # the records' lists of tiles are Python literals
+SIGNS = frozenset(map(chr, range(33, 127))) - set(NO_TILES) - {PLAYER, ENEMY}
+LONGEST_NAME = 60
+LONGEST_STORY = 6000
+MOST_OTHERS = 8
+FEWEST_TILES, MOST_TILES = 2, 60
+RARE = 12  # of a kind of tile with so many places or fewer, their places are shown to the model
+
+ROLE = (
+    "You design a small world for a game that is played on a map of tiles, step by step. Answer each step in exactly "
+    "the form that it asks for, and with nothing else."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A world as far as it is written.
+
+    Attributes:
+        rows: Rows that the map is to have.
+        columns: Columns.
+        count: Objectives that it is to have.
+        theme: What it is to be about; empty if that is the model's choice.
+        story: What it tells of.
+        protagonist: Name of the player.
+        antagonist: Name of the enemy.
+        others: Names of the other characters.
+        tiles: Name -> character, without those two.
+        walkable: Characters that can be walked on.
+        interactive: Characters of objects and persons.
+        drawn: The map, row by row.
+        objectives: In the order of play.
+    """
+
+    rows: int
+    columns: int
+    count: int
+    theme: str = ""
+    story: str = ""
+    protagonist: str = ""
+    antagonist: str = ""
+    others: tuple[str, ...] = ()
+    tiles: tuple[tuple[str, str], ...] = ()
+    walkable: str = ""
+    interactive: str = ""
+    drawn: tuple[str, ...] = ()
+    objectives: tuple[Objective, ...] = ()
+
+    def case(self) -> TileMap:
+        """Return the map as a record has it; its path length is the exact shortest tour's, its id says what it is."""
+        case = TileMap(
+            rows=self.drawn,
+            tiles=(*self.tiles, (self.protagonist, PLAYER), (self.antagonist, ENEMY)),
+            walkable=repr(list(self.walkable)),
+            interactive=repr(list(self.interactive)),
+            objectives=self.objectives,
+            path_length=0,
+            story=self.story,
+        )
+        case = replace(case, path_length=sum(leg or 0 for leg in tour(case, self.walkable)))
+        return replace(case, id=case.hash[:12])
+
+    def places(self, sign: str) -> list[tuple[int, int]]:
+        """Return where a tile is on the map, as (row, column)."""
+        return [(r, c) for r, row in enumerate(self.drawn) for c, found in enumerate(row) if found == sign]
+
+
+def _ask_story(draft: Draft) -> str:
+    theme = f" It is about: {draft.theme}." if draft.theme else ""
+    return (
+        f"Step 1, the story. Tell the story of the world in 150 to 400 words of plain text, without headings or lists: "
+        f"a protagonist who pursues {draft.count} aims one after the other, each at a place of its own, and an "
+        f"antagonist who stands against it.{theme}"
+    )
+
+
+def _check_story(text: str, draft: Draft) -> Draft | Refused:
+    if any(category(sign) in ("Cc", "Cs") and sign not in "\n\r\t" for sign in text):
+        return Refused(["The story has control characters: give plain text."])
+    return replace(draft, story=text)
+
+
+def _ask_characters(draft: Draft) -> str:
+    return (
+        'Step 2, the characters. Name the characters of the story as JSON: {"protagonist": "...", "antagonist": "...", '
+        f'"others": ["...", ...]}}. "others" has at most {MOST_OTHERS} names and may be empty. All names differ, and '
+        f"none has more than {LONGEST_NAME} characters."
+    )
+
+
+def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+    first, second, others = answer["protagonist"], answer["antagonist"], answer["others"]
+    if not is_array(others) or len(others) > MOST_OTHERS:
+        return Refused([f'"others" must be a list of at most {MOST_OTHERS} names.'])
+    names = [first, second, *others]
+    problems = [_no_name(name) for name in names if not _is_name(name)]
+    if not problems:
+        problems = [f"{shown(name)} is the name of several characters." for name in _repeated(names)]
+    named = replace(draft, protagonist=first, antagonist=second, others=tuple(others))
+    return Refused(problems) if problems else named
+
+
+def _ask_tiles(draft: Draft) -> str:
+    others = f"Each of these characters has a tile of exactly its name: {_listed(draft.others)}. " * bool(draft.others)
+    return (
+        "Step 3, the tiles. List the kinds of tiles of which the map is made, as JSON: "
+        '{"tiles": {"Meadow": "m", "Brick Wall": "W", ...}, "walkable": ["m", ...], "interactive": ["k", ...]}. '
+        f'"tiles" has from {FEWEST_TILES} to {MOST_TILES} names, each with one character that no other has: a letter, '
+        f"a digit or another printable ASCII character, but no blank and none of {NO_TILES} @ #. "
+        f"@ stands for {shown(draft.protagonist)} and # for {shown(draft.antagonist)}: leave these two out. {others}"
+        '"walkable" has the characters of the tiles that the player can walk on, "interactive" those of objects and '
+        "persons that matter to the story. Other tiles, such as walls and water, stand in the way. The player will "
+        f"have to step on {draft.count} places: whatever is to be reached must be a tile that can be walked on."
+    )
+
+
+def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+    tiles = answer["tiles"]
+    if not is_object(tiles) or not FEWEST_TILES <= len(tiles) <= MOST_TILES:
+        return Refused([f'"tiles" must be an object of {FEWEST_TILES} to {MOST_TILES} names.'])
+    problems = [_no_name(name) for name in tiles if not _is_name(name)]
+    for name, sign in tiles.items():
+        if name in (draft.protagonist, draft.antagonist):
+            problems.append(f"{shown(name)} has its character already: leave it out.")
+        if not isinstance(sign, str) or sign not in SIGNS:
+            problems.append(f"{shown(name)}: {shown(sign)} is no character that a tile can have.")
+    signs = [sign for sign in tiles.values() if isinstance(sign, str)]
+    problems += [f"{shown(sign)} is the character of several tiles." for sign in _repeated(signs)]
+    problems += [f"The character {shown(name)} has no tile of this name." for name in draft.others if name not in tiles]
+    for key in ("walkable", "interactive"):
+        listed = answer[key]
+        if not is_array(listed) or not all(isinstance(sign, str) and sign in signs for sign in listed):
+            problems.append(f'"{key}" must be a list of characters that "tiles" has.')
+        elif not listed and key == "walkable":
+            problems.append('"walkable" is empty: the player must be able to walk on something.')
+    if problems:
+        return Refused(problems)
+    walkable, interactive = ("".join(dict.fromkeys(answer[key])) for key in ("walkable", "interactive"))
+    return replace(draft, tiles=tuple(tiles.items()), walkable=walkable, interactive=interactive)
+
+
+def _ask_map(draft: Draft) -> str:
+    return (
+        f'Step 4, the map. Draw the map as JSON, one text for each row from top to bottom: {{"map": ["...", ...]}}. '
+        f"It has exactly {draft.rows} rows of exactly {draft.columns} characters each: only the characters of your "
+        f"tiles, exactly one @ and exactly one #. The player begins at @ and goes up, down, left and right, one tile "
+        f"at a time, only over tiles that can be walked on ({' '.join(draft.walkable)}). Draw at least {draft.count} "
+        "places that matter to the story on such tiles, and see to it that they can all be reached from @. Walls and "
+        "other obstacles should make the ways between them longer than straight."
+    )
+
+
+def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+    drawn = answer["map"]
+    if not is_array(drawn) or not all(isinstance(row, str) for row in drawn):
+        return Refused(['"map" must be a list of texts, one for each row.'])
+    problems = [f"The map has {plural(len(drawn), 'row')}: give {draft.rows}."] if len(drawn) != draft.rows else []
+    for number, row in enumerate(drawn):
+        if len(row) != draft.columns:
+            problems.append(f"Row {number} (from 0) has {plural(len(row), 'character')}: give {draft.columns}.")
+    known = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
+    strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in known)
+    problems += [f"The map has the character {shown(sign)}, which is no tile." for sign in strange]
+    for sign in (PLAYER, ENEMY):
+        if (found := sum(row.count(sign) for row in drawn)) != 1:
+            problems.append(f"The map has {found} of {sign}: give exactly one.")
+    if problems:
+        return Refused(problems)
+    draft = replace(draft, drawn=tuple(drawn))
+    case = draft.case()
+    reached = case.floor(draft.walkable).reached_from(case.start).bit_count() - 1
+    if reached < draft.count:
+        places = plural(reached, "place")
+        return Refused([f"Only {places} can be reached from @: {plural(draft.count, 'objective')} cannot be placed."])
+    return draft
+
+
+def _ask_objectives(draft: Draft) -> str:
+    rare = {sign: places for sign in draft.walkable if 0 < len(places := draft.places(sign)) <= RARE}
+    listed = "; ".join(f"{sign} at " + ", ".join(map(str, places)) for sign, places in rare.items())
+    where = f" The rarer tiles that can be walked on are, as (row, column): {listed}." if listed else ""
+    return (
+        f'Step 5, the objectives. List them in the order of play, as JSON: {{"objectives": {{"Fetch the lantern": '
+        f'["k", 3, 7], ...}}}}. There are exactly {draft.count}, each with a name of its own of at most {LONGEST_NAME} '
+        "characters, the character that the map has at its place, its row and its column, both counted from 0 at the "
+        "top left. All places differ, each is on a tile that can be walked on "
+        f"({' '.join(draft.walkable)}), and each can be reached from the one before, the first from @.{where}"
+    )
+
+
+def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+    listed = answer["objectives"]
+    if not is_object(listed) or len(listed) != draft.count:
+        given = f"has {plural(len(listed), 'entry', 'entries')}" if is_object(listed) else "is no object"
+        return Refused([f'"objectives" {given}: give an object of exactly {draft.count}.'])
+    problems = list[str]()
+    objectives = list[Objective]()
+    for name, value in listed.items():
+        wrong = _no_objective(name, value, draft)
+        if wrong:
+            problems.append(wrong)
+        else:
+            objectives.append(Objective(name, *value))
+    places = [(objective.row, objective.column) for objective in objectives]
+    problems += [f"Several objectives are at {_at(*place)}: give each its own place." for place in _repeated(places)]
+    if problems:
+        return Refused(problems)
+    draft = replace(draft, objectives=tuple(objectives))
+    cut_off = _cut_off(draft)
+    return Refused(cut_off, back="map") if cut_off else draft
+
+
+def _no_objective(name: str, value: Any, draft: Draft) -> str:
+    """Return what is wrong with one objective; nothing if it is a place on the map that can be walked on."""
+    if not _is_name(name):
+        return _no_name(name)
+    called = shown(name)
+    if not is_array(value) or [type(part) for part in value] != [str, int, int]:
+        return f'{called}: give ["character", row, column].'
+    tile: str = value[0]
+    row: int = value[1]
+    column: int = value[2]
+    if not (0 <= row < draft.rows and 0 <= column < draft.columns):
+        return (
+            f"{called}: {_at(row, column)} is outside the map, which ends at {_at(draft.rows - 1, draft.columns - 1)}."
+        )
+    there = draft.drawn[row][column]
+    if there != tile:
+        near = min(draft.places(tile), key=lambda place: abs(place[0] - row) + abs(place[1] - column), default=None)
+        hint = f" The nearest {shown(tile)} is at {_at(*near)}." if near else ""
+        return f"{called}: at {_at(row, column)} the map has {shown(there)}, not {shown(tile)}.{hint}"
+    if tile not in draft.walkable:
+        return f"{called}: the tile {shown(tile)} at {_at(row, column)} cannot be walked on."
+    return ""
+
+
+def _cut_off(draft: Draft) -> list[str]:
+    """Return a sentence for each objective that cannot be reached from where the player is by then."""
+    case = draft.case()
+    at = divmod(case.start, case.width)
+    problems = list[str]()
+    for (name, _, row, column), leg in zip(case.objectives, tour(case, draft.walkable), strict=True):
+        if leg is None:
+            problems.append(
+                f"With this map the objective {shown(name)} at {_at(row, column)} cannot be reached from "
+                f"{_at(*at)}: open a way over tiles that can be walked on."
+            )
+        else:
+            at = (row, column)
+    return problems
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable() and value == value.strip() and 0 < len(value) <= LONGEST_NAME
+
+
+def _no_name(value: Any) -> str:
+    return f"{shown(value)} is no name: give 1 to {LONGEST_NAME} printable characters."
+
+
+def _repeated(values: Iterable[Any]) -> list[Any]:
+    return [value for value, times in Counter(values).items() if times > 1]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(shown(name) for name in names)
+
+
+def _at(row: int, column: int) -> str:
+    return f"row {row}, column {column}"
+
+
+STEPS: tuple[Step[Draft], ...] = (
+    Step("story", (), lambda _: LONGEST_STORY, _ask_story, _check_story),
+    Step("characters", ("protagonist", "antagonist", "others"), lambda _: 4000, _ask_characters, _check_characters),
+    Step("tiles", ("tiles", "walkable", "interactive"), lambda _: 12_000, _ask_tiles, _check_tiles),
+    Step("map", ("map",), lambda draft: 2000 + 2 * draft.rows * (draft.columns + 10), _ask_map, _check_map),
+    Step("objectives", ("objectives",), lambda draft: 2000 + 400 * draft.count, _ask_objectives, _check_objectives),
+)

@@ -1,0 +1,335 @@
+"""Executors: in processes of this machine, as jobs of a scheduler that are printed, and by name."""
+
+import json
+import os
+import pickle
+import re
+import shlex
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from functools import partial
+from multiprocessing import get_context, parent_process
+from multiprocessing.context import BaseContext
+from typing import Any, Protocol, TypeVar
+
+import click
+
+from waybench._version import __version__
+from waybench.core import LostWorkerError, UsageError, WaybenchError, dumped, secrets_in
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+EXECUTORS = ("processes", "processes:N", "ray", "print:slurm", "print:kubernetes", "job:I/N")
+_JOB = re.compile(r"job:(\d{1,9})/(\d{1,9})")
+_PROCESSES = re.compile(r"processes(?::([1-9]\d{0,3}))?")
+
+
+class Executor(Protocol):
+    """Runs jobs somewhere.
+
+    Attributes:
+        is_whole: Whether `map` runs every job and returns every result. Where it is False, other processes run jobs,
+            so what joins all results is left to a later call of the same command.
+    """
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether `map` runs every job."""
+        ...
+
+    def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
+        """Run a function on jobs and return results as they come.
+
+        Args:
+            function: A function that can be imported, since other processes do. It finds what an earlier call has
+                finished and returns at once. It prints nothing.
+            jobs: The jobs, as values that can be pickled, without secrets. Every process that runs the same command
+                must list them alike, so finished ones stay in.
+
+        Yields:
+            The index of a job and its result, in the order in which they end.
+
+        Raises:
+            Exception: What a job raises; jobs that have not begun are then left.
+            WaybenchError: If a process ended without a result.
+        """
+        ...
+
+
+def executor(name: str, *, address: str = "", gpus: float = 0, argv: Sequence[str] = ()) -> Executor:
+    """Return an executor by its name.
+
+    Args:
+        name: One of `EXECUTORS`: "processes" (of this machine, as many as it has cores, or N), "ray", "print:slurm" or
+            "print:kubernetes" (prints what a scheduler starts; "print" is Slurm's), or "job:I/N" (this process runs
+            every N-th job from the I-th on; printed jobs say so).
+        address: Address of a Ray cluster, or "auto"; "" starts one on this machine.
+        gpus: GPUs that each job needs: Ray places it where they are, and printed jobs ask for them.
+        argv: The command's arguments, for printed jobs.
+
+    Raises:
+        UsageError: If there is none of this name, or it does not take what is given.
+    """
+    engine, _, _ = name.partition(":")
+    if address and engine != "ray":
+        raise UsageError("--address is that of a Ray cluster: add --executor ray")
+    if engine == "print" and name in ("print", "print:slurm", "print:kubernetes"):
+        return PrintedJobs(name.partition(":")[2] or "slurm", argv, gpus)
+    if found := _JOB.fullmatch(name):
+        index, count = map(int, found.groups())
+        if index >= count:
+            raise UsageError(f"--executor {name}: jobs are numbered from 0, so I in job:I/N is below N")
+        return Share(index, count)
+    if name == "ray":
+        from waybench.ext.scale._ray import RayCluster
+
+        return RayCluster(address, gpus)
+    if found := _PROCESSES.fullmatch(name):
+        if gpus:
+            raise UsageError("processes of one machine are not placed on GPUs: use --executor ray or print")
+        return Processes(int(found[1]) if found[1] else os.cpu_count() or 1)
+    if engine == "processes":
+        raise UsageError(f"--executor {name[:80]}: N is a whole number from 1 to 9999")
+    raise UsageError(f"unknown executor {name[:80]!r}: choose from {', '.join(EXECUTORS)}")
+
+
+def is_on_this_machine(engine: Executor) -> bool:
+    """Return whether an executor's jobs run on this machine and are described nowhere else."""
+    return isinstance(engine, Processes | Share)
+
+
+_AHEAD = 4  # jobs for each process that have been handed over
+
+
+class Share:
+    """Runs every N-th job in this process: what a scheduler's job does.
+
+    Args:
+        index: The first job.
+        count: N.
+    """
+
+    is_whole = False
+
+    def __init__(self, index: int, count: int) -> None:
+        self._index, self._count = index, count
+
+    def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
+        """Run jobs in order; see `Executor`."""
+        for index in range(self._index, len(jobs), self._count):
+            yield index, function(jobs[index])
+
+
+class Processes:
+    """Runs jobs in new processes of this machine, which share nothing with this one.
+
+    They are no copies of this one, so that jobs may use threads and event loops.
+
+    Args:
+        count: Number of processes; with one, jobs run in this process.
+    """
+
+    is_whole = True
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+
+    def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
+        """Run jobs; see `Executor`."""
+        count = min(self._count, len(jobs))
+        if count < 2:
+            yield from Share(0, 1).map(function, jobs)
+            return
+        context = _context(function.__module__)
+        with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(dict(os.environ),)) as pool:
+            waiting: dict[Future[Any], int] = {}
+            following = iter(range(len(jobs)))
+            try:
+                while True:
+                    while len(waiting) < _AHEAD * count and (index := next(following, None)) is not None:
+                        waiting[pool.submit(_call, function, jobs[index])] = index
+                    if not waiting:
+                        return
+                    for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+                        index = waiting.pop(done)
+                        yield index, done.result()
+            except BrokenProcessPool:
+                raise LostWorkerError(
+                    "a worker process ended without a result (killed, perhaps for want of memory); what is finished is "
+                    "kept: run the same command again, with fewer processes if memory is short"
+                ) from None
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _context(module: str) -> BaseContext:
+    """Return how processes are started: each afresh, or as a copy of one fresh process that has imported a module."""
+    if sys.platform != "linux":  # elsewhere there are no copies, or system libraries do not stand them
+        return get_context("spawn")
+    context = get_context("forkserver")
+    context.set_forkserver_preload([module])
+    return context
+
+
+def _begin(environment: Mapping[str, str]) -> None:
+    """Prepare a process: it ends with the one that started it, and a Ctrl-C reaches it while it runs a job.
+
+    Args:
+        environment: The environment of the process that started it; the fresh one's may be older.
+    """
+    os.environ.clear()
+    os.environ.update(environment)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), name="waybench-parent", daemon=True).start()
+
+
+def _call(function: Callable[[Any], Any], job: Any) -> Any:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return function(job)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+_KEY = re.compile(r"(\w+\.)?key=")
+_MOST_MEMBERS = 1000  # members of one array: what Slurm allows by default
+_INDEX = {"slurm": "$SLURM_ARRAY_TASK_ID", "kubernetes": "$JOB_COMPLETION_INDEX"}
+
+
+class PrintedJobs:
+    """Prints a Slurm array or a Kubernetes Job whose members run the same command, each a share of the jobs.
+
+    Args:
+        form: "slurm" or "kubernetes".
+        argv: The command's arguments.
+        gpus: GPUs that each member asks for.
+
+    Raises:
+        UsageError: If an argument is a secret.
+    """
+
+    is_whole = False
+
+    def __init__(self, form: str, argv: Sequence[str], gpus: float) -> None:
+        # The key of a set of items can be a reference to the environment, and the command knows which keys are private.
+        given = dict(part.split("=", 1) for part in argv if "=" in part and not _KEY.match(part))
+        if any(secrets_in(given)) or any(re.search(r"\b[\w+.-]+://[^/\s]*@", part) for part in argv):
+            raise UsageError("a printed job would show a key or password: pass it in the environment of the jobs")
+        if gpus != int(gpus):
+            raise UsageError("a printed job asks for whole GPUs")
+        self._form, self._argv, self._gpus = form, _without_executor(argv), int(gpus)
+
+    def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
+        """Print the jobs and run none; see `Executor`."""
+        count = min(len(jobs), _MOST_MEMBERS)
+        script = self._slurm if self._form == "slurm" else self._kubernetes
+        click.echo(script(count, len(jobs)), nl=False)
+        return iter(())
+
+    def _command(self, count: int) -> str:
+        return f'{shlex.join(["waybench", *self._argv])} --executor "job:{_INDEX[self._form]}/{count}"'
+
+    def _comment(self, jobs: int) -> str:
+        again = shlex.join(["waybench", *self._argv])
+        return (
+            f"# {jobs} jobs of: {again}\n"
+            "# Keys and passwords come from the environment of the jobs. A job that is started again continues.\n"
+            f"# When all have ended: {again} --executor processes\n"
+        )
+
+    def _slurm(self, count: int, jobs: int) -> str:
+        gpus = f"#SBATCH --gpus={self._gpus}\n" if self._gpus else ""
+        return (
+            f"#!/bin/sh\n{self._comment(jobs)}#SBATCH --job-name=waybench\n#SBATCH --array=0-{count - 1}\n"
+            f"#SBATCH --requeue\n{gpus}{self._command(count)}\n"
+        )
+
+    def _kubernetes(self, count: int, jobs: int) -> str:
+        limits = {"limits": {"nvidia.com/gpu": self._gpus}} if self._gpus else {}
+        container = {
+            "name": "waybench",
+            "image": "waybench",
+            "command": ["sh", "-c", f"exec {self._command(count)}"],
+            "envFrom": [{"secretRef": {"name": "waybench", "optional": True}}],
+            "resources": limits,
+        }
+        job = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "waybench"},
+            "spec": {
+                "completionMode": "Indexed",
+                "completions": count,
+                "parallelism": count,
+                "backoffLimitPerIndex": 3,
+                "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
+            },
+        }
+        return f"{self._comment(jobs)}{json.dumps(job, indent=2)}\n"
+
+
+def _without_executor(argv: Sequence[str]) -> list[str]:
+    """Return arguments without --executor and its value."""
+    rest: list[str] = []
+    following = iter(argv)
+    for part in following:
+        if part == "--executor":
+            next(following, None)
+        elif not part.startswith("--executor="):
+            rest.append(part)
+    return rest
+
+
+P = TypeVar("P")
+T = TypeVar("T")
+
+
+class Ordered:
+    """Has the parts of a work done by an executor, and gives the results in the order of the parts.
+
+    Args:
+        engine: The executor.
+
+    Raises:
+        UsageError: If it does not run all jobs while the command waits.
+    """
+
+    def __init__(self, engine: Executor) -> None:
+        if not engine.is_whole:
+            raise UsageError("this command has one result of all jobs: use --executor ray or processes")
+        self._engine = engine
+
+    @contextmanager
+    def each(self, function: Callable[[P], T], parts: Sequence[P]) -> Generator[Iterator[T], None, None]:
+        """Do a work for each of some parts; see `waybench.core.Workers`."""
+        ended = self._engine.map(partial(_done, function, __version__), parts)
+        try:
+            yield _in_order(ended)
+        finally:
+            if isinstance(ended, Generator):
+                ended.close()  # what has not begun is left
+
+
+def _in_order(ended: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
+    early: dict[int, bytes] = {}
+    number = 0
+    for index, content in ended:
+        early[index] = content
+        while number in early:
+            yield pickle.loads(early.pop(number))  # a worker of this command has made it
+            number += 1
+
+
+def _done(function: Callable[[P], T], version: str, part: P) -> bytes:
+    """Do a part in a worker; a worker with another version might compute another result."""
+    if version != __version__:
+        raise WaybenchError(f"a worker has waybench {__version__}, and this machine {version}: install the same")
+    return dumped(function(part))

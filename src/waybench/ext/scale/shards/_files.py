@@ -1,0 +1,264 @@
+"""The files of a shard, and the folder of a set in which a file is there as a whole or not at all."""
+
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+from waybench.core import Json
+from waybench.ext.scale import Folder, is_url
+
+DIGEST = 16  # bytes of an item's SHA-256 that are kept
+INDEX = 257  # numbers before the hashes: how many begin with a byte below 0, 1, ..., 256
+_GROUP = 1000  # rows of Parquet that are held in memory
+_LEVEL = 6  # of gzip: twice as fast as its default, for 2 % more bytes
+_CHUNK = 1 << 20
+_NUMBERS = ("version", "level", "index")  # columns that are integers; others are text, or JSON as text
+
+
+@contextmanager
+def writing(path: Path, file_format: str) -> Generator[Callable[[str], None], None, None]:
+    """Open a shard's file for lines of JSON; the same lines give the same bytes.
+
+    Args:
+        path: The file.
+        file_format: "jsonl" or "parquet".
+
+    Yields:
+        A function that writes one line.
+    """
+    with (_compressed if file_format == "jsonl" else _columns)(path) as write:
+        yield write
+
+
+@contextmanager
+def _compressed(path: Path) -> Generator[Callable[[str], None], None, None]:
+    # Neither the name nor the time is written, for both would make each file a different one.
+    with open(path, "wb") as raw, gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as stream:
+        yield lambda line: _write(stream, line)
+
+
+def _write(stream: gzip.GzipFile, line: str) -> None:
+    stream.write(f"{line}\n".encode())
+
+
+@contextmanager
+def _columns(path: Path) -> Generator[Callable[[str], None], None, None]:
+    arrow: Any = import_module("pyarrow")
+    files: Any = import_module("pyarrow.parquet")
+    rows: list[dict[str, Json]] = []
+    writers: list[Any] = []
+
+    def flush() -> None:
+        if not writers:  # the types do not depend on values, so that all shards have the same ones
+            writers.append(files.ParquetWriter(str(path), _schema(arrow, rows), compression="zstd"))
+        schema = writers[0].schema
+        texts = [field.name for field in schema if field.type == arrow.string()]
+        for row in rows:
+            for name in texts:
+                if not isinstance(row[name], str):
+                    row[name] = json.dumps(row[name], separators=(",", ":"))
+        writers[0].write_table(arrow.Table.from_pylist(rows, schema=schema))
+        rows.clear()
+
+    def write(line: str) -> None:
+        rows.append(json.loads(line))
+        if len(rows) == _GROUP:
+            flush()
+
+    try:
+        yield write
+        if rows or not writers:
+            flush()
+    finally:
+        for writer in writers:
+            writer.close()
+
+
+def _schema(arrow: Any, rows: list[dict[str, Json]]) -> Any:
+    names = list(rows[0]) if rows else []
+    own = {"messages": arrow.list_(arrow.struct(_message(arrow, rows[0])))} if "messages" in names else {}
+    numbers = dict.fromkeys(_NUMBERS, arrow.int64())
+    return arrow.schema([(name, (own | numbers).get(name, arrow.string())) for name in names])
+
+
+def _message(arrow: Any, row: dict[str, Json]) -> list[tuple[str, Any]]:
+    text = arrow.string()
+    fields = [("role", text), ("content", text)]
+    if any("reasoning_content" in message for message in row["messages"]):
+        fields.append(("reasoning_content", text))
+    if "tools" in row:
+        function = arrow.struct([("name", text), ("arguments", text)])
+        call = arrow.struct([("id", text), ("type", text), ("function", function)])
+        fields += [("tool_calls", arrow.list_(call)), ("tool_call_id", text)]
+    return fields
+
+
+def lines_in(path: Path, ending: str) -> Iterator[dict[str, Json]]:
+    """Yield the rows of a shard's file.
+
+    Raises:
+        OSError: If the file is no such file, or damaged.
+        ValueError: Likewise.
+        EOFError: Likewise.
+    """
+    if ending == ".parquet":
+        files: Any = import_module("pyarrow.parquet")
+        with files.ParquetFile(str(path)) as file:
+            for batch in file.iter_batches(_GROUP):
+                yield from batch.to_pylist()
+        return
+    with gzip.open(path, "rt", encoding="ascii") as stream:
+        for line in stream:
+            yield json.loads(line)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def hash_file(hashes: Iterable[str]) -> bytes:
+    """Return the content of the file of items' hashes.
+
+    It is an index of 257 little-endian 32-bit numbers (how many hashes begin with a byte below 0, 1, ..., 256) and the
+    first 16 bytes of each hash, sorted: a range of hashes is read without the rest.
+    """
+    digests = sorted(bytes.fromhex(each[: 2 * DIGEST]) for each in hashes)
+    counts = [0] * INDEX
+    for digest in digests:
+        counts[digest[0] + 1] += 1
+    index = b"".join(number.to_bytes(4, "little") for number in accumulate(counts))
+    return index + b"".join(digests)
+
+
+_PART, _SCRATCH = ".part", ".making-"
+
+
+class Store(Folder):
+    """A folder of files that are written once.
+
+    Args:
+        place: Path of a folder, or a URL that fsspec understands (s3://, gs://, memory://, ...).
+
+    Raises:
+        UsageError: If the place's protocol is unknown, or its package is not installed.
+    """
+
+    @property
+    def _home(self) -> Path | None:
+        """The folder's path if it is on this machine."""
+        return None if is_url(self.place) else Path(self.place)
+
+    def listed(self, folder: str) -> dict[str, int]:
+        """Return the files of a folder within this one, by one listing.
+
+        Returns:
+            Name -> size in bytes, in order; empty if there is no such folder.
+
+        Raises:
+            UsageError: If it cannot be read.
+        """
+        with self._explained("read"):
+            self._files.invalidate_cache()
+            try:
+                found: list[dict[str, Any]] = self._files.ls(f"{self._root}/{folder}", detail=True)
+            except FileNotFoundError:
+                return {}
+        sizes = {info["name"].rpartition("/")[2]: int(info["size"] or 0) for info in found if info["type"] == "file"}
+        return {name: sizes[name] for name in sorted(sizes) if not name.endswith(_PART)}
+
+    def read(self, name: str, start: int | None = None, end: int | None = None) -> bytes | None:
+        """Return a file's bytes, or a range of them; None if there is no such file.
+
+        Raises:
+            UsageError: If it cannot be read.
+        """
+        with self._explained("read"):
+            try:
+                content: bytes = self._files.cat_file(f"{self._root}/{name}", start=start, end=end)
+            except FileNotFoundError:
+                return None
+        return content
+
+    @contextmanager
+    def reading(self, name: str) -> Generator[Path, None, None]:
+        """Give the path of a file, or of a copy on this machine for as long as the block lasts.
+
+        Raises:
+            UsageError: If it cannot be read.
+        """
+        if self._home is not None:
+            yield self._home / name
+            return
+        with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
+            copy = Path(folder) / "file"
+            self.fetch(name, copy)
+            yield copy
+
+    @contextmanager
+    def scratch(self) -> Generator[Path, None, None]:
+        """Give an empty folder on this machine for files that `put` then moves into this one."""
+        home = self._home
+        if home is not None:
+            with self._explained("write to"):
+                home.mkdir(parents=True, exist_ok=True)
+                # On the same file system, so that a file is moved into its place in one step.
+                folder = tempfile.mkdtemp(prefix=_SCRATCH, dir=home)
+        else:
+            folder = tempfile.mkdtemp(prefix="waybench-")
+        try:
+            yield Path(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def put(self, path: Path, name: str) -> None:
+        """Move a finished file of `scratch` to its place; what is there is replaced.
+
+        Raises:
+            UsageError: If it cannot be written.
+        """
+        if self._home is None:
+            super().put(path, name)
+            return
+        target = self._home / name
+        with self._explained("write to"):
+            target.parent.mkdir(exist_ok=True)
+            with open(path, "rb") as stream:  # a name must not be on the disk before its content is
+                os.fsync(stream.fileno())
+            os.replace(path, target)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a small file as a whole.
+
+        Raises:
+            UsageError: If it cannot be written.
+        """
+        with self.scratch() as folder:
+            file = folder / "file"
+            file.write_bytes(content)
+            self.put(file, name)
+
+    def clear(self) -> None:
+        """Remove the scratch folders of processes that were killed; only for when nobody writes any more."""
+        if self._home is not None:
+            for folder in self._home.glob(f"{_SCRATCH}*"):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def room(self) -> int | None:
+        """Return the bytes that are free where the folder is; None if nobody knows, as of an object store."""
+        home = self._home
+        if home is None:
+            return None
+        while not home.exists():
+            home = home.parent
+        return shutil.disk_usage(home).free

@@ -1,0 +1,235 @@
+"""Makes shards, verifies them, and counts duplicate items."""
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from waybench.core import Json, UsageError
+from waybench.ext.scale.shards._files import DIGEST, INDEX, Store, file_hash, hash_file, lines_in, writing
+from waybench.ext.scale.shards._layout import FORMATS, HASHES, ITEMS, Range, Shard
+
+
+def write_shard(store: Store, items: Range, rows: Iterable[tuple[str, Iterable[str]]], file_format: str) -> Shard:
+    """Write a shard: its hashes first, then its file, which is there as a whole or not at all.
+
+    Memory does not grow with the size of items: lines are written as they come, and 16 bytes of each hash are kept.
+
+    Args:
+        store: The set's folder.
+        items: Which items it has.
+        rows: Of each item in order, its hash and its lines.
+        file_format: "jsonl" or "parquet".
+
+    Raises:
+        UsageError: If the folder cannot be written.
+    """
+    with store.scratch() as folder:
+        file, hashes = folder / "items", folder / "hashes"
+        hashes.write_bytes(hash_file(_written(rows, folder / "items", file_format)))
+        shard = Shard(items, file_hash(file), file.stat().st_size, FORMATS[file_format])
+        store.put(hashes, f"{HASHES}/{shard.hashes}")
+        store.put(file, f"{ITEMS}/{shard.name}")
+    return shard
+
+
+def _written(rows: Iterable[tuple[str, Iterable[str]]], file: Path, file_format: str) -> Iterator[str]:
+    """Write lines and yield the items' hashes."""
+    with writing(file, file_format) as write:
+        for digest, lines in rows:
+            for line in lines:
+                write(line)
+            yield digest
+
+
+class ToCheck(NamedTuple):
+    """A shard that is to be verified.
+
+    Attributes:
+        place: The set's folder.
+        shard: The shard, as the manifest lists it.
+        expected: What each row must have, such as the environment: column -> value.
+    """
+
+    place: str
+    shard: Shard
+    expected: tuple[tuple[str, Json], ...]
+
+
+def check_shard(job: ToCheck) -> str | None:
+    """Verify a shard: its file's hash, its items' numbers and count, and the hashes kept of them.
+
+    Returns:
+        What is wrong, in one line; None if nothing is.
+    """
+    store, shard = Store(job.place), job.shard
+    where = f"{ITEMS}/{shard.name}"
+    try:
+        with store.reading(where) as path:
+            if file_hash(path) != shard.sha256:
+                return f"{where}: the content is not that of its name (SHA-256 differs)"
+            found = _found(path, shard, dict(job.expected))
+    except FileNotFoundError:
+        return f"{where}: missing"
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
+        return f"{where}: cannot be read as a shard ({type(error).__name__})"
+    if isinstance(found, str):
+        return f"{where}: {found}"
+    kept = store.read(f"{HASHES}/{shard.hashes}")
+    if kept != hash_file(found.values()):
+        return f"{HASHES}/{shard.hashes}: {'missing' if kept is None else 'not the hashes of the items'}"
+    return None
+
+
+def _found(path: Any, shard: Shard, expected: dict[str, Json]) -> dict[int, str] | str:
+    """Return the hashes of a file's items by their place in it, or what is wrong with them."""
+    found: dict[Any, str] = {}
+    for number, row in enumerate(lines_in(path, shard.ending)):
+        for name, value in expected.items():
+            if row[name] != value:
+                return f"row {number} has {name} {json.dumps(row[name])[:80]}, not {json.dumps(value)}"
+        found[row["index"]] = row["hash"]
+    if len(found) != shard.range.size:
+        return f"{len(found):,} items, not {shard.range.size:,}"
+    return found
+
+
+_BYTES = 64  # of memory for each hash while it is sorted: itself twice, its set, its place in the order
+_HEAD = 4 * INDEX
+_SPAN = 1 << 64  # hashes are divided by their first 8 bytes
+MEMORY = 512 << 20  # bytes that one part may take
+
+
+class Part(NamedTuple):
+    """The hashes of some shards that lie in a range: what one job sorts.
+
+    Attributes:
+        places: The sets' folders.
+        files: Of each set, the names of its files of hashes.
+        low: Where the range begins, by the first 8 bytes.
+        high: Where it ends.
+    """
+
+    places: tuple[str, ...]
+    files: tuple[tuple[str, ...], ...]
+    low: int
+    high: int
+
+
+class Count(NamedTuple):
+    """How many items are different.
+
+    Attributes:
+        items: Number of items.
+        different: Number of different ones among all of them.
+        of_sets: Number of different ones in each set.
+        shared: Number of different ones that are in two or more sets.
+    """
+
+    items: int
+    different: int
+    of_sets: tuple[int, ...]
+    shared: int
+
+
+def parts(places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int = MEMORY) -> list[Part]:
+    """Divide the hashes of sets into parts that are sorted one by one, in any order and anywhere.
+
+    Args:
+        places: The sets' folders.
+        shards: The shards of each.
+        memory: Bytes that sorting one part may take, about.
+    """
+    items = sum(shard.range.size for one_set in shards for shard in one_set)
+    number = max(1, -(-items * _BYTES // memory))
+    files = tuple(tuple(shard.hashes for shard in one_set) for one_set in shards)
+    bounds = [_SPAN * index // number for index in range(number + 1)]
+    return [Part(tuple(places), files, low, high) for low, high in pairwise(bounds)]
+
+
+def count_part(part: Part) -> Count:
+    """Count the different hashes of a part.
+
+    Two hashes are the same if their first 16 bytes are. Of n different items, two are taken for one with a probability
+    below n^2 / 2^129: for 10^9 items, 1.5e-21.
+
+    Raises:
+        UsageError: If a file is missing or damaged.
+    """
+    heads: list[Any] = []
+    tails: list[Any] = []
+    sizes: list[int] = []
+    for place, names in zip(part.places, part.files, strict=True):
+        store, size = Store(place), 0
+        for name in names:
+            head, tail = _within(store, name, part.low, part.high)
+            heads.append(head)
+            tails.append(tail)
+            size += len(head)
+        sizes.append(size)
+    return _counted(heads, tails, sizes)
+
+
+def _within(store: Store, name: str, low: int, high: int) -> tuple[Any, Any]:
+    """Return the hashes of a file that lie in a range, as their first and their second 8 bytes."""
+    import numpy as np  # only those commands load it that count
+
+    path = f"{HASHES}/{name}"
+    whole = low == 0 and high == _SPAN
+    head = store.read(path) if whole else store.read(path, 0, _HEAD)
+    if head is None or len(head) < _HEAD:
+        raise _damaged(store, path)
+    index = np.frombuffer(head, "<u4", INDEX)
+    first, last = int(index[low >> 56]), int(index[((high - 1) >> 56) + 1])
+    content = head[_HEAD:] if whole else b""
+    if not whole and last > first:
+        content = store.read(path, _HEAD + DIGEST * first, _HEAD + DIGEST * last) or b""
+    if len(content) != DIGEST * (last - first):
+        raise _damaged(store, path)
+    digests = np.frombuffer(content, ">u8").reshape(-1, 2)
+    begin = int(np.searchsorted(digests[:, 0], np.uint64(low), side="left"))
+    end = int(np.searchsorted(digests[:, 0], np.uint64(high - 1), side="right"))
+    chosen = digests[begin:end].astype(np.uint64)
+    return chosen[:, 0], chosen[:, 1]
+
+
+def _counted(found_heads: Sequence[Any], found_tails: Sequence[Any], sizes: Sequence[int]) -> Count:
+    import numpy as np
+
+    if not found_heads:
+        return Count(0, 0, (0,) * len(sizes), 0)
+    heads, tails = np.concatenate(found_heads), np.concatenate(found_tails)
+    order = np.lexsort((tails, heads))
+    owners = np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[order]
+    heads, tails = heads[order], tails[order]
+    is_new = np.ones(len(heads), bool)
+    is_new[1:] = (heads[1:] != heads[:-1]) | (tails[1:] != tails[:-1])
+    groups = np.flatnonzero(is_new)
+    if len(sizes) == 1 or not len(groups):
+        return Count(len(heads), len(groups), (len(groups), *(0,) * (len(sizes) - 1)), 0)
+    holders = np.zeros(len(groups), np.int64)
+    of_sets: list[int] = []
+    for number in range(len(sizes)):
+        has = np.logical_or.reduceat(owners == number, groups)
+        of_sets.append(int(has.sum()))
+        holders += has
+    return Count(len(heads), len(groups), tuple(of_sets), int((holders > 1).sum()))
+
+
+def total(counts: Iterable[Count]) -> Count:
+    """Return the counts of all parts together, in whatever order they come."""
+    found: Iterator[Count] = iter(counts)
+    items, different, of_sets, shared = next(found)
+    for count in found:
+        items, different, shared = items + count.items, different + count.different, shared + count.shared
+        of_sets = tuple(map(sum, zip(of_sets, count.of_sets, strict=True)))
+    return Count(items, different, of_sets, shared)
+
+
+def _damaged(store: Store, path: str) -> UsageError:
+    return UsageError(
+        f"{store.shown}/{path} is missing or damaged: remove the shard's file in items/ and generate the set again, "
+        "which makes only that shard"
+    )

@@ -1,0 +1,363 @@
+"""The server's answers: files of a site, pages that reload themselves, and the progress of runs."""
+
+import json
+import re
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from hashlib import sha256
+from html import escape
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from secrets import compare_digest
+from string import Template
+from typing import Any
+from urllib.parse import quote
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from waybench.core import LOCK_FILE, PROGRESS_FILE, Json, is_array, is_object
+
+_MOST_BYTES = 1 << 22
+_MOST_TASKS = 200
+_RECENT = 30.0  # seconds: where no lock can be had, a file that is newer belongs to a running process
+_TEXTS = ("name", "state", "done_text", "state_text", "use_text")
+_SHOWN = {
+    "running": "",
+    "interrupted": "Interrupted; run the same command again to resume",
+    "failed": "Ended by an error; run the same command again to resume",
+    "stopped": "Stopped (its process has ended); run the same command again to resume",
+}
+
+
+def run_progress(folders: Iterable[Path]) -> list[dict[str, Json]]:
+    """Return the progress of each run in some folders that is not finished, as texts for a page.
+
+    Args:
+        folders: Folders with logs, in any depth.
+    """
+    paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.rglob(PROGRESS_FILE))]
+    return [shown for path in paths if (shown := _shown(path))]
+
+
+def _shown(path: Path) -> dict[str, Json] | None:
+    """Return what a page shows of a file; None if its run is finished, or the file is none of ours."""
+    data: Any = None
+    with suppress(OSError, ValueError, RecursionError):
+        if path.stat().st_size <= _MOST_BYTES:
+            data = json.loads(path.read_text("utf-8"))
+    if not is_object(data):
+        return None
+    state = str(data.get("state"))
+    if state == "running" and not _is_running(path, data.get("written")):
+        state = "stopped"
+    if state not in _SHOWN:
+        return None
+    title = str(data.get("text", ""))[:300].capitalize() if state == "running" else _SHOWN[state]
+    return {"state": state, "title": title, "tasks": list(_tasks(data.get("tasks"), state))}
+
+
+def _tasks(tasks: Json, state: str) -> Iterator[dict[str, Json]]:
+    for task in tasks[:_MOST_TASKS] if is_array(tasks) else ():
+        if not is_object(task):
+            continue
+        shown: dict[str, Json] = {name: str(task.get(name, ""))[:300] for name in _TEXTS}
+        if state != "running" and shown["state"] == "running":
+            shown["state_text"] = "unfinished"
+        yield {**shown, "share": _share(task.get("done"), task.get("total"))}
+
+
+def _share(done: Json, total: Json) -> float | None:
+    if not isinstance(done, int) or not isinstance(total, int) or total <= 0:
+        return None
+    return min(done / total, 1.0)
+
+
+def _is_running(path: Path, written: Json) -> bool:
+    """Return whether the process that writes a file still runs: it holds the lock of the folder."""
+    lock = path.with_name(LOCK_FILE)
+    try:
+        with closing(sqlite3.connect(f"{lock.absolute().as_uri()}?mode=ro", uri=True, timeout=0)) as database:
+            database.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return True
+        return isinstance(written, int | float) and abs(time.time() - written) < _RECENT
+    return False
+
+
+HOME = "/~waybench"  # the server's own; no file of a site begins with "~"
+SCRIPT = f"{HOME}/reload.js"
+PROGRESS = f"{HOME}/progress.json"
+_RELOAD = ("script-src", "connect-src")
+
+
+def version(content: bytes) -> str:
+    """Return what tells a page's contents apart, as an entity tag."""
+    return f'"{sha256(content).hexdigest()[:16]}"'
+
+
+def with_reload(page: bytes) -> bytes:
+    """Return a page that reloads itself: with our script, and with a policy that lets it in.
+
+    Args:
+        page: The page as it is on disk; what is no UTF-8 stays as it is.
+    """
+    text = page.decode("utf-8", "surrogateescape")
+    head, end_of_head, rest = text.partition("</head>")
+    for found, policy in _policies(head):
+        allowed = escape(allow_reload(policy))
+        head = head.replace(found, f'<meta http-equiv="Content-Security-Policy" content="{allowed}">')
+    script = f'<script src="{SCRIPT}" data-version="{escape(version(page))}"></script>\n'
+    before, end_of_body, after = (head + end_of_head + rest).rpartition("</body>")
+    whole = before + script + end_of_body + after if end_of_body else after + script
+    return whole.encode("utf-8", "surrogateescape")
+
+
+def allow_reload(policy: str) -> str:
+    """Return a Content-Security-Policy that lets a page load scripts from and speak to its own server, too.
+
+    Everything else stays as it is; a policy that does not restrict one of the two is left alone in it.
+    """
+    directives: dict[str, list[str]] = {}
+    for directive in policy.split(";"):
+        name, *sources = directive.split() or [""]
+        if name:
+            directives.setdefault(name.lower(), sources)  # of a directive that stands twice the first one counts
+    wanted = [*_RELOAD, *(["script-src-elem"] if "script-src-elem" in directives else [])]
+    for name in wanted:
+        sources = directives.get(name, directives.get("default-src"))
+        if sources is not None:
+            kept = [source for source in sources if source.lower() not in ("'none'", "'self'")]
+            directives[name] = [*kept, "'self'"]
+    return "; ".join(" ".join([name, *sources]) for name, sources in directives.items())
+
+
+def _policies(head: str) -> list[tuple[str, str]]:
+    """Return the <meta> elements with a policy, as they are written, and what the policy is."""
+    reader = _Policies()
+    reader.feed(head)
+    reader.close()
+    return reader.found
+
+
+class _Policies(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        if tag == "meta" and given.get("http-equiv", "").lower() == "content-security-policy":
+            self.found.append((self.get_starttag_text() or "", given.get("content", "")))
+
+
+# Files of a site have such names. Temporary ones, which begin with a dot, "..", and what has a backslash or a colon
+# are none, whatever they may mean to the file system.
+_PATH = re.compile(r"\w[\w.-]*(/\w[\w.-]*)*", re.ASCII)
+_FIRST = "index.html"
+_REPLAY = re.compile(r"replays/([a-z0-9][a-z0-9.-]*)-[0-9]{1,9}\.html")
+_MAKING = "The page of this replay is being made; it reloads when it is ready."
+# Not the system's own table, which may have other types: browsers are told to take these for what they are.
+_TYPES = {
+    ".css": "text/css",
+    ".csv": "text/csv",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".md": "text/plain",
+    ".parquet": "application/vnd.apache.parquet",
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+    ".woff2": "font/woff2",
+}
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is sent for a path: the bytes, their type, and what tells them apart from an earlier answer."""
+
+    content: bytes
+    media_type: str
+    version: str
+
+
+@dataclass
+class Site:
+    """A folder of pages, and a page that stands in until there is a first one.
+
+    Attributes:
+        folder: The folder; it need not be there yet.
+        title: The title of the page that stands in.
+        start: Commands that would give the site something to show, each after what it does.
+        message: What the page that stands in says.
+        hint: Whether it shows these commands.
+        folders: Where the logs are, whose runs' progress is shown.
+        wanted: File names of pages of replays that somebody has opened, of which some may not be made yet.
+        built: Those of them that the last build was to make.
+        call: Is called when another one is wanted.
+    """
+
+    folder: Path
+    title: str
+    start: Mapping[str, str] = field(default_factory=dict[str, str])
+    message: str = "The report is being built; this page reloads when it is ready."
+    hint: bool = False
+    folders: tuple[Path, ...] = ()
+    wanted: frozenset[str] = frozenset()
+    built: frozenset[str] = frozenset()
+    call: Callable[[], None] = _nothing
+
+    def answer(self, path: str) -> Answer | None:
+        """Return what is sent for a decoded path without its first slash; None if there is no such file."""
+        wanted = path or _FIRST
+        content = self._read(wanted) if _PATH.fullmatch(wanted) else None
+        if content is None:
+            if wanted == _FIRST:
+                return _page(self._waiting(self.message))
+            return _page(self._waiting(_MAKING)) if self._is_to_come(wanted) else None
+        suffix = Path(wanted).suffix
+        if suffix == ".html":
+            return _page(content)
+        return Answer(content, _TYPES.get(suffix, "application/octet-stream"), version(content))
+
+    def _read(self, path: str) -> bytes | None:
+        try:
+            home = self.folder.resolve(strict=True)
+            found = (home / path).resolve(strict=True)
+            # A link may lead within the folder, not out of it.
+            return found.read_bytes() if found.is_relative_to(home) and found.is_file() else None
+        except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
+            return None
+
+    def _is_to_come(self, path: str) -> bool:
+        """Return whether a path is that of a replay whose page can be made, and have it made."""
+        found = _REPLAY.fullmatch(path)
+        if found is None or self._read(f"results/{found[1]}.html") is None:
+            return False
+        name = path.removeprefix("replays/")
+        was_built = name in self.built  # before the call, which another thread may follow at once
+        if name not in self.wanted:
+            self.wanted |= {name}
+            self.call()
+        return not was_built
+
+    def _waiting(self, message: str) -> bytes:
+        template = Template((files("waybench.reporting.view") / "pages" / "waiting.html").read_text(encoding="utf-8"))
+        commands: Mapping[str, str] = self.start if self.hint else {}
+        listed = [f'<p class="soft">{escape(what)}</p>\n<pre>{escape(how)}</pre>' for what, how in commands.items()]
+        shown = template.substitute(title=escape(self.title), message=escape(message), start="\n".join(listed))
+        return shown.encode("utf-8", "replace")
+
+
+def _page(content: bytes) -> Answer:
+    return Answer(with_reload(content), "text/html", version(content))
+
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",  # which a page's own policy cannot say
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+_TOKEN = "token"  # in an address
+_REFUSED = "This page is private: open the full address that `waybench {}` printed, with ?token=... at the end.\n"
+
+
+def application(site: Site, port: int, token: str) -> ASGIApp:
+    """Return the application that serves a site on a port of this machine to those who have a token."""
+
+    # Functions that are not async run in threads: reading a file holds up nobody else.
+    def file(request: Request) -> Response:
+        if request.path_params["path"] == "replays/index.html" and request.url.query:  # a replay without a page
+            name = quote(request.url.query, safe="")
+            return RedirectResponse(str(request.url.replace(path=f"/replays/{name}", query="")), 303)
+        answer = site.answer(request.path_params["path"])
+        if answer is None:
+            return PlainTextResponse("Page not found.\n", 404)
+        return Response(answer.content, media_type=answer.media_type, headers={"ETag": answer.version})
+
+    def script(request: Request) -> Response:
+        pages = files("waybench.reporting.view") / "pages"
+        text = "".join((pages / name).read_text(encoding="utf-8") for name in ("reload.js", "progress.js"))
+        return Response(text, media_type="text/javascript")
+
+    def progress(request: Request) -> Response:
+        return JSONResponse(run_progress(site.folders))
+
+    routes = [Route(SCRIPT, script), Route(PROGRESS, progress)]
+    return Guard(Access(Starlette(routes=[*routes, Route("/{path:path}", file)]), port, token), port)
+
+
+class Guard:
+    """Refuses requests that were meant for another name, and puts the common headers on every answer.
+
+    A page of some other site can make its own name mean this machine (DNS rebinding). The browser then lets it read
+    what we answer; but it tells us that name.
+    """
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        self._names = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
+        if port == 80:
+            self._names |= {"127.0.0.1", "localhost"}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)  # a page may have a stricter policy of its own
+            await send(message)
+
+        hosts = Headers(scope=scope).getlist("host")
+        known = len(hosts) == 1 and hosts[0].lower() in self._names
+        app = self._app if known else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
+        await app(scope, receive, send_with_headers)
+
+
+class Access:
+    """Answers those who have the token; others who use this machine reach the server, too.
+
+    The token comes in the first address ("/?token=...") and in a cookie from then on. Ports of a host share their
+    cookies, so that the cookie's name has the port.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, token: str, command: str = "view") -> None:
+        self._app = app
+        self._command = command
+        self._cookie = f"waybench-{command}-{port}"
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope)
+        app: ASGIApp = self._app
+        if self._is_token(request.query_params.get(_TOKEN)):
+            app = self._admitted(request)
+        elif not self._is_token(request.cookies.get(self._cookie)):
+            app = PlainTextResponse(_REFUSED.format(self._command), 403)
+        await app(scope, receive, send)
+
+    def _admitted(self, request: Request) -> Response:
+        """Return the answer that sets the cookie and leads to the same page without the token in its address."""
+        # With the host, which was checked: a path such as "//other.example" alone would be another host's address.
+        answer = RedirectResponse(str(request.url.remove_query_params(_TOKEN)), 303)
+        answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="strict")
+        return answer
+
+    def _is_token(self, given: str | None) -> bool:
+        return given is not None and compare_digest(given.encode("utf-8", "replace"), self._token.encode())

@@ -1,0 +1,285 @@
+"""A server on this machine's own address, which builds the site again when its logs change."""
+
+import os
+import signal
+import socket
+import traceback
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import NamedTuple
+
+import anyio
+import anyio.from_thread
+import uvicorn
+from anyio import to_process, to_thread
+from starlette.types import ASGIApp
+
+from waybench.core import UsageError
+from waybench.reporting.view._app import Site, application
+
+Logs = dict[Path, tuple[int, int]]
+
+
+class Outcome(NamedTuple):
+    """What became of building a site.
+
+    Attributes:
+        notes: Lines for the terminal.
+        problem: Why there is no new site, or "".
+        empty: Whether that is because there is nothing to show yet.
+    """
+
+    notes: tuple[str, ...] = ()
+    problem: str = ""
+    empty: bool = False
+
+
+_FORMS = ("*.eval", "*.jsonl", "*.jsonl.gz")  # of logs, and of records
+
+
+def logs_in(folders: Iterable[Path]) -> Logs:
+    """Return size and time of change of each log in some folders, in any depth, and of each file of records."""
+    found: Logs = {}
+    for folder in folders:
+        files = [folder] if os.path.isfile(folder) else [p for form in _FORMS for p in folder.rglob(form)]
+        for path in files:
+            try:
+                status = path.stat()
+            except OSError:  # it was there a moment ago
+                continue
+            found[path] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
+@contextmanager
+def uninterrupted() -> Generator[None, None, None]:
+    """Hold up Ctrl-C, also for processes that are started meanwhile, and for these for good."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """Do so where `uninterrupted` cannot."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def attempt(build: Callable[[], Outcome]) -> Outcome:
+    """Build, and tell a bug with its traceback."""
+    try:
+        return build()
+    except Exception:
+        return Outcome((traceback.format_exc(),), "building the report failed; this is a bug in waybench")
+
+
+async def keep_built(
+    build: Callable[..., Outcome],
+    site: Site,
+    folders: Iterable[Path],
+    every: float,
+    tell: Callable[[str], None],
+) -> None:
+    """Build the site now, and again whenever its logs have changed or a replay without a page is opened.
+
+    It goes on until it is cancelled.
+
+    Args:
+        build: Builds the site; it is pickled and called in another process, so that a long build holds up nothing here
+            and can be ended at any time.
+        site: Whose page that stands in is told what happens.
+        folders: Where the logs are.
+        every: Seconds from one look at the logs to the next. After a build it is at least as long as that has taken.
+        tell: Is given lines for the terminal; what the build before has said already is not said again.
+    """
+    built: Logs | None = None
+    called = anyio.Event()
+    site.call = lambda: anyio.from_thread.run_sync(called.set)
+    said: set[str] = set()
+    while True:
+        pause = every
+        there = await to_thread.run_sync(logs_in, folders)
+        wanted, called = site.wanted, anyio.Event()
+        if there != built or wanted != site.built:
+            built, began = there, anyio.current_time()
+            outcome = await _built_elsewhere(partial(build, replays=wanted) if wanted else build)
+            site.built = wanted
+            pause = max(every, anyio.current_time() - began)
+            _show(outcome, site)
+            lines = [*outcome.notes, *([] if outcome.empty or not outcome.problem else [f"Error: {outcome.problem}"])]
+            for line in lines:
+                if line not in said:
+                    tell(line)
+            said = set(lines)
+        with anyio.move_on_after(pause):
+            await called.wait()
+
+
+async def _built_elsewhere(build: Callable[[], Outcome]) -> Outcome:
+    try:
+        # Ctrl-C reaches every process of a terminal. The one that builds is started here if there is none yet; it is
+        # not to speak of it, and ends when this one does.
+        with uninterrupted():
+            await to_process.run_sync(ignore_interrupts)
+        return await to_process.run_sync(attempt, build, cancellable=True)
+    except anyio.BrokenWorkerProcess:
+        return Outcome(problem="the process that builds the report ended; it starts again when a log changes")
+
+
+def _show(outcome: Outcome, site: Site) -> None:
+    site.hint = outcome.empty
+    if outcome.empty:
+        site.message = "No episodes yet; this page reloads when there are."
+    elif outcome.problem:
+        site.message = f"There is no report yet: {outcome.problem}"
+
+
+ADDRESS = "127.0.0.1"
+DEFAULT_PORT = 7575
+_NEXT = 20  # ports that are tried after the default one
+
+
+def listen(port: int | None = None) -> socket.socket:
+    """Return a socket that listens on this machine's own address, which no other machine reaches.
+
+    Args:
+        port: Its port, 0 for any free one; by default 7575, or the next free one after it.
+
+    Raises:
+        UsageError: If it cannot be had.
+    """
+    if port is None:
+        for candidate in range(DEFAULT_PORT, DEFAULT_PORT + _NEXT):
+            with suppress(OSError):
+                return _bound(candidate)
+        return _bound(0)
+    try:
+        return _bound(port)
+    except OSError as error:
+        raise UsageError(f"port {port} is not available ({error.strerror}): choose another port with --port") from None
+
+
+def _bound(port: int) -> socket.socket:
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would share the port with whoever has it
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((ADDRESS, port))
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def address(listener: socket.socket, token: str) -> str:
+    """Return the address under which a browser finds what a socket serves to those who have a token."""
+    return f"http://{ADDRESS}:{listener.getsockname()[1]}/?token={token}"
+
+
+def new_token() -> str:
+    """Return a random token, which nobody can guess."""
+    return token_urlsafe(24)
+
+
+class Server(uvicorn.Server):
+    """The server of an application."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        settings = uvicorn.Config(
+            app,
+            loop="asyncio",
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            timeout_graceful_shutdown=1,
+        )
+        super().__init__(settings)
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave Ctrl-C to the event loop, which cancels all that runs in it."""
+        yield
+
+
+def serve_application(app: ASGIApp, listener: socket.socket) -> None:
+    """Serve an application until interrupted.
+
+    Args:
+        app: What answers the requests, which come from this machine alone; see `Guard` and `Access`.
+        listener: Where requests come in; it is closed in the end.
+
+    Raises:
+        KeyboardInterrupt: When the user ends it.
+    """
+    server = Server(app)
+
+    async def run() -> None:
+        try:
+            await server.serve([listener])
+        finally:
+            with anyio.CancelScope(shield=True):
+                await server.shutdown([listener])
+
+    anyio.run(run)
+
+
+def serve(
+    build: Callable[[], Outcome],
+    listener: socket.socket,
+    site: Path,
+    folders: Iterable[Path],
+    *,
+    token: str,
+    title: str,
+    start: Mapping[str, str],
+    every: float,
+    tell: Callable[[str], None],
+) -> None:
+    """Serve a site, and build it again whenever its logs change, until interrupted.
+
+    Args:
+        build: Builds the site; it is pickled and called in another process.
+        listener: Where requests come in; it is closed in the end.
+        site: The site's folder.
+        folders: Where the logs are.
+        token: What a browser has to know; `address` has it.
+        title: The title of the page that is shown until there is a site.
+        start: What this page proposes until there is something to show: commands, each after what it does.
+        every: Least number of seconds from one build to the next.
+        tell: Is given lines for the terminal.
+
+    Raises:
+        KeyboardInterrupt: When the user ends it.
+    """
+    logs = tuple(folders)
+    shown = Site(site, title, start, folders=logs)
+    server = Server(application(shown, listener.getsockname()[1], token))
+
+    async def run() -> None:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(keep_built, build, shown, logs, every, tell)
+            try:
+                await server.serve([listener])
+            finally:
+                signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would only interrupt the clearing up
+                with anyio.CancelScope(shield=True):
+                    await server.shutdown([listener])
+
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        anyio.run(run)
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,28 @@
+"""From logs to rows to estimates with intervals.
+
+This package exports what a program usually needs; everything else is in its sub-packages.
+"""
+
+from waybench.results._scores import score_frame
+from waybench.results._tidy import episode_frame, tidy
+from waybench.results.comparisons import compare_sides
+from waybench.results.estimates import Estimate, by_level, estimate, overall
+from waybench.results.horizons import horizon_frame
+from waybench.results.logs import LoggedEpisode, read_logs
+from waybench.results.results import Row, rows
+
+__all__ = [
+    "Estimate",
+    "LoggedEpisode",
+    "Row",
+    "by_level",
+    "compare_sides",
+    "episode_frame",
+    "estimate",
+    "horizon_frame",
+    "overall",
+    "read_logs",
+    "rows",
+    "score_frame",
+    "tidy",
+]

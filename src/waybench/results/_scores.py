@@ -1,0 +1,222 @@
+"""The frame of scores: one row for each estimated number."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from waybench.core import Aggregate, Metric, Outcome, Series
+from waybench.envs import registry
+from waybench.results._tidy import OUTCOME
+from waybench.results.estimates import Estimate
+from waybench.results.frames import Column, Frame, group_frame
+from waybench.results.stats import CONFIDENCE, Mean
+
+_STATISTICS = {
+    "best": "the mean over items of the best attempt's headline metric, where that is an item's score, and otherwise "
+    "the same as single",
+    "rescaled": "the same, normalised on the same items: 0 is the better of empty replies and the best constant "
+    "reply (chosen on other items), 1 is the oracle; null where the two do not differ significantly",
+    "single": "the mean of a single attempt over items",
+    "attempts": "the plain mean of the headline metric over all attempts",
+    "clusters": "the same as single, as a mean over clusters such as maps, each with the same weight",
+    "set": "a number computed for the set as a whole",
+    "solved": "the share of single attempts that are solved",
+    "curve": "the mean of a curve over its steps",
+    "step": "a curve at one step: the mean over the episodes that have it",
+    "share": "the share of an outcome among all replies",
+    "mean": "the plain mean over attempts of their tokens, cost or time",
+    "per_solved": "the total of all attempts divided by the number of solved items",
+}
+
+
+class Score(NamedTuple):
+    """One number of an estimate, a row of the frame, whose columns say what its fields are."""
+
+    estimate: Estimate
+    statistic: str
+    metric: str
+    title: str
+    unit: str
+    better: str
+    step: int | None = None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    least: float | None = None
+    greatest: float | None = None
+    n: int | None = None
+    clusters: int | None = None
+    lowest: float | None = None
+    highest: float | None = None
+
+
+def score_frame(estimates: Iterable[Estimate]) -> Frame:
+    """Return the frame of scores: a row for each number of each estimate, with its interval.
+
+    Args:
+        estimates: The estimates, by level or over all levels. None stands for what is not known or not defined.
+    """
+    scores = [score for estimate in estimates for score in _scores(estimate)]
+    doc = (
+        "One row for each estimated number: by level, over all levels (level is null), and step by step. Where "
+        "players ran different levels, do not compare their numbers over all levels."
+    )
+    return group_frame("scores", doc, _FACTS, scores, lambda score: score.estimate.group)
+
+
+def _scores(estimate: Estimate) -> Iterator[Score]:
+    env = registry.load(estimate.group.env)
+    head = env.scoring.metrics[0]
+
+    def of(statistic: str, what: Metric | Series | Aggregate, mean: Mean | None, step: int | None = None) -> Score:
+        unit = "" if isinstance(what, Series) else what.unit
+        score = _with(Score(estimate, statistic, what.name, what.title, unit, what.better, step), mean)
+        if isinstance(what, Aggregate):
+            return score._replace(least=what.low, greatest=what.high)
+        least, greatest = estimate.ranges[what.name]
+        return score._replace(least=least, greatest=greatest)
+
+    best = of("best", head, estimate.best)
+    if estimate.best is None and estimate.lost and not estimate.guided:  # no attempt has a result
+        best = best._replace(lowest=estimate.lost.lowest, highest=estimate.lost.highest)
+    yield best
+    if not estimate.guided:
+        between = Score(estimate, "rescaled", head.name, head.title, "", "higher")
+        yield _with(between, estimate.rescaled.mean if estimate.rescaled else None)
+    for metric in env.scoring.metrics:
+        yield of("single", metric, estimate.metrics.get(metric.name))
+    yield of("attempts", head, estimate.mean)
+    for metric in env.scoring.metrics:
+        if metric.name in estimate.macro:
+            yield of("clusters", metric, estimate.macro[metric.name])
+    for aggregate in () if estimate.guided else env.scoring.aggregates:
+        yield of("set", aggregate, estimate.aggregates.get(aggregate.name))
+    for series in env.scoring.series:
+        if series.name in estimate.curves:
+            curve = estimate.curves[series.name]
+            yield of("curve", series, curve.average)
+            for step, mean in enumerate(curve.steps, start=1):
+                yield of("step", series, mean, step)
+    yield from _course(estimate)
+
+
+def _with(score: Score, mean: Mean | None) -> Score:
+    if mean is None:
+        return score
+    ends = (mean.lost.lowest, mean.lost.highest) if mean.lost else (None, None)
+    names = ("value", "low", "high", "n", "clusters")
+    numbers = {name: getattr(mean, name) for name in names}
+    return score._replace(**numbers, lowest=ends[0], highest=ends[1])
+
+
+def _course(estimate: Estimate) -> Iterator[Score]:
+    if not estimate.guided:
+        yield _with(Score(estimate, "solved", "solved", "Solved", "", "higher"), estimate.solved)
+    for outcome in Outcome if estimate.action_replies else ():
+        score = Score(estimate, "share", OUTCOME + outcome, outcome.capitalize(), "", "")
+        yield score._replace(value=estimate.outcomes.get(outcome, 0.0), n=estimate.action_replies)
+    for metric, title, unit, value in (
+        ("requests", "Requests", "", estimate.requests),
+        ("input_tokens", "Input tokens", "tokens", estimate.input_tokens),
+        ("output_tokens", "Output tokens", "tokens", estimate.output_tokens),
+        ("cached_tokens", "Cached tokens", "tokens", estimate.cached_tokens),
+        ("seconds", "Seconds", "s", estimate.seconds),
+        ("cost", "Cost", "USD", estimate.cost),
+    ):
+        yield Score(estimate, "mean", metric, title, unit, "lower", value=value)
+    for metric, title, unit, value in (
+        ("tokens", "Tokens", "tokens", estimate.tokens),
+        ("cost", "Cost", "USD", estimate.cost),
+    ):
+        yield Score(estimate, "per_solved", metric, title, unit, "lower", value=estimate.per_solved(value))
+
+
+_ENDS = f"of the {100 * CONFIDENCE:.0f} % confidence interval; null where it cannot be estimated."
+_FACTS: Sequence[Column[Score]] = (
+    Column(
+        "guided",
+        bool,
+        "Whether a teacher's actions were carried out in place of the player's: then only the curves measure the "
+        "player.",
+        "estimate.guided",
+    ),
+    Column("level", int, "The level; null for all levels that were run.", "estimate.level"),
+    Column(
+        "statistic", str, f"What the number is. {'; '.join(f'{name}: {doc}' for name, doc in _STATISTICS.items())}."
+    ),
+    Column("metric", str, "Name of the metric, aggregate, series, outcome or cost."),
+    Column("title", str, "Its name in the report's tables."),
+    Column("unit", str, "Its unit; empty for a plain number."),
+    Column("better", str, "higher, lower, or empty where neither is better."),
+    Column("step", int, "Number of the step, from 1; null except for curves."),
+    Column("value", float, "The number; null if it is not known, or defined for no attempt."),
+    Column("low", float, f"Lower end {_ENDS}"),
+    Column("high", float, f"Upper end {_ENDS}"),
+    Column("least", float, "The lower bound of the metric with these options on these items; null if there is none."),
+    Column("greatest", float, "The upper bound, likewise."),
+    Column(
+        "n", int, "Number of values in the mean: items, attempts, episodes, replies or clusters; null if not known."
+    ),
+    Column("clusters", int, "Number of independent clusters, from which the interval is computed; null if not known."),
+    Column("items", int, "Items with at least one attempt that counts.", "estimate.items"),
+    Column("attempts", int, "Attempts that count.", "estimate.attempts"),
+    Column(
+        "planned",
+        int,
+        "Attempts, those without a result included: ended by an infrastructure error, stopped early, or not confirmed "
+        "by a new simulation. A score of which some attempts have no result has no rank.",
+        "estimate.planned",
+    ),
+    Column(
+        "lowest",
+        float,
+        "The number if each attempt without a result had the least value possible; null if all have a result, and "
+        "where there is no least value.",
+    ),
+    Column("highest", float, "The same with the greatest value possible."),
+    Column(
+        "missing",
+        int,
+        "Items of which all attempts ended in infrastructure errors: they are missing and do not count as 0.",
+        "estimate.missing",
+    ),
+    Column("incomplete", int, "Items of which some attempts ended in infrastructure errors.", "estimate.incomplete"),
+    Column(
+        "bound_low",
+        float,
+        "Lower bound of best over all possible results of the attempts lost to infrastructure errors; null if none "
+        "were lost.",
+        lambda one: one.estimate.bounds[0] if one.estimate.bounds else None,
+    ),
+    Column(
+        "bound_high",
+        float,
+        "Upper bound, likewise.",
+        lambda one: one.estimate.bounds[1] if one.estimate.bounds else None,
+    ),
+    Column(
+        "floor",
+        float,
+        "The better of empty replies and the best constant reply (chosen on other items) by the headline metric on "
+        "the same items; null where it does not differ significantly from the ceiling.",
+        "estimate.rescaled.floor",
+    ),
+    Column(
+        "ceiling", float, "The oracle's value of the headline metric on the same items.", "estimate.rescaled.ceiling"
+    ),
+    Column(
+        "attempts_share",
+        float,
+        "Share of the variance of the headline metric's mean that is due to attempts and not to items; null if not "
+        "known.",
+        "estimate.variance.share",
+    ),
+    Column("errors", int, "Infrastructure errors, excluded from all denominators.", "estimate.errors"),
+    Column("set_aside", int, "Episodes that are excluded.", "estimate.aside"),
+    Column("unconfirmed", int, "Excluded episodes that re-simulation does not confirm.", "estimate.unconfirmed"),
+    Column(
+        "not_simulated",
+        int,
+        "Episodes that count with their recorded values since they could not be re-simulated here.",
+        "estimate.not_simulated",
+    ),
+)

@@ -1,0 +1,355 @@
+"""Comparisons of two groups of results on the same items that differ in one thing.
+
+Whatever differs (the model, the wording, the in-context examples, a setting of the model), a comparison is the same:
+groups are matched that have all else in common (`matched`), their scores are paired item by item
+(`compare`) and tested, the p values being adjusted within a family of tests (`with_tests`).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from typing import Any, Protocol, TypeVar, cast
+
+from waybench.core import FailureKind, FirstError, Json, Metric, Range
+from waybench.results.comparisons._item_scores import ItemScores
+from waybench.results.results import Group, ItemKey, count_items, grouped
+from waybench.results.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
+
+MARGIN = 0.05  # of ties, as a share of the metric's range
+_FEWEST_CLUSTERS = 3  # over the margin, for a tie: see `Comparison.verdict_of_scores`
+
+
+_UNTESTED = PairedTest(1.0, "", True)
+
+
+class Verdict(StrEnum):
+    """The conclusion from a comparison."""
+
+    FIRST = "first"
+    SECOND = "second"
+    TIED = "tied"
+    NOT_SHOWN = "not_shown"
+    TOO_FEW = "too_few"
+    DEPENDS = "depends"
+
+
+_SWAPPED = {Verdict.FIRST: Verdict.SECOND, Verdict.SECOND: Verdict.FIRST}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Two groups of results at the items where both have a score.
+
+    Attributes:
+        varies: What the groups differ in: `MODEL`, or the name of an option or a setting.
+        first: The scores of the one group.
+        second: Those of the other group; of the reference, where there is one.
+        name: What both were given, with what distinguishes it from others of the same title.
+        metric: What a score is.
+        keys: The items.
+        first_mean: The first group's mean at these items, of what a single attempt gives.
+        second_mean: The second group's.
+        difference: The first group's mean minus the second group's, with its 95 % interval for pairs.
+        margin: The greatest difference in a tie; None where the metric is unbounded, or far from its bounds.
+        family: Comparisons of one family have their p values adjusted together.
+        test: The test of whether there is a difference; p is 1 before it is made (`with_tests`).
+        adjusted: The p value after Holm's procedure over the family.
+        family_size: Number of comparisons in the family.
+        bounds: Where infrastructure errors lost items of either side: the conclusions if all lost items had the worst
+            score for the first group and the best for the second, and the other way round; the same for lost attempts
+            at an item. Empty where nothing is lost.
+    """
+
+    varies: str
+    first: ItemScores
+    second: ItemScores
+    name: str
+    metric: Metric
+    keys: tuple[ItemKey, ...]
+    first_mean: Mean
+    second_mean: Mean
+    difference: Mean
+    margin: float | None
+    family: Hashable = None
+    test: PairedTest = _UNTESTED
+    adjusted: float = 1.0
+    family_size: int = 1
+    bounds: tuple[Verdict, ...] = ()
+
+    @property
+    def groups(self) -> tuple[Group, Group]:
+        """Model, task and settings of the first side and of the second, where the task is ours."""
+        assert self.first.group is not None and self.second.group is not None
+        return self.first.group, self.second.group
+
+    @property
+    def common(self) -> set[ItemKey]:
+        """The items that both were given."""
+        return self.first.item_keys & self.second.item_keys
+
+    @property
+    def items(self) -> int:
+        """Number of the items at which both have a score."""
+        return count_items(self.keys)
+
+    @property
+    def narrow(self) -> Mean:
+        """The difference with its 90 % interval, which decides about ties."""
+        found = paired_difference(*self._values, confidence=1 - 2 * ALPHA)
+        assert found is not None
+        return found
+
+    @property
+    def relative(self) -> Mean:
+        """The difference as a share of the second group's total, 0.1 being 10 % more, with the interval of a ratio."""
+        mine, theirs, clusters, _, _ = self._values
+        ratio = clustered_mean(mine, clusters, 0.0, None, theirs)
+        assert ratio is not None
+        low, high = (None if end is None else end - 1 for end in (ratio.low, ratio.high))
+        return replace(ratio, value=ratio.value - 1, low=low, high=high)
+
+    @property
+    def verdict(self) -> Verdict:
+        """The conclusion; "depends" if it is another one under one of the bounds on lost items."""
+        found = self.verdict_of_scores
+        shown = {each for each in (found, *self.bounds) if each not in (Verdict.NOT_SHOWN, Verdict.TOO_FEW)}
+        return Verdict.DEPENDS if shown and any(bound != found for bound in self.bounds) else found
+
+    @property
+    def verdict_of_scores(self) -> Verdict:
+        """The conclusion from the items at which both have a score.
+
+        A difference is shown if the adjusted p value is below 5 %. If it is not, a tie is shown if the difference's
+        90 % interval is within the margin, which is two one-sided tests at 5 % (Schuirmann, J. Pharmacokinetics and
+        Biopharmaceutics 15, 1987), and if there are at least 3 clusters over the margin: what happens to none of n
+        clusters, which are single items or maps of several, may still happen to 3 / n of all (Hanley and Lippman-Hand,
+        JAMA 249, 1983), which an interval from nearly equal clusters does not reflect. Fewer than six clusters can show
+        no difference at 5 %: every possible result has a probability of 1 in 16 or more.
+        """
+        if self.adjusted < ALPHA:
+            higher = self.difference.value > 0
+            return Verdict.FIRST if higher != (self.metric.better == "lower") else Verdict.SECOND
+        if self.nearly_tied and self.difference.clusters >= self.needed:
+            return Verdict.TIED
+        return Verdict.TOO_FEW if 2.0 ** (1 - self.difference.clusters) >= ALPHA else Verdict.NOT_SHOWN
+
+    @property
+    def nearly_tied(self) -> bool:
+        """Whether the 90 % interval is within the margin, whatever the number of clusters."""
+        if self.margin is None:
+            return False
+        narrow = self.narrow
+        return narrow.low is not None and -self.margin <= narrow.low and (narrow.high or 0.0) <= self.margin
+
+    @property
+    def needed(self) -> int:
+        """Number of clusters that a tie takes; 0 where the metric is unbounded and has none."""
+        if self.margin is None or self.metric.low is None or self.metric.high is None:
+            return 0
+        return math.ceil(_FEWEST_CLUSTERS * (self.metric.high - self.metric.low) / self.margin - 1e-9)
+
+    @property
+    def other_words(self) -> int:
+        """Number of items whose input differs between the two."""
+        return sum(self.first.inputs.get(key) != self.second.inputs.get(key) for key in self.keys)
+
+    @property
+    def swapped(self) -> "Comparison":
+        """The same comparison with the two sides exchanged."""
+        mean = self.difference
+        low, high = (None if end is None else -end for end in (mean.high, mean.low))
+        return replace(
+            self,
+            first=self.second,
+            second=self.first,
+            first_mean=self.second_mean,
+            second_mean=self.first_mean,
+            difference=replace(mean, value=-mean.value, low=low, high=high),
+            bounds=tuple(_SWAPPED.get(bound, bound) for bound in reversed(self.bounds)),
+        )
+
+    def to_json(self, first: str = "mean", second: str = "second_mean") -> dict[str, Json]:
+        """Return both means, their difference and its test as JSON values.
+
+        Args:
+            first: What the first mean is called.
+            second: What the second one is called.
+        """
+        return {
+            first: asdict(self.first_mean),
+            second: asdict(self.second_mean),
+            "difference": asdict(self.difference),
+            "p": self.test.p,
+            "adjusted": self.adjusted,
+        }
+
+    def failures(self, side: ItemScores) -> tuple[Counter[FailureKind], int]:
+        """Return how one of the two fails at these items, and the number of its attempts at them."""
+        kinds = Counter(kind for key in self.keys for kind in side.failures.get(key, ()))
+        return kinds, sum(side.attempts.get(key, 0) for key in self.keys)
+
+    def first_errors(self, side: ItemScores) -> list[FirstError]:
+        """Return the first errors of one of the two at these items."""
+        return [error for key in self.keys for error in side.first_errors.get(key, ())]
+
+    def run_test(self) -> PairedTest:
+        """Test whether there is a difference: by the same numbers as its interval (`waybench.results.stats.Pairs`)."""
+        return paired_test(*self._values)
+
+    def under_bounds(self) -> tuple[Verdict, ...]:
+        """Return the conclusions under both bounds on lost items, first the one that is worst for the first group.
+
+        Items of which some attempts are lost have the score that they would have with the worst or the best of these.
+        Items with an attempt that does not replay have the worst possible score in both.
+
+        The p value of each is adjusted by as much as that of the comparison itself. Where the metric has no bounds,
+        the least and the greatest score of either group stand for them.
+        """
+        common = self.common
+        lost = (self.first.missing & common, self.second.missing & common)
+        doubtful = (self.first.unconfirmed & common, self.second.unconfirmed & common)
+        partly = [
+            {key: ends for key, ends in side.incomplete.items() if key in common} for side in (self.first, self.second)
+        ]
+        if not any((*lost, *doubtful, *partly)):
+            return ()
+        scores = [side.values[key] for side in (self.first, self.second) for key in self.keys]
+        low = min(scores) if self.metric.low is None else self.metric.low
+        high = max(scores) if self.metric.high is None else self.metric.high
+        worst, best = (high, low) if self.metric.better == "lower" else (low, high)
+        factor = max(1.0, self.adjusted / self.test.p) if self.test.p > 0 else 1.0
+        found: list[Verdict] = []
+        for values in ((worst, best), (best, worst)):
+            sides = [
+                replace(
+                    side,
+                    values={
+                        **side.values,
+                        **{key: _end(ends, value == low, value) for key, ends in incomplete.items()},
+                        **dict.fromkeys(keys, value),
+                        **dict.fromkeys(unproven, worst),
+                    },
+                )
+                for side, incomplete, keys, unproven, value in zip(
+                    (self.first, self.second), partly, lost, doubtful, values, strict=True
+                )
+            ]
+            made = compare(sides[0], sides[1], self.varies, metric=self.metric)
+            if made is not None:
+                test = made.run_test()
+                bounded_test = replace(made, margin=self.margin, test=test, adjusted=min(1.0, test.p * factor))
+                found.append(bounded_test.verdict_of_scores)
+        return tuple(found)
+
+    @property
+    def _values(self) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
+        return _paired(self.first, self.second, self.keys, self.metric)
+
+
+def _end(ends: Range, is_low: bool, otherwise: float) -> float:
+    end = ends[0 if is_low else 1]
+    return otherwise if end is None else end
+
+
+def compare(
+    first: ItemScores,
+    second: ItemScores,
+    varies: str,
+    *,
+    name: str = "",
+    metric: Metric | None = None,
+    keys: Iterable[ItemKey] | None = None,
+    margin: float = MARGIN,
+    family: Hashable = None,
+) -> Comparison | None:
+    """Compare two groups' scores item by item.
+
+    Args:
+        first: The one group's.
+        second: The other's, or the reference's.
+        varies: What the groups differ in.
+        name: What both were given.
+        metric: What a score is, with its bounds; by default the first group's metric (`bounded`).
+        keys: The items; by default all at which both have a score.
+        margin: What counts as a tie, as a share of the metric's range.
+        family: Comparisons of one family have their p values adjusted together (`with_tests`).
+
+    Returns:
+        The comparison; None if there is no item at which both have a score.
+    """
+    metric = metric or bounded((first, second))
+    both = tuple(sorted(key for key in first.values if key in second.values) if keys is None else keys)
+    mine, theirs, clusters, low, high = _paired(first, second, both, metric)
+    means = [clustered_mean(values, clusters, *metric.interval_bounds) for values in (mine, theirs)]
+    difference = paired_difference(mine, theirs, clusters, low, high)
+    if means[0] is None or means[1] is None or difference is None:
+        return None
+    return Comparison(
+        varies=varies,
+        first=first,
+        second=second,
+        name=name,
+        metric=metric,
+        keys=both,
+        first_mean=means[0],
+        second_mean=means[1],
+        difference=difference,
+        margin=None if low is None or high is None else margin * (high - low),
+        family=family,
+    )
+
+
+def _paired(
+    first: ItemScores, second: ItemScores, keys: Sequence[ItemKey], metric: Metric
+) -> tuple[list[float], list[float], list[Hashable], float | None, float | None]:
+    # A set's value may be a ratio of sums; an item's score is not, so its bounds are those of the metric.
+    mine, theirs = ([side.values[key] for key in keys] for side in (first, second))
+    low, high = (None, None) if metric.far_bounds else (metric.low, metric.high)
+    return mine, theirs, [key.cluster for key in keys], low, high
+
+
+def with_tests(comparisons: Iterable[Comparison | None]) -> list[Comparison]:
+    """Test comparisons and adjust the p values by Holm's procedure within each family, in the given order.
+
+    None, which stands for two sides without a common item, is left out.
+    """
+    found = [one for one in comparisons if one is not None]
+    for indices in grouped(range(len(found)), lambda index: found[index].family).values():
+        tests = [found[index].run_test() for index in indices]
+        for index, test, p in zip(indices, tests, holm([test.p for test in tests]), strict=True):
+            tested = replace(found[index], test=test, adjusted=p, family_size=len(indices))
+            found[index] = replace(tested, bounds=tested.under_bounds())
+    return found
+
+
+class HasComparison(Protocol):
+    """A dataclass with a comparison."""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        """The comparison; None if there is none."""
+        ...
+
+
+E = TypeVar("E", bound=HasComparison)
+
+
+def tested(effects: Iterable[E]) -> list[E]:
+    """Return effects whose comparisons are tested and adjusted together (`with_tests`).
+
+    Args:
+        effects: Dataclasses with a field `comparison`; those in which it is None stay as they are.
+    """
+    found = list(effects)
+    comparisons = iter(with_tests(each.comparison for each in found))
+    return [
+        each if each.comparison is None else replace(cast(Any, each), comparison=next(comparisons)) for each in found
+    ]
+
+
+def bounded(scores: Sequence[ItemScores]) -> Metric:
+    """Return the metric of one test's scores, with bounds that are inferred where they are not known."""
+    share = all(one.inferred and all(0 <= value <= 1 for value in one.values.values()) for one in scores)
+    return replace(scores[0].metric, low=0, high=1) if share else scores[0].metric

@@ -1,0 +1,233 @@
+"""Original items against isomorphic ones: the same problems in another appearance, which nobody can have seen."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from statistics import fmean
+
+from waybench.core import FailureKind, Json, Metric, plural, split_isomorphic_key
+from waybench.results.comparisons._comparison import MARGIN, compare, tested
+from waybench.results.comparisons._effect import GROUP, Effect, EffectKind, comparison_columns, metric_and_items
+from waybench.results.comparisons._item_scores import ItemScores, headline_scores
+from waybench.results.formatting import mean_text, one_line
+from waybench.results.frames import Column
+from waybench.results.results import LONGEST, ItemKey, Row, grouped
+from waybench.results.stats import Mean, clustered_mean
+
+ISOMORPH = "isomorph"  # what varies: the appearance of the items
+AGREEMENT = Metric(
+    name="agreement",
+    of=lambda record: None,
+    title="Agreement",
+    doc="How far the results in two forms of an item agree: 1 minus their difference, as a share of the range.",
+    low=0,
+    high=1,
+)
+
+
+def _items_text(effect: "IsomorphEffect") -> str:
+    return f"{effect.comparison.items:,}" + (f"\n{effect.same:,} left out: not new" if effect.same else "")
+
+
+_KIND = EffectKind(
+    name="isomorphs",
+    doc="One row for each player and task whose items were also played in another appearance (isomorphic sets).",
+    columns=(
+        GROUP,
+        Column(
+            "sets",
+            list,
+            "Numbers of the isomorphic sets.",
+            "numbers",
+            schema={"minItems": 1, "items": {"type": "integer", "minimum": 1}},
+            heading="Isomorphic sets",
+            text=lambda effect: str(len(effect.numbers)),
+        ),
+        *metric_and_items("Items that were played in both appearances.", text=_items_text),
+        Column("same", int, "Isomorphic items left out: the original set has the same ones."),
+        *comparison_columns(
+            ("Mean at the original items, of a single attempt.", "Original"),
+            ("isomorphic_mean", "The same at the isomorphic items.", "Isomorphic"),
+            "Mean difference, original minus isomorphic.",
+            "rows",
+            "are the original items",
+        ),
+        Column(
+            "agreement",
+            Mean,
+            "Agreement of an item's forms: 1 minus the mean difference of two forms, as a share of the metric's range.",
+            null=True,
+            heading="Agreement",
+            metric=AGREEMENT,
+        ),
+        Column("worst", Mean, "Mean over items of the worst of an item's forms.", null=True, heading="Worst form"),
+    ),
+    id="task-isomorphs",
+    title="Published against fresh: the same {items} in another appearance",
+    caption="{metric} of a single attempt at the {items} and at isomorphic ones: the same problems in another "
+    "appearance (rotated, mirrored, renamed, relabelled or shifted), which are as difficult by construction. The "
+    "difference is original minus isomorphic, with its paired {interval}: a model that remembers published {items} is "
+    "better at the originals. p is from a paired test, adjusted by Holm’s procedure over all tasks and models; a "
+    "difference is bold where p is below 0.05. Agreement is 1 minus the mean difference between two forms of an item, "
+    "as a share of the metric’s range; worst form is the mean over items of the lowest form.",
+    table=("items", "sets", "mean", "isomorphic_mean", "difference", "p_adjusted", "agreement", "worst"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IsomorphEffect(Effect):
+    """What a model's results at original items are beside those at isomorphic ones.
+
+    Attributes:
+        comparison: The comparison. The first side are the original items. The second side are the isomorphic items with
+            the original items' keys: of an item with several isomorphic ones their mean.
+        numbers: The numbers of the isomorphic sets.
+        same: Number of isomorphic items left out since the original set has the same instance, so that they are not
+            new: small mazes that are symmetrical, for example.
+        forms: Of each original item with two forms or more, the value in each form, the original's included.
+    """
+
+    kind = _KIND
+    numbers: tuple[int, ...]
+    same: int
+    forms: Mapping[ItemKey, Sequence[float]]
+
+    @property
+    def agreement(self) -> Mean | None:
+        """How far the results in two forms of an item agree: 1 minus the mean difference, as a share of the range.
+
+        Of solved items it is the share of pairs of forms with the same result. None where the metric has no bounds.
+        """
+        metric = self.comparison.metric
+        if metric.low is None or metric.high is None or not self.forms:
+            return None
+        size = metric.high - metric.low
+        apart = {
+            key: fmean(abs(one - other) for one, other in combinations(values, 2)) for key, values in self.forms.items()
+        }
+        return clustered_mean([1 - each / size for each in apart.values()], [key.cluster for key in apart], 0, 1)
+
+    @property
+    def worst(self) -> Mean | None:
+        """The mean over items of the value in the worst of an item's forms."""
+        metric = self.comparison.metric
+        worst = max if metric.better == "lower" else min
+        values = [worst(each) for each in self.forms.values()]
+        return clustered_mean(values, [key.cluster for key in self.forms], *metric.interval_bounds) if values else None
+
+    @property
+    def more(self) -> dict[str, Json]:
+        """What it says beyond the comparison, as JSON values."""
+        values = self.to_json()
+        return {name: values[name] for name in ("sets", "same", "agreement", "worst")}
+
+
+def _set_and_number(scores: ItemScores) -> tuple[str, int]:
+    return split_isomorphic_key(scores.key.key)
+
+
+def _effect(original: ItemScores, by_number: Mapping[int, ItemScores], margin: float) -> IsomorphEffect | None:
+    """Compare a model's scores at original items with those at isomorphic ones; None without a common item."""
+    places = {(key.level, key.item): key for key in original.item_keys}
+    known = {key.instance for key in original.item_keys}
+    isomorphic: dict[ItemKey, list[float]] = {}
+    lost: dict[str, set[ItemKey]] = {"missing": set(), "undefined": set(), "unconfirmed": set()}
+    failures: defaultdict[ItemKey, list[FailureKind]] = defaultdict(list)
+    attempts: Counter[ItemKey] = Counter()
+    same = 0
+    for one in by_number.values():
+        own = sorted(one.item_keys)  # sums of floats depend on the order, and that of a set differs between processes
+        pairs = {key: place for key in own if (place := places.get((key.level, key.item))) is not None}
+        same += sum(key.instance in known for key in pairs)
+        new = {key: place for key, place in pairs.items() if key.instance not in known}
+        for key, place in new.items():
+            if key in one.values:
+                isomorphic.setdefault(place, []).append(one.values[key])
+            failures[place].extend(one.failures.get(key, ()))
+            attempts[place] += one.attempts.get(key, 0)
+            for name, keys in lost.items():
+                if key in getattr(one, name):
+                    keys.add(place)
+    last = next(iter(by_number.values()))
+    forms = {
+        key: (*([original.values[key]] if key in original.values else []), *values)
+        for key, values in isomorphic.items()
+    }
+    as_original = replace(
+        last,
+        values={key: fmean(values) for key, values in isomorphic.items()},
+        # An item of which another set has a value is not lost.
+        **{name: frozenset(keys - isomorphic.keys()) for name, keys in lost.items()},
+        failures=failures,
+        attempts=attempts,
+        logs=frozenset().union(*(one.logs for one in by_number.values())),
+    )
+    comparison = compare(original, as_original, ISOMORPH, name=original.name, margin=margin)
+    return comparison and IsomorphEffect(
+        comparison=comparison,
+        numbers=tuple(sorted(by_number)),
+        same=same,
+        forms={key: values for key, values in forms.items() if len(values) > 1},
+    )
+
+
+def compare_isomorphs(
+    scores: Iterable[ItemScores], margin: float = MARGIN, chosen: Callable[[str], bool] = lambda task: True
+) -> list[IsomorphEffect]:
+    """Compare the results of models at original items with those at isomorphic ones; all comparisons are one family.
+
+    Args:
+        scores: Scores of any environments; those of other tasks are ignored.
+        margin: What counts as a tie, as a share of the metric's range.
+        chosen: The name of a task -> whether it is compared.
+    """
+    own = (one for one in scores if one.env and chosen(one.task))
+    found: list[IsomorphEffect] = []
+    for some in grouped(own, lambda one: (one.task, one.identity(key=_set_and_number(one)[0]))).values():
+        by_number = {_set_and_number(one)[1]: one for one in some}
+        original = by_number.pop(0, None)
+        if original is not None and by_number and (effect := _effect(original, by_number, margin)):
+            found.append(effect)
+    return tested(found)
+
+
+def isomorph_effects(all_rows: Iterable[Row]) -> list[IsomorphEffect]:
+    """Return the comparisons of original with isomorphic items for each model, by the headline metric.
+
+    Episodes that a teacher has played and those of searches are left out.
+
+    Args:
+        all_rows: The rows.
+    """
+    rows = [row for row in all_rows if not row.guided and not row.adaptive]
+    keys = {split_isomorphic_key(row.group.key) for row in rows}
+    return compare_isomorphs(headline_scores(rows)) if any(number for _, number in keys) else []
+
+
+def invariance_text(found: Sequence[IsomorphEffect]) -> str:
+    """Return lines on how far the results in an item's forms agree, one for each model and task."""
+    lines = ["Invariance (results in the forms of an item, the original and its isomorphic ones):"]
+    for each in found:
+        one, agreement, worst = each.comparison, each.agreement, each.worst
+        if agreement is None or worst is None:
+            continue
+        forms = len(each.numbers) + 1
+        lines.append(
+            f"  {one_line(one.first.model, LONGEST)}, {one.name}: agreement of two forms "
+            f"{_with_interval(agreement, AGREEMENT)}; {one.metric.title} in the worst form "
+            f"{_with_interval(worst, one.metric)} ({plural(len(each.forms), 'item')}, {plural(forms, 'form')})"
+        )
+        if each.same:
+            lines.append(
+                f"    Excluded: {plural(each.same, 'isomorphic item')} that the original set has, too, and that are "
+                "not new."
+            )
+    return "\n".join(lines) if len(lines) > 1 else ""
+
+
+def _with_interval(mean: Mean, metric: Metric) -> str:
+    shown = mean_text(mean.value, metric)
+    if mean.low is None or mean.high is None:
+        return shown
+    return f"{shown} ({mean_text(mean.low, metric)} to {mean_text(mean.high, metric)})"

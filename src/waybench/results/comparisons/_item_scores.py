@@ -1,0 +1,275 @@
+"""The scores of one group at one test, item by item: of our episodes, or of the logs of any task."""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from waybench.core import (
+    GENERAL_FAILURES,
+    End,
+    Environment,
+    EpisodeRecord,
+    FailureKind,
+    FirstError,
+    Json,
+    Metric,
+    Range,
+    UsageError,
+    unknown,
+)
+from waybench.envs import registry
+from waybench.results.comparisons._failures import failure, failure_kinds
+from waybench.results.comparisons._groups import ComparisonKey, comparison_key
+from waybench.results.estimates import Items, LostRows, Measure, lost_rows, measure
+from waybench.results.formatting import one_line
+from waybench.results.results import (
+    LONGEST,
+    UNCONFIRMED,
+    UNFINISHED,
+    Group,
+    ItemKey,
+    Row,
+    at_items,
+    grouped,
+    item_values,
+    key_of,
+    measured,
+    over,
+)
+
+ItemValues = Mapping[ItemKey, float]
+SOLVED = "solved"  # what every environment can be compared by, beside its metrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemScores:
+    """The scores of one model, with one set of settings, at one test.
+
+    Attributes:
+        model: The model as the user named it.
+        task: The task's name.
+        test: Identifies the test: only scores of the same test are compared.
+        name: The test's name.
+        details: What distinguishes the test from others of this name, as words by name.
+        settings: How the model was run, and whatever else is not the test's.
+        metric: What a value is.
+        inferred: Whether the metric's bounds are not known: a share, if all values are from 0 to 1.
+        values: What a single attempt gives on average, by item.
+        missing: Items of which all attempts ended in infrastructure errors.
+        incomplete: What the value can be at the items of which some attempts have no result, the least one first; None
+            where there is no least or no greatest one.
+        unconfirmed: Items with an attempt that does not replay, whose record may have been changed.
+        undefined: Items that were tried and have no value, as where no answer could be read.
+        failures: The kinds of failure of the attempts that failed, by item.
+        failure_kinds: All kinds in which an attempt at the test can fail.
+        first_errors: The first errors of the attempts that failed, by item.
+        attempts: Number of attempts that are included, by item.
+        inputs: Stands for the text that was shown, by item; none where an item's instance identifies it.
+        logs: The logs that the scores come from.
+        group: Model, task and settings; None of a task that is not ours.
+    """
+
+    model: str
+    task: str
+    test: Hashable
+    name: str
+    details: Mapping[str, str] = field(default_factory=dict[str, str])
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    metric: Metric
+    inferred: bool = False
+    values: Mapping[ItemKey, float]
+    missing: frozenset[ItemKey] = frozenset()
+    incomplete: Mapping[ItemKey, Range] = field(default_factory=dict[ItemKey, Range])
+    unconfirmed: frozenset[ItemKey] = frozenset()
+    undefined: frozenset[ItemKey] = frozenset()
+    failures: Mapping[ItemKey, Sequence[FailureKind]] = field(default_factory=dict[ItemKey, Sequence[FailureKind]])
+    failure_kinds: Sequence[FailureKind] = GENERAL_FAILURES
+    first_errors: Mapping[ItemKey, Sequence[FirstError]] = field(default_factory=dict[ItemKey, Sequence[FirstError]])
+    attempts: Mapping[ItemKey, int] = field(default_factory=dict[ItemKey, int])
+    inputs: Mapping[ItemKey, str] = field(default_factory=dict[ItemKey, str])
+    logs: frozenset[str] = frozenset()
+    group: Group | None = None
+
+    @property
+    def env(self) -> str:
+        """The environment's id; "" of a task that is not ours."""
+        return self.group.env if self.group else ""
+
+    @property
+    def settings_key(self) -> str:
+        """Stands for the settings, in whatever order they are."""
+        return repr(sorted((name, repr(value)) for name, value in self.settings.items()))
+
+    @property
+    def key(self) -> ComparisonKey:
+        """The environment with the set of items and its options; of our own tasks only."""
+        assert self.group is not None
+        return comparison_key(self.group)
+
+    def identity(self, **replaced: Any) -> tuple[str, str, str, ComparisonKey]:
+        """Return what identifies model, settings, metric and `key`.
+
+        Args:
+            **replaced: Parts of the key that are replaced, so that scores that differ in these alone have one identity.
+        """
+        return self.model, self.settings_key, self.metric.name, self.key._replace(**replaced)
+
+    @property
+    def item_keys(self) -> set[ItemKey]:
+        """All items that it was given."""
+        return {*self.values, *self.missing, *self.undefined, *self.unconfirmed}
+
+
+def values_of(group: Group, metric: Metric, values: Mapping[ItemKey, float]) -> ItemScores:
+    """Return a group's scores where no more than its values is needed.
+
+    Args:
+        group: The group.
+        metric: What a value is.
+        values: The values by item.
+    """
+    return ItemScores(
+        model=group.model,
+        task=group.task,
+        test=metric.name,
+        name=group.env,
+        metric=metric,
+        values=values,
+        group=group,
+    )
+
+
+def item_scores(all_rows: Iterable[Row], metric: str = "", *, needed: bool = True) -> list[ItemScores]:
+    """Return the scores of every model with its settings at every test.
+
+    Args:
+        all_rows: The rows.
+        metric: The metric's name, or "solved"; by default what an environment is judged by (`measure`). Environments
+            that have no such metric are left out.
+        needed: Whether some environment must have it.
+
+    Raises:
+        UsageError: If no environment has a needed metric, or a single item has no value of it.
+    """
+    possible = ("", UNCONFIRMED, UNFINISHED)
+    by_group = grouped((row for row in all_rows if row.exclusion_reason in possible), lambda row: row.group)
+    found = [one for group, some in by_group.items() if (one := _scores(group, some, metric))]
+    if by_group and needed and not found:
+        envs = {registry.load(group.env).id: registry.load(group.env) for group in by_group}
+        names = {m.name for env in envs.values() for m in env.scoring.metrics}
+        raise UsageError(unknown("metric", metric, {SOLVED, *names}))
+    return found
+
+
+def headline_scores(all_rows: Iterable[Row]) -> list[ItemScores]:
+    """Return the scores of every model with its settings by the headline metric, in order of the groups' first rows.
+
+    Args:
+        all_rows: The rows.
+    """
+    by_group = grouped(all_rows, lambda row: row.group)
+    return [one for own in by_group.values() for one in item_scores(own, needed=False)]
+
+
+def _scores(group: Group, all_of_it: Sequence[Row], name: str) -> ItemScores | None:
+    env = registry.load(group.env)
+    some = [row for row in all_of_it if row.exclusion_reason in ("", UNFINISHED)]
+    if not some:
+        return None
+    items = at_items(some)
+    judged = measure(env, any(row.guided for row in some))
+    metric = judged.metric if not name else _SOLVED if name == SOLVED else _named(env.scoring.metrics, name)
+    if metric is None:
+        return None
+
+    values_of_metric = partial(_item_values, env, judged, metric)
+    values = values_of_metric(items)
+    lost = (
+        None
+        if judged.series
+        else lost_rows(some, [over(one, some) for one in env.scoring.metrics], best_of=env.scoring.best_of)
+    )
+    incomplete = dict[ItemKey, Range]() if lost is None else _incomplete(items, some, lost, metric, values_of_metric)
+    metric = over(metric, some)
+    kinds = {key: [kind for row in item if (kind := failure(row))] for key, item in items.items()}
+    test = comparison_key(group)
+    own = {option for option, _ in test.options}
+    return ItemScores(
+        model=group.model,
+        task=group.task,
+        test=(test, metric.name),
+        name=env.title,
+        details={
+            "version": str(group.version),
+            "key": group.key,
+            **{option: one_line(str(value), LONGEST) for option, value in group.options if option in own},
+        },
+        settings={option: value for option, value in group.options if option not in own},
+        metric=metric,
+        values=values,
+        missing=frozenset({key_of(row) for row in some} - items.keys()),
+        incomplete=incomplete,
+        unconfirmed=frozenset(key_of(row) for row in all_of_it if row.exclusion_reason == UNCONFIRMED),
+        undefined=frozenset(items.keys() - values.keys()),
+        failures=kinds,
+        failure_kinds=failure_kinds(group.env),
+        first_errors={key: [row.first_error for row in item if row.first_error] for key, item in items.items()},
+        attempts={key: len(item) for key, item in items.items()},
+        logs=frozenset(row.log for row in some),
+        group=group,
+    )
+
+
+def _item_values(env: Environment[Any, Any, Any], judged: Measure, metric: Metric, items: Items) -> ItemValues:
+    """Return the values of a metric, of `_SOLVED`, or of what an environment is judged by, at some items."""
+    if metric.per is not None:
+        return _whole(metric, items)
+    if metric is _SOLVED:
+        return item_values(items, env.scoring.metrics[0], lambda row: float(row.end == End.SOLVED))
+    if judged.metric is metric:
+        return item_values(items, env.scoring.metrics[0], judged.value)
+    return item_values(items, env.scoring.metrics[0], lambda row: row.metrics[metric.name])
+
+
+def _incomplete(
+    items: Items, rows: Iterable[Row], lost: LostRows, metric: Metric, values_at: Callable[[Items], ItemValues]
+) -> Mapping[ItemKey, Range]:
+    """Return what the values can be at items that were tried and lack the results of other attempts."""
+    lacking = {key_of(row) for row in rows if not row.is_included} & items.keys()
+    filled = [values_at(tried) for tried in lost.filled] if lacking else []
+    open_low, open_high = (metric.name in names for names in lost.unbounded)
+    found: dict[ItemKey, Range] = {}
+    for key in lacking:
+        values = [values[key] for values in filled if key in values]
+        if values:
+            found[key] = None if open_low else min(values), None if open_high else max(values)
+    return found
+
+
+def _named(metrics: Iterable[Metric], name: str) -> Metric | None:
+    return next((metric for metric in metrics if metric.name == name), None)
+
+
+def _whole(metric: Metric, items: Mapping[ItemKey, Sequence[Row]]) -> Mapping[ItemKey, float]:
+    """Return the values of a ratio metric whose denominator is 1 for every item that it includes.
+
+    Raises:
+        UsageError: If the items have weights.
+    """
+    if not items:
+        return {}
+    found = measured(items, registry.load(next(iter(items.values()))[0].group.env).scoring.metrics[0], metric)
+    if any(size != 1 for size in found.sizes or ()):
+        raise UsageError(
+            f"metric {metric.name!r} is a ratio over the whole set, so single items have no value: choose another "
+            "metric"
+        )
+    return found.values
+
+
+def _is_solved(record: EpisodeRecord) -> float:
+    return float(record.end == End.SOLVED)
+
+
+_SOLVED = Metric(name=SOLVED, of=_is_solved, title="Solved", doc="Whether it was solved.", low=0, high=1)

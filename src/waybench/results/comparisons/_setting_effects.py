@@ -1,0 +1,269 @@
+"""Effects of the model's settings, such as its reasoning effort."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar, NamedTuple
+
+from waybench.core import EpisodeRecord, Json, Metric, plural
+from waybench.results.comparisons._comparison import Comparison, compare, tested
+from waybench.results.comparisons._effect import EffectKind
+from waybench.results.comparisons._groups import matched
+from waybench.results.comparisons._item_scores import values_of
+from waybench.results.frames import Column, column_json, group_id
+from waybench.results.logs import SERVER
+from waybench.results.results import (
+    Group,
+    ItemKey,
+    Row,
+    at_items,
+    count_items,
+    grouped,
+    model_settings,
+    setting,
+    setting_order,
+)
+from waybench.results.stats import ALPHA, Mean
+
+EFFECT, NO_EFFECT, UNCLEAR = "effect", "no effect", "cannot tell"  # verdicts
+FEWEST_CLUSTERS = 10  # below which "no effect" is never concluded
+TIGHT = 0.1  # a change in tokens is none if its whole interval is within this of 0
+# Settings whose purpose is to change the number of tokens; of others, such as a seed, the same number says nothing.
+_OF_AMOUNT = ("reasoning_effort", "effort", "reasoning_tokens", "reasoning_mode", "verbosity", "max_tokens")
+
+
+_KIND = EffectKind(
+    name="effects",
+    doc="One row for each pair of values of a model setting, on the same items with all other settings equal: whether "
+    "the setting has an effect. The group is the one with the second value.",
+    columns=(
+        Column("other", str, "The group with the first value.", lambda effect: group_id(effect.first), only="frame"),
+        Column("name", str, "The setting."),
+        Column("first", str, "The first value, as shown.", lambda effect: effect.values[0], only="frame"),
+        Column("second", str, "The second value, as shown.", lambda effect: effect.values[1], only="frame"),
+        Column("items", int, "Items with an attempt in both.", schema={"minimum": 1}),
+        Column("clusters", int, "Number of independent clusters of these items.", schema={"minimum": 1}),
+        Column("same", int, "Items at which all replies are identical."),
+        Column(
+            "counted",
+            str,
+            "The tokens that were compared: reasoning where both have some at all items, otherwise output.",
+            schema={"enum": ["reasoning", "output"]},
+        ),
+        Column(
+            "change",
+            Mean,
+            "Relative change in tokens from the first value to the second: 0.1 is 10 % more. Null if not known.",
+            null=True,
+        ),
+        Column(
+            "p",
+            float,
+            "P value of the paired differences in tokens, by a t test over clusters; null if tokens are not known.",
+            null=True,
+        ),
+        Column(
+            "p_adjusted",
+            float,
+            "The same by Holm's procedure, over all values' pairs.",
+            "adjusted",
+            key="adjusted",
+            null=True,
+        ),
+        Column(
+            "verdict",
+            str,
+            "effect: the tokens differ; no effect: all replies are identical, or the interval of the change is within "
+            "10 %, at ten clusters or more; otherwise cannot tell.",
+            schema={"enum": [EFFECT, NO_EFFECT, UNCLEAR]},
+        ),
+        Column("told", str, "The conclusion as a sentence.", "text", only="json"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingEffect:
+    """The effect of one setting: two of its values on the same items, all else being the same.
+
+    Attributes:
+        first: The group with the one value, the lesser one where values have an order; a default comes first.
+        second: The group with the other one.
+        name: The setting's name.
+        items: Items with an attempt in both.
+        clusters: Number of independent clusters of these items.
+        same: Items at which all replies are identical.
+        counted: Which tokens are compared: "reasoning" where both have some at all items, otherwise "output".
+        comparison: The comparison of the second group's tokens with the first group's; None if they are not known.
+    """
+
+    kind: ClassVar[EffectKind] = _KIND
+    first: Group
+    second: Group
+    name: str
+    items: int
+    clusters: int
+    same: int
+    counted: str
+    comparison: Comparison | None
+
+    @property
+    def group(self) -> Group:
+        """The group with the second value."""
+        return self.second
+
+    @property
+    def change(self) -> Mean | None:
+        """The relative difference in tokens, 0.1 being 10 % more; None if tokens are not known."""
+        return self.comparison and self.comparison.relative
+
+    @property
+    def p(self) -> float | None:
+        """P value of Student's t test of the paired differences in tokens; None likewise."""
+        return self.comparison and self.comparison.test.p
+
+    @property
+    def adjusted(self) -> float | None:
+        """The same, adjusted by Holm's procedure for all pairs of values of this setting that are compared."""
+        return self.comparison and self.comparison.adjusted
+
+    @property
+    def verdict(self) -> str:
+        """The conclusion: "effect", "no effect" or "cannot tell"; see `setting_effects`."""
+        if self.adjusted is not None and self.adjusted < ALPHA:
+            return EFFECT
+        if self.clusters < FEWEST_CLUSTERS:
+            return UNCLEAR
+        if self.same == self.items:
+            return NO_EFFECT
+        return NO_EFFECT if self.name in _OF_AMOUNT and _is_tight(self.change) else UNCLEAR
+
+    @property
+    def values(self) -> tuple[str, str]:
+        """The two values, in words: "reasoning effort: low" and "reasoning effort: high"."""
+        one, other = (setting(self.name, dict(group.options).get(self.name)) for group in (self.first, self.second))
+        return one, other
+
+    @property
+    def text(self) -> str:
+        """The observation as a sentence: "no effect seen: identical replies on 40 of 40 items"."""
+        replies = f"identical replies on {self.same} of {plural(self.items, 'item')}"
+        if self.verdict == NO_EFFECT:
+            return f"no effect seen: {replies if self.same == self.items else self.change_text}"
+        seen = self.change_text or replies
+        return seen if self.verdict == EFFECT else f"cannot tell: {seen}"
+
+    @property
+    def change_text(self) -> str:
+        """The change in tokens as a sentence: "reasoning tokens differ by −2 to +3 %"; "" if they are not known."""
+        change = self.change
+        if change is None:
+            return ""
+        if change.low is None or change.high is None:
+            return f"{self.counted} tokens differ by {share_text(change.value)} %"
+        return f"{self.counted} tokens differ by {share_text(change.low)} to {share_text(change.high)} %"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the effect but for its groups as JSON values."""
+        return column_json(self.kind.columns, self)
+
+
+def share_text(share: float) -> str:
+    """Return a change in per cent, without the percent sign: "+3", "−0.4", "0"."""
+    shown = f"{100 * share:+,.{0 if abs(share) >= 0.0995 else 1}f}".replace("-", "−")
+    return shown if any(digit in shown for digit in "123456789") else "0"
+
+
+def setting_effects(all_rows: Iterable[Row]) -> list[SettingEffect]:
+    """Return the effect of each setting of the models, for any two values of it that were run.
+
+    Groups are compared that differ in nothing else, at the attempts that both have. Verdicts:
+
+    * "effect": the numbers of tokens differ: the p value of Student's t test of the items' differences,
+      adjusted by Holm's procedure for all pairs of values, is below 0.05;
+    * "no effect": otherwise, where there are at least ten clusters, and either all replies are the same, or the setting
+      is one whose purpose is to change tokens and the 95 % interval of the change is within 10 % of none (two
+      one-sided tests in one; Schuirmann, J. Pharmacokinet. Biopharm. 15, 1987);
+    * "cannot tell": all else.
+
+    An effect on tokens is none on results, and replies may differ by chance alone.
+    """
+    own = {group: at_items(some) for group, some in grouped(all_rows, lambda row: row.group).items()}
+    names = dict.fromkeys(name for group in own for name in model_settings(group) if name != SERVER)
+    found: list[SettingEffect] = []
+    for name in names:
+        for number, some in enumerate(matched(own, name)):
+            in_order = sorted(some, key=lambda group, name=name: setting_order(dict(group.options).get(name)))
+            made = (_effect(name, first, second, own, number) for first, second in combinations(in_order, 2))
+            found += [each for each in made if each is not None]
+    return tested(found)
+
+
+class _Pair(NamedTuple):
+    """One item: sums over the attempts that both groups have, of the first group and of the second."""
+
+    same: bool
+    output: tuple[float, float] | None
+    reasoning: tuple[float, float] | None
+
+
+def _effect(
+    name: str, first: Group, second: Group, own: Mapping[Group, Mapping[ItemKey, Sequence[Row]]], number: int
+) -> SettingEffect | None:
+    found = {
+        key: _pair(both)
+        for key, item in own[first].items()
+        if (both := _both(item, own[second].get(key, ()))) and not any(row.guided for pair in both for row in pair)
+    }
+    if not found:
+        return None
+    reasoning = [pair.reasoning for pair in found.values()]
+    use_reasoning = all(sums and min(sums) > 0 for sums in reasoning)
+    counts = reasoning if use_reasoning else [pair.output for pair in found.values()]
+    known = {key: sums for key, sums in zip(found, counts, strict=True) if sums and sums[0] > 0}
+    before, after = (
+        values_of(group, _TOKENS, {key: sums[side] for key, sums in known.items()})
+        for side, group in enumerate((first, second))
+    )
+    return SettingEffect(
+        first=first,
+        second=second,
+        name=name,
+        items=(items := count_items(found)),
+        clusters=len({key.cluster for key in found}),
+        same=items - count_items(key for key, pair in found.items() if not pair.same),
+        counted="reasoning" if use_reasoning else "output",
+        comparison=compare(after, before, name, keys=known, family=(name, number)),
+    )
+
+
+def _no_score(record: EpisodeRecord) -> None:
+    return None
+
+
+_TOKENS = Metric(name="tokens", of=_no_score, title="Tokens", doc="Tokens of the replies.", low=0)
+
+
+def _both(one: Sequence[Row], other: Sequence[Row]) -> list[tuple[Row, Row]]:
+    by_attempt = {row.attempt: row for row in other}
+    return [(row, by_attempt[row.attempt]) for row in one if row.attempt in by_attempt]
+
+
+def _pair(both: Sequence[tuple[Row, Row]]) -> _Pair:
+    def sums(of: Callable[[Row], int | None]) -> tuple[float, float] | None:
+        each = [(of(one), of(other)) for one, other in both]
+        known = [(one, other) for one, other in each if one is not None and other is not None]
+        return (sum(one for one, _ in known), sum(other for _, other in known)) if len(known) == len(each) else None
+
+    return _Pair(
+        all(one.replies == other.replies for one, other in both),
+        sums(lambda row: row.output_tokens),
+        sums(lambda row: row.reasoning_tokens),
+    )
+
+
+def _is_tight(change: Mean | None) -> bool:
+    if change is None:
+        return False
+    low, high = (change.value if end is None else end for end in (change.low, change.high))
+    return low >= -TIGHT and high <= TIGHT

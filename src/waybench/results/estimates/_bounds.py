@@ -1,0 +1,396 @@
+"""Values by cluster, curves, repeats, explanatory variables, and bounds where attempts are lost."""
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from math import fsum, sqrt
+from statistics import fmean, stdev
+from typing import NamedTuple, TypeVar
+
+from waybench.core import End, EpisodeRecord, Json, Metric, Range
+from waybench.envs import registry
+from waybench.results.results import UNCONFIRMED, UNFINISHED, Cluster, Group, ItemKey, Row, at_items, grouped, key_of
+from waybench.results.stats import LostAttempts, Mean, clustered_mean
+
+Items = Mapping[ItemKey, Sequence[Row]]
+
+
+@dataclass(frozen=True)
+class LostRows:
+    """The attempts of a group whose results are lost, and its attempts by item with the extremes in their place.
+
+    Attributes:
+        lost: Number of lost attempts: ended by an infrastructure error, stopped before their end, or not confirmed by a
+            new simulation.
+        planned: Number of all attempts, these included.
+        filled: The attempts by item, with the least and with the greatest results of the lost ones. Where the best
+            attempt is an item's score, twice each: a perfect attempt is the last one, so that it matters whether a
+            lost one was perfect. Attempts that a new simulation does not confirm may have been changed for the better:
+            they have the worst result in all of them.
+        unbounded: Names of the metrics without a least value, and of those without a greatest one.
+    """
+
+    lost: int
+    planned: int
+    filled: Sequence[Items]
+    unbounded: tuple[frozenset[str], frozenset[str]]
+
+    def attempts(self, mean_of: Callable[[Items], Mean | None], metrics: Iterable[Metric] = ()) -> LostAttempts:
+        """Return the lost attempts with the bounds of a number.
+
+        Args:
+            mean_of: Attempts by item -> the number, which grows, or falls, with each of its metrics.
+            metrics: Its metrics.
+        """
+        values = [mean.value for items in self.filled if (mean := mean_of(items)) is not None]
+        names = {metric.name for metric in metrics}
+        open_low, open_high = (not values or not names.isdisjoint(unbounded) for unbounded in self.unbounded)
+        return LostAttempts(
+            self.lost, self.planned, None if open_low else min(values), None if open_high else max(values)
+        )
+
+    def episodes(self, mean: Mean | None, bounds: Range) -> LostAttempts:
+        """Return the lost attempts with the bounds of a mean over episodes, each with the same weight.
+
+        Args:
+            mean: The mean of the episodes with a result; None without any.
+            bounds: The least and the greatest value possible of an episode; None if there is none.
+        """
+        value, n = (mean.value, mean.n) if mean else (0.0, 0)
+        lowest, highest = (None if end is None else (n * value + self.lost * end) / (n + self.lost) for end in bounds)
+        return LostAttempts(self.lost, self.planned, lowest, highest)
+
+
+def lost_rows(rows: Sequence[Row], metrics: Sequence[Metric], *, best_of: bool) -> LostRows | None:
+    """Return the lost attempts of a group; None if there are none.
+
+    Args:
+        rows: The rows of one group.
+        metrics: Its environment's metrics, the headline metric first, with their bounds over these rows.
+        best_of: Whether the best attempt at an item is its score (`Scoring.best_of`).
+    """
+    included = {(key_of(row), row.attempt) for row in rows if row.is_included}
+    possible = [row for row in rows if row.is_included or _is_lost(row, included)]
+    lost = [row for row in possible if not row.is_included]
+    if not lost:
+        return None
+    sizes = {metric.name: _usual_size(metric, possible) for metric in metrics if metric.per is not None}
+    unbounded = tuple(
+        frozenset(metric.name for metric in metrics if any(_bound(row, metric, side) is None for row in lost))
+        for side in (0, 1)
+    )
+    filled = [
+        at_items(
+            row if row.is_included else _filled(row, metrics, sizes, side, is_perfect=is_perfect) for row in possible
+        )
+        for side in (0, 1)
+        for is_perfect in ((False, True) if best_of else (None,))
+    ]
+    return LostRows(len(lost), len(possible), filled, (unbounded[0], unbounded[1]))
+
+
+def _is_lost(row: Row, included: set[tuple[ItemKey, int]]) -> bool:
+    if row.exclusion_reason == UNFINISHED:  # it may have been played again
+        return (key_of(row), row.attempt) not in included
+    return row.exclusion_reason == UNCONFIRMED or (row.error and not row.exclusion_reason)
+
+
+def _usual_size(metric: Metric, rows: Iterable[Row]) -> float:
+    """Return what a share of a lost attempt is taken to be a share of: the mean of the others, or 1."""
+    known = [size for row in rows if row.is_included and (size := row.sizes.get(metric.name))]
+    return math.fsum(known) / len(known) if known else 1.0
+
+
+def _bound(row: Row, metric: Metric, side: int) -> float | None:
+    if row.exclusion_reason == UNCONFIRMED and metric.better:
+        side = 1 if metric.better == "lower" else 0
+    if metric.per is not None:
+        return metric.bounds[side]
+    return row.ranges.get(metric.name, (metric.low, metric.high))[side]
+
+
+def _filled(
+    row: Row, metrics: Sequence[Metric], sizes: Mapping[str, float], side: int, *, is_perfect: bool | None
+) -> Row:
+    """Return a lost row with the least (0) or the greatest (1) values that its episode can have.
+
+    Args:
+        row: The row.
+        metrics: The metrics, the headline metric first.
+        sizes: What a share is a share of.
+        side: Which values.
+        is_perfect: Whether its headline value is the best possible, which ends the attempts at an item; None where
+            nothing does.
+    """
+    values = {metric.name: _bound(row, metric, side) for metric in metrics}
+    values = {
+        name: value if value is None or name not in sizes else value * sizes[name] for name, value in values.items()
+    }
+    head, solved = metrics[0], bool(side) and row.exclusion_reason != UNCONFIRMED
+    best = 0 if head.better == "lower" else 1
+    ceiling, floor = (_bound(replace(row, exclusion_reason=""), head, end) for end in (best, 1 - best))
+    if is_perfect is not None and ceiling is not None and row.exclusion_reason != UNCONFIRMED:
+        if is_perfect:
+            values[head.name] = ceiling
+        elif values[head.name] == ceiling:  # as good as it can be without being the last attempt
+            values[head.name] = math.nextafter(ceiling, ceiling - 1 if floor is None else floor)
+    return replace(
+        row,
+        error=False,
+        exclusion_reason="",
+        end=str(End.SOLVED if solved else End.FAILED),
+        succeeded=solved,
+        metrics=values,
+        sizes={name: size for name, size in sizes.items() if values[name] is not None},
+    )
+
+
+C = TypeVar("C", bound=Hashable)
+
+
+class ClusterValue(NamedTuple):
+    """The value of a metric in one cluster.
+
+    Attributes:
+        value: The mean of its items' values, or the sum of these over the sum of what they are shares of.
+        items: Number of items that have a value.
+    """
+
+    value: float
+    items: int
+
+
+def cluster_values(
+    clusters: Iterable[C], values: Iterable[float], sizes: Sequence[float] | None = None
+) -> dict[C, ClusterValue]:
+    """Return the values of each cluster.
+
+    Args:
+        clusters: Of each value, its cluster.
+        values: The values.
+        sizes: What each value is a share of, above 0; by default 1.
+    """
+    found: dict[C, tuple[float, float, int]] = {}
+    given = list(values)
+    for cluster, value, size in zip(clusters, given, sizes or [1.0] * len(given), strict=True):
+        total, whole, items = found.get(cluster, (0.0, 0.0, 0))
+        found[cluster] = total + value, whole + size, items + 1
+    return {cluster: ClusterValue(total / whole, items) for cluster, (total, whole, items) in found.items()}
+
+
+def macro(of_clusters: Mapping[C, ClusterValue], low: float | None, high: float | None) -> Mean | None:
+    """Return the mean over clusters, all with the same weight, whatever their number of items.
+
+    Clusters are independent, so the interval is that of a plain mean over them; `n` is their number. None without any.
+
+    Args:
+        of_clusters: The value of each.
+        low: The least value possible, None if unbounded.
+        high: The greatest value possible, None if unbounded.
+    """
+    return clustered_mean([figure.value for figure in of_clusters.values()], list(of_clusters), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """A series of an environment, step by step.
+
+    Attributes:
+        steps: At each step, from the first, the mean over the episodes that have it. With a teacher it is PSACC_k of
+            AQA-Bench (arXiv:2402.09404, equation 6): each episode has as many steps as the optimal policy takes.
+        average: The mean of these means over the steps, each with the same weight (PSACC_avg, equation 7). Its
+            interval is that of its linearisation, see `contributions`; n is the number of episodes.
+    """
+
+    steps: tuple[Mean, ...]
+    average: Mean
+
+    def with_lost(self, lost_of: Callable[[Mean], LostAttempts]) -> "Curve":
+        """Return the curve with the attempts that each of its means lacks.
+
+        Args:
+            lost_of: A mean -> the attempts that it lacks.
+        """
+        steps = tuple(replace(step, lost=lost_of(step)) for step in self.steps)
+        return Curve(steps, replace(self.average, lost=lost_of(self.average)))
+
+
+def curve(
+    series: Sequence[Sequence[float]],
+    clusters: Sequence[Hashable],
+    low: float | None = None,
+    high: float | None = None,
+) -> Curve | None:
+    """Return the curve of some episodes, with 95 % intervals as `clustered_mean` has them.
+
+    Args:
+        series: Of each episode, a number for each of its steps; those without a step are left out.
+        clusters: Of each episode, what it was drawn with.
+        low: The least number possible, None if unbounded.
+        high: The greatest number possible, None if unbounded.
+
+    Returns:
+        The curve; None if no episode has a step.
+    """
+    pairs = [(numbers, cluster) for numbers, cluster in zip(series, clusters, strict=True) if numbers]
+    steps: list[Mean] = []
+    for step in range(max((len(numbers) for numbers, _ in pairs), default=0)):
+        reached = [(numbers[step], cluster) for numbers, cluster in pairs if step < len(numbers)]
+        found = clustered_mean([number for number, _ in reached], [cluster for _, cluster in reached], low, high)
+        if found is not None:
+            steps.append(found)
+    average, parts = contributions([numbers for numbers, _ in pairs])
+    around = [average + len(parts) * part for part in parts]
+    mean = clustered_mean(around, [cluster for _, cluster in pairs], low, high)
+    return None if mean is None else Curve(tuple(steps), mean)
+
+
+def contributions(series: Sequence[Sequence[float]]) -> tuple[float, list[float]]:
+    """Return the mean of a curve over its steps, and what each episode moves it by.
+
+    With P_k the mean at step k of K, and n_k the number of episodes that have it, an episode with numbers x_k moves
+    the curve's mean by the sum over its steps of (x_k - P_k) / (n_k * K): the linearised ratio of every step (as in
+    `clustered_mean`), summed. These parts sum to 0. Where all episodes are of one length, the mean and n times a part
+    are an episode's own mean.
+
+    Args:
+        series: Of each episode, a number for each of its steps.
+    """
+    length = max(map(len, series), default=0)
+    if not length:
+        return 0.0, [0.0] * len(series)
+    at_step = [[numbers[step] for numbers in series if step < len(numbers)] for step in range(length)]
+    means, sizes = [fmean(reached) for reached in at_step], [len(reached) for reached in at_step]
+    parts = [
+        fsum((number - mean) / size for number, mean, size in zip(numbers, means, sizes, strict=False)) / length
+        for numbers in series
+    ]
+    return fmean(means), parts
+
+
+Variables = Mapping[str, float | None]
+
+
+class ClusterVariables:
+    """The variables of clusters, from episodes that come one at a time.
+
+    They are worked out once for each cluster. If a group was shown different parts of a cluster, its variables are the
+    means over its episodes; a variable that is unknown for one of them is unknown.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, Cluster, str], Variables] = {}
+        self._keys: list[tuple[str, Cluster, str] | None] = []  # of each episode
+
+    def add(self, row: Row, record: EpisodeRecord) -> None:
+        """Take the next episode."""
+        declared = registry.load(row.group.env).difficulty.explanatory_variables
+        key = None
+        if declared is not None and declared.by_metric and row.is_included:
+            key = row.group.env, row.cluster, repr(declared.depends_on(record))
+            if key not in self._known:
+                self._known[key] = declared.of(record)
+        self._keys.append(key)
+
+    def of(self, all_rows: Sequence[Row]) -> dict[Group, dict[Cluster, Variables]]:
+        """Return the variables of every cluster with an episode that counts, for each group.
+
+        Args:
+            all_rows: The rows of the episodes, in their order; some may have been excluded since.
+        """
+        found = [
+            (row, self._known[key])
+            for row, key in zip(all_rows, self._keys, strict=True)
+            if key is not None and row.is_included
+        ]
+        return {
+            group: {cluster: _means([each for _, each in some]) for cluster, some in grouped(own, _cluster).items()}
+            for group, own in grouped(found, lambda one: one[0].group).items()
+        }
+
+
+def _cluster(one: tuple[Row, Variables]) -> Cluster:
+    return one[0].cluster
+
+
+def _means(several: list[Variables]) -> Variables:
+    columns = {name: [each[name] for each in several] for name in several[0]}
+    return {
+        name: fmean(values) if len(values := [value for value in column if value is not None]) == len(column) else None
+        for name, column in columns.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """One number over several repeats.
+
+    Attributes:
+        mean: The mean of the repeats' means.
+        error: Its standard error: the repeats' standard deviation by the root of their number.
+        repeats: Number of repeats.
+    """
+
+    mean: float
+    error: float
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeats:
+    """The results of one group's repeats. A repeat is the same attempt at every item.
+
+    This error says how much chance in the model's replies moves a score. It says nothing of how other items would
+    have come out; the clustered interval of an estimate does.
+
+    Attributes:
+        group: The group.
+        metrics: Of every metric.
+    """
+
+    group: Group
+    metrics: Mapping[str, Repeat]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the repeats as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def repeats(all_rows: Iterable[Row]) -> list[Repeats]:
+    """Return the repeats of every group that has at least two of them over all of its items.
+
+    Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect, are no
+    repeats of the whole, and are left out.
+    """
+    found: list[Repeats] = []
+    for group, own in grouped(all_rows, lambda row: row.group).items():
+        whole = list(whole_attempts(own).values())
+        if len(whole) > 1:
+            measured = {metric.name: _repeat(whole, metric) for metric in registry.load(group.env).scoring.metrics}
+            found.append(Repeats(group=group, metrics={name: one for name, one in measured.items() if one is not None}))
+    return found
+
+
+def whole_attempts(own: Iterable[Row]) -> dict[int, list[Row]]:
+    """Return the attempts with the same number at all items of a group, by their number."""
+    listed = list(own)
+    items = {(row.level, row.item, row.instance) for row in listed if not row.exclusion_reason}
+    by_attempt = grouped((row for row in listed if row.is_included), lambda row: row.attempt)
+    return {number: some for number, some in sorted(by_attempt.items()) if len(some) == len(items)}
+
+
+def _repeat(whole: Sequence[Sequence[Row]], metric: Metric) -> Repeat | None:
+    figures = [figure for some in whole if (figure := _figure(some, metric)) is not None]
+    if len(figures) < 2:
+        return None
+    return Repeat(fmean(figures), stdev(figures) / sqrt(len(figures)), len(figures))
+
+
+def _figure(some: Sequence[Row], metric: Metric) -> float | None:
+    values = [value for row in some if (value := row.metrics[metric.name]) is not None]
+    if not values:
+        return None
+    if metric.per is None:
+        return fmean(values)
+    size = fsum(row.sizes[metric.name] for row in some)
+    return fsum(values) / size if size else None

@@ -1,0 +1,335 @@
+"""How hard single items are, regressions on variables of clusters, and the spread over sets."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import mean
+from typing import NamedTuple
+
+import numpy as np
+
+from waybench.core import DIFFICULTY_INDEX, Axis, ItemIndex, Json, plural
+from waybench.envs import registry
+from waybench.results.estimates._bounds import Variables, whole_attempts
+from waybench.results.estimates._estimates import Estimate, by_cluster, by_level
+from waybench.results.results import Cluster, Group, Row, at_items, grouped, perfections, telling
+from waybench.results.stats import Array, IndexGain, index_gain, regression_line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemDifficulty:
+    """The difficulty index of an environment's items (see `IndexGain`).
+
+    Attributes:
+        env: The environment.
+        apart: Settings, in words, that keep its results out of others' tables.
+        axis: Name of the environment's first axis, the level of the index.
+        variables: Names of the other variables.
+        gain: The index, and what it explains beyond the level; None if there is none.
+        why: Why there is none; "" otherwise.
+    """
+
+    env: str
+    apart: tuple[str, ...]
+    axis: str
+    variables: tuple[str, ...]
+    gain: IndexGain | None
+    why: str = ""
+
+    @property
+    def index(self) -> ItemIndex | None:
+        """The index, as a search for a horizon takes it; None if there is none."""
+        if self.gain is None:
+            return None
+        index = self.gain.index
+        terms: list[list[float]] = np.stack([index.starts, index.rises, index.weights], axis=1).round(4).tolist()
+        named = zip(self.variables, terms, strict=True)
+        return ItemIndex({name: (start, rise, weight) for name, (start, rise, weight) in named if weight})
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """What a doubling of each variable is worth, in doublings of the level; none without an index."""
+        weights: list[float] = self.gain.index.weights.tolist() if self.gain else []
+        return dict(zip(self.variables, weights, strict=False))
+
+    def equivalent_level(self, row: Row) -> float | None:
+        """Return the level at which an average item is as hard as the item of a row; None if that is not known."""
+        level, index = row.axes.get(self.axis), self.index
+        return None if index is None or level is None or level <= 0 else index.equivalent_level(level, row.variables)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the index and its gain as JSON values; null where there is none."""
+        names = ("marginal", "conditional", "ratio", "low", "high", "marginal_loss", "conditional_loss")
+        counts = ("attempts", "players", "clusters")
+        return {
+            "env": self.env,
+            "apart": list(self.apart),
+            "axis": self.axis,
+            "why": self.why,
+            **{name: getattr(self.gain, name) if self.gain else None for name in (*names, *counts)},
+            "weights": self.weights,
+            "index": None if self.index is None else self.index.to_json(),
+        }
+
+
+class _Result(NamedTuple):
+    """A group's result at an item: its cluster, level, other variables, and the share of attempts that succeeded."""
+
+    group: Group
+    cluster: Cluster
+    level: float
+    values: list[float]
+    solved: float
+
+
+def item_difficulties(all_rows: Iterable[Row]) -> list[ItemDifficulty]:
+    """Return the difficulty index of each environment that declares explanatory variables of items.
+
+    Results of all models with all their settings count, those of searches for a horizon too, but not those with a
+    teacher, and not those of searches by such an index, which have no levels. An item's result is the share of single
+    attempts that succeed, as for horizons.
+    """
+    free = [
+        row
+        for row in all_rows
+        if row.is_included and not row.guided and DIFFICULTY_INDEX not in dict(row.group.options)
+    ]
+    found: list[ItemDifficulty] = []
+    for (env, apart), own in grouped(free, lambda row: (row.group.env, row.group.apart)).items():
+        declared = registry.load(env)
+        if declared.difficulty.item_variables and declared.difficulty.axes:
+            found.append(_difficulty(env, apart, declared.difficulty.axes[0], own))
+    return found
+
+
+def _difficulty(env: str, apart: tuple[str, ...], axis: Axis, own: Sequence[Row]) -> ItemDifficulty:
+    variables = tuple(each.name for each in registry.load(env).difficulty.item_variables)
+    results = [
+        result
+        for group, rows in grouped(own, lambda row: row.group).items()
+        for result in _results(group, rows, axis, variables)
+    ]
+    groups = {group: number for number, group in enumerate(dict.fromkeys(result.group for result in results))}
+    clusters = {cluster: number for number, cluster in enumerate(sorted({result.cluster for result in results}))}
+    values: Array = np.array([result.values for result in results], dtype=np.float64)
+    gain = (
+        index_gain(
+            [result.solved for result in results],
+            [groups[result.group] for result in results],
+            [result.level for result in results],
+            values,
+            [clusters[result.cluster] for result in results],
+        )
+        if results
+        else "no item has a level"
+    )
+    is_known = isinstance(gain, IndexGain)
+    return ItemDifficulty(
+        env=env,
+        apart=apart,
+        axis=axis.name,
+        variables=variables,
+        gain=gain if is_known else None,
+        why="" if is_known else gain,
+    )
+
+
+def _results(group: Group, rows: Sequence[Row], axis: Axis, variables: Sequence[str]) -> Iterable[_Result]:
+    head = registry.load(group.env).scoring.metrics[0]
+    for key, attempts in at_items(rows).items():
+        level = attempts[0].axes.get(axis.name)
+        if level is not None and level > 0:
+            counted = telling(attempts, perfections(attempts, head))
+            solved = sum(row.succeeded for row in counted) / len(counted)
+            yield _Result(group, key.cluster, level, _values(attempts[0], variables), solved)
+
+
+def _values(row: Row, variables: Sequence[str]) -> list[float]:
+    known = (row.variables.get(name) for name in variables)
+    return [np.nan if value is None else value for value in known]
+
+
+def difficulty_text(found: Iterable[ItemDifficulty]) -> str:
+    """Return what the indices add to levels, a line for each environment that has one; "" without any."""
+    lines: list[str] = []
+    for each in found:
+        if each.gain is not None:
+            env = registry.load(each.env)
+            title = next(axis.title for axis in env.difficulty.axes if axis.name == each.axis).lower()
+            counted = plural(each.gain.clusters, env.presentation.cluster or env.presentation.item or "item")
+            lines.append(
+                f"{env.title}: success falls {each.gain.ratio:.2f} times as steeply with the difficulty of single "
+                f"items as with {title} alone (95 % interval {each.gain.low:.2f} to {each.gain.high:.2f}, "
+                f"{counted}){'' if each.gain.low > 1 else ': no gain is shown'}"
+            )
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slope:
+    """A line through the figures of some clusters, by one variable.
+
+    Attributes:
+        variable: The variable's name.
+        clusters: Number of clusters in which both the figure and the variable are defined.
+        beta: By how much the figure changes with one standard deviation of the variable; None if there is no line.
+        low: Lower end of its 95 % confidence interval; None without a line.
+        high: Upper end, likewise.
+        p: Two-sided p-value of the hypothesis that there is no change; None without a line.
+        why: Why there is no line; "" if there is one.
+    """
+
+    variable: str
+    clusters: int
+    beta: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """A metric's figures in the clusters of one group, on each variable by itself (MANGO, section C.3 and Table 10).
+
+    Attributes:
+        group: The group.
+        metric: The metric's name.
+        clusters: Number of clusters in which it is defined.
+        slopes: A line for each variable.
+    """
+
+    group: Group
+    metric: str
+    clusters: int
+    slopes: tuple[Slope, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the regression as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def regressions(all_rows: Iterable[Row], of_clusters: Mapping[Group, Mapping[Cluster, Variables]]) -> list[Regression]:
+    """Return the regressions of every group whose environment declares explanatory variables.
+
+    Args:
+        all_rows: The rows.
+        of_clusters: The clusters' variables, see `variables`.
+    """
+    found: list[Regression] = []
+    for group, own in grouped(all_rows, lambda row: row.group).items():
+        declared = registry.load(group.env).difficulty.explanatory_variables
+        if declared is None:
+            continue
+        for name, rates in by_cluster(own, declared.by_metric).items():
+            known = of_clusters.get(group, {})
+            slopes = tuple(
+                _slope(
+                    variable, [(known.get(cluster, {}).get(variable), rate.value) for cluster, rate in rates.items()]
+                )
+                for variable in declared.by_metric[name]
+            )
+            found.append(Regression(group=group, metric=name, clusters=len(rates), slopes=slopes))
+    return found
+
+
+def _slope(variable: str, pairs: Sequence[tuple[float | None, float]]) -> Slope:
+    both = [(value, rate) for value, rate in pairs if value is not None]
+    found = regression_line([value for value, _ in both], [rate for _, rate in both])
+    if isinstance(found, str):
+        return Slope(variable=variable, clusters=len(both), why=found)
+    beta, low, high, p = found
+    return Slope(variable=variable, clusters=len(both), beta=beta, low=low, high=high, p=p)
+
+
+@dataclass(frozen=True, slots=True)
+class SetSpread:
+    """One number over several sets, or over several attempts (AQA-Bench, arXiv:2402.09404, equations 8 to 10).
+
+    Attributes:
+        average: The mean of the sets' means, or of the attempts'.
+        margin_min: By how much the least of them is below it; never negative.
+        margin_max: By how much the greatest is above it; never negative.
+        sets: Number of sets, or of attempts.
+    """
+
+    average: float
+    margin_min: float
+    margin_max: float
+    sets: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """The spread over groups that differ only in their set of items, or over the attempts of one, at one level.
+
+    Attributes:
+        group: The group; between sets its key is "".
+        level: The level.
+        keys: The sets' keys, in order of first appearance, or the numbers of the attempts.
+        metrics: Of every metric that at least two of them have.
+        curves: Of every series that at least two of them have, that of its curve's mean over the steps.
+    """
+
+    group: Group
+    level: int
+    keys: tuple[str, ...]
+    metrics: Mapping[str, SetSpread]
+    curves: Mapping[str, SetSpread]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the spread as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def spread(estimates: Iterable[Estimate]) -> list[Spread]:
+    """Return the spread of every level of which at least two sets were run with the same model and settings.
+
+    Args:
+        estimates: The estimates by level; those over all levels are ignored.
+    """
+    found: list[Spread] = []
+    of_levels = [estimate for estimate in estimates if estimate.level is not None]
+    for (group, level), some in grouped(of_levels, lambda each: (each.group.without_key(), each.level)).items():
+        if len(some) > 1 and level is not None:
+            found.append(_spread(group, level, [estimate.group.key for estimate in some], some))
+    return found
+
+
+def attempt_spread(all_rows: Iterable[Row]) -> list[Spread]:
+    """Return the spread over attempts of every group and level whose items were all attempted several times.
+
+    These are the results of running the same items again (Tables 8 and 9): attempts with the same number at all items
+    are one run. Attempts that are missing somewhere, for an infrastructure error or since an earlier one was perfect,
+    are left out.
+    """
+    found: list[Spread] = []
+    for (group, level), own in grouped(all_rows, lambda row: (row.group, row.level)).items():
+        whole = whole_attempts(own)
+        if len(whole) > 1:
+            some = [estimate for rows in whole.values() for estimate in by_level(rows)]
+            found.append(_spread(group, level, list(map(str, whole)), some))
+    return found
+
+
+def _spread(group: Group, level: int, keys: Sequence[str], some: Sequence[Estimate]) -> Spread:
+    return Spread(
+        group=group,
+        level=level,
+        keys=tuple(keys),
+        metrics=_set_spreads({name: mean.value for name, mean in each.metrics.items()} for each in some),
+        curves=_set_spreads({name: one.average.value for name, one in each.curves.items()} for each in some),
+    )
+
+
+def _set_spreads(sets: Iterable[Mapping[str, float]]) -> dict[str, SetSpread]:
+    listed = list(sets)
+    names = dict.fromkeys(name for values in listed for name in values)
+    of_name = {name: [values[name] for values in listed if name in values] for name in names}
+    return {name: set_spread(values) for name, values in of_name.items() if len(values) > 1}
+
+
+def set_spread(values: Iterable[float]) -> SetSpread:
+    """Return the average of some numbers, and how far the least and the greatest are from it."""
+    listed = list(values)
+    average = mean(listed)  # exactly rounded, so that it is never beyond the least or the greatest
+    return SetSpread(average, average - min(listed), max(listed) - average, len(listed))

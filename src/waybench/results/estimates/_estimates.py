@@ -1,0 +1,417 @@
+"""Estimates from the rows of one model, task and settings, at each level."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from math import fsum
+from operator import is_
+
+from waybench.core import Aggregate, End, Json, Metric
+from waybench.envs import registry
+from waybench.results.estimates._bounds import ClusterValue, Curve, Items, cluster_values, curve, lost_rows, macro
+from waybench.results.formatting import too_few_note
+from waybench.results.logs import LoggedEpisode
+from waybench.results.results import (
+    UNCONFIRMED,
+    Cluster,
+    Group,
+    ItemKey,
+    Measured,
+    Ranges,
+    Rescaled,
+    Row,
+    at_items,
+    beaten_items,
+    grouped,
+    headline_values,
+    item_values,
+    joint_ranges,
+    key_of,
+    measured,
+    over,
+    rescaled,
+    rows,
+    whole_items,
+    without_ceilings,
+)
+from waybench.results.stats import (
+    LostAttempts,
+    Mean,
+    VarianceComponents,
+    clustered_mean,
+    jackknifed,
+    variance_components,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The estimates for one model with one task's settings, at one level or over all levels that were run.
+
+    Attempts are those that count: neither excluded (see `exclude`) nor ended by an infrastructure error.
+
+    Attributes:
+        group: Model, task and settings.
+        level: The level; None for all that were run.
+        headline: Name of the environment's headline metric.
+        items: Items with at least one attempt.
+        missing: Items of which all attempts ended in infrastructure errors: they are missing, not 0.
+        incomplete: Items of which some attempts did.
+        attempts: Attempts.
+        most_attempts: The highest number of an attempt at one item.
+        errors: Infrastructure errors, in no denominator.
+        aside: Episodes that were set aside.
+        unconfirmed: Those of them that do not replay.
+        ranges: Of every metric and series, its range over all attempts.
+        not_simulated: Episodes that were not set aside, although their records could not be simulated again here: their
+            numbers are the recorded ones.
+        lost: The attempts whose results are lost, with the bounds of `best` over all results that they could have had;
+            with a teacher, of the first series. None without any. They are those that infrastructure errors ended, that
+            were stopped before their end, and that do not replay; the last are the worst possible in both bounds.
+        best: Mean over items of the best headline value among an item's attempts, where that is an item's score
+            (`Scoring.best_of`); otherwise the same as `single`.
+        rescaled: The same between floor and ceiling of the same items; None if they are not known, and where a player
+            among all rows has a better score on the same items than the oracle, whose score is no ceiling then.
+        mean: Mean headline value of the attempts that were made, clustered as they were drawn. As those after a perfect
+            one are skipped, the items at which the player is good have fewer attempts in it: a player that scores 100
+            at half of the items and 0 at the others, always, has 25 here with three attempts and 50 in `single`.
+        metrics: Of every metric that is defined for some attempt, what a single attempt gives on average: the mean
+            over items of `single_attempt`.
+        variance: How much of the headline metric's variance is between items, and how much between attempts at one.
+            None where an item's score is that of its best attempt: attempts after a perfect one are skipped, so the
+            others are no random sample. None also where no item was attempted twice.
+        macro: The same as means over clusters, such as maps: each cluster has the same weight, whatever its number of
+            items. Empty where each instance was drawn by itself.
+        aggregates: Of every aggregate of the environment, its number over the items at which all of its metrics are
+            defined, each with what a single attempt gives on average. Empty with a teacher.
+        guided: Whether a teacher's actions were carried out in place of the player's, in some attempt.
+        solved: Share of single attempts that are solved, likewise; None where that is a teacher's merit.
+        curves: Of every series that some attempt has, its means step by step, clustered likewise; at one level only.
+        replies: Number of replies.
+        action_replies: Number of those that had to name an action; thoughts, for example, did not.
+        outcomes: Share of each outcome among the latter; those that did not occur are left out.
+        input_tokens: Mean tokens of an attempt's requests; None if not known.
+        output_tokens: Mean tokens of an attempt's replies; None if not known.
+        cached_tokens: Mean tokens of an attempt's requests that the provider says it read from its cache, 0 also where
+            it says nothing; None if the tokens are not known.
+        seconds: Mean time spent on an attempt's replies; None if not known.
+        cost: Mean cost of an attempt, in dollars; None if not known.
+        solved_items: Items with a solved attempt; 0 with a teacher, who solved it.
+    """
+
+    group: Group
+    level: int | None
+    headline: str
+    items: int
+    missing: int
+    incomplete: int
+    attempts: int
+    most_attempts: int
+    errors: int
+    aside: int
+    unconfirmed: int
+    ranges: Ranges
+    not_simulated: int
+    lost: LostAttempts | None
+    best: Mean | None
+    rescaled: Rescaled | None
+    mean: Mean | None
+    metrics: Mapping[str, Mean]
+    variance: VarianceComponents | None
+    macro: Mapping[str, Mean]
+    aggregates: Mapping[str, Mean]
+    guided: bool
+    solved: Mean | None
+    curves: Mapping[str, Curve]
+    replies: int
+    action_replies: int
+    outcomes: Mapping[str, float]
+    input_tokens: float | None
+    output_tokens: float | None
+    cached_tokens: float | None
+    seconds: float | None
+    cost: float | None
+    solved_items: int
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The bounds of `best`, the lower one first; None where no attempt was lost, where there are no two of them."""
+        if self.lost is None or self.guided or self.lost.lowest is None or self.lost.highest is None:
+            return None
+        return self.lost.lowest, self.lost.highest
+
+    @property
+    def planned(self) -> int:
+        """Number of attempts, those whose results are lost included."""
+        return self.attempts if self.lost is None else self.lost.planned
+
+    @property
+    def single(self) -> Mean | None:
+        """Mean headline value of a single attempt at each item; see `single_attempt`."""
+        return self.metrics.get(self.headline)
+
+    def number(self, name: str) -> Mean | None:
+        """Return the estimate of a metric or an aggregate; None if it is not defined."""
+        return self.metrics.get(name) or self.aggregates.get(name)
+
+    @property
+    def too_few(self) -> dict[str, str]:
+        """By metric or aggregate, a note where its interval takes more items than there are (`SampleSize`)."""
+        environment = registry.load(self.group.env)
+        notes = {
+            one.name: too_few_note(self.number(one.name), one)
+            for one in (*environment.scoring.metrics, *environment.scoring.aggregates)
+        }
+        return {name: note for name, note in notes.items() if note}
+
+    @property
+    def cached(self) -> float | None:
+        """Share of the requests' tokens that were read from the provider's cache; None if not known."""
+        return self.cached_tokens / self.input_tokens if self.input_tokens and self.cached_tokens is not None else None
+
+    def per_solved(self, mean: float | None) -> float | None:
+        """Return the total of all attempts divided by the number of solved items; None if no item was solved.
+
+        Args:
+            mean: The mean of an attempt, such as `cost`.
+        """
+        return None if mean is None or not self.solved_items else mean * self.attempts / self.solved_items
+
+    @property
+    def tokens(self) -> float | None:
+        """Mean tokens of an attempt, of requests and replies."""
+        return None if self.input_tokens is None else self.input_tokens + (self.output_tokens or 0)
+
+    @property
+    def requests(self) -> float | None:
+        """Mean replies of an attempt."""
+        return self.replies / self.attempts if self.attempts else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the estimate as JSON values; unknown values are null."""
+        out: dict[str, Json] = {**asdict(self), "group": self.group.to_json()}
+        out["single"], out["requests"] = out["metrics"].get(self.headline), self.requests
+        out["bounds"], out["planned"] = self.bounds and list(self.bounds), self.planned
+        out["cached"], out["too_few"] = self.cached, dict[str, Json](self.too_few)
+        out["tokens_per_solved"], out["cost_per_solved"] = self.per_solved(self.tokens), self.per_solved(self.cost)
+        return out
+
+
+def estimate(episodes: Iterable[LoggedEpisode]) -> list[Estimate]:
+    """Return the estimates of every model, task and settings at every level: `by_level(rows(episodes))`."""
+    return by_level(rows(episodes))
+
+
+# Estimates that were made, by group, with the rows that they are of.
+KnownEstimates = dict[Group, list[tuple[Sequence[Row], Estimate]]]
+
+
+def by_level(all_rows: Iterable[Row], known: KnownEstimates | None = None) -> list[Estimate]:
+    """Return the estimates of every model, task and settings at every level that was run.
+
+    A level that was not run has no estimate. One of which all attempts were infrastructure errors has, with None for
+    what is not known. The order is that of first appearance, levels rising.
+
+    Args:
+        all_rows: The rows.
+        known: Estimates of the same rows are taken from it, and new ones are added.
+    """
+    samples = [
+        (group, level, some)
+        for group, own in grouped(all_rows, lambda row: row.group).items()
+        for level, some in sorted(grouped(own, lambda row: row.level).items())
+    ]
+    return _estimates(samples, known)
+
+
+def overall(all_rows: Iterable[Row], known: KnownEstimates | None = None) -> list[Estimate]:
+    """Return one estimate for every model, task and settings over all levels that were run, `level` None.
+
+    Which levels were run depends on the model, so that its scores are not to be compared; outcomes and costs are.
+
+    Args:
+        all_rows: The rows.
+        known: As for `by_level`.
+    """
+    samples = [(group, None, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+    return _estimates(samples, known)
+
+
+def _estimates(
+    samples: Sequence[tuple[Group, int | None, Sequence[Row]]], known: KnownEstimates | None
+) -> list[Estimate]:
+    beaten = beaten_items(some for _, _, some in samples)
+    made = {} if known is None else known
+    found: list[Estimate] = []
+    for group, level, own in samples:
+        some = without_ceilings(own, beaten)
+        before = _known(group, level, some, made)
+        found.append(before or _estimate(group, level, some))
+        if before is None:
+            made.setdefault(group, []).append((some, found[-1]))
+    return found
+
+
+def _known(group: Group, level: int | None, some: Sequence[Row], known: KnownEstimates) -> Estimate | None:
+    """Return the estimate of these very rows; that of the only level is that over all levels, without curves."""
+    for own, found in known.get(group, ()):
+        if len(own) == len(some) and all(map(is_, own, some)):
+            if found.level == level:
+                return found
+            if level is None:
+                return replace(found, level=None, curves={})
+    return None
+
+
+def _estimate(group: Group, level: int | None, some: Sequence[Row]) -> Estimate:
+    environment = registry.load(group.env)
+    # What attempts are perfect is declared; the bounds of numbers are those of these episodes.
+    head, metrics = environment.scoring.metrics[0], [over(metric, some) for metric in environment.scoring.metrics]
+    valid = grouped((row for row in some if not row.exclusion_reason), key_of)
+    tried = at_items(some)
+    # What counts as an item in numbers of items: one that was attempted five times, whatever intervals are over.
+    whole, attempted = whole_items(valid), whole_items(tried)
+    counted = [row for item in tried.values() for row in item]
+    guided = any(row.guided for row in some)
+    judged = Counter[str]()
+    for row in counted:
+        judged.update(row.outcomes)
+    lost = lost_rows(some, metrics, best_of=environment.scoring.best_of)
+
+    def number(value_of: Callable[[Items], Mean | None], *metrics: Metric) -> Mean | None:
+        """Return a number with the attempts that it lacks."""
+        mean = value_of(tried)
+        if mean is None or lost is None:
+            return mean
+        return replace(mean, lost=lost.attempts(value_of, metrics))
+
+    single = {
+        metric.name: number(lambda items, metric=metric: _metric(measured(items, head, metric), metric), metric)
+        for metric in metrics
+    }
+    of_clusters = {
+        metric.name: number(lambda items, metric=metric: _macro(measured(items, head, metric), metric), metric)
+        for metric in metrics
+        if environment.items.cluster
+    }
+    of_set = {
+        one.name: number(lambda items, one=one: _aggregate(items, head, one), *one.metrics)
+        for one in (() if guided else environment.scoring.aggregates)
+    }
+    all_series = {series.name: over(series, some) for series in environment.scoring.series}
+    curves = {
+        name: found
+        for name, series in (all_series if level is not None else {}).items()
+        if (found := curve([row.series[name] for row in counted], _clusters(counted), *series.interval_bounds))
+    }
+
+    def best_of(items: Items) -> Mean | None:
+        return _metric(headline_values(items, head), metrics[0])
+
+    without = lost and lost.attempts(best_of, [head])
+    if lost is not None:
+        curves = {
+            name: found.with_lost(partial(lost.episodes, bounds=all_series[name].bounds))
+            for name, found in curves.items()
+        }
+        if guided and all_series:
+            first, series = next(iter(all_series.items()))
+            without = lost.episodes(curves[first].average if first in curves else None, series.bounds)
+    normalised = None if guided else rescaled(headline_values(tried, head), tried, metrics[0])
+    return Estimate(
+        group=group,
+        level=level,
+        headline=head.name,
+        items=len(attempted),
+        missing=len(whole) - len(attempted),
+        incomplete=sum(0 < sum(row.error for row in item) < len(item) for item in whole.values()),
+        attempts=len(counted),
+        most_attempts=max(row.attempt for row in some),
+        errors=sum(row.error and not row.exclusion_reason for row in some),
+        aside=sum(bool(row.exclusion_reason) for row in some),
+        unconfirmed=sum(row.exclusion_reason == UNCONFIRMED for row in some),
+        not_simulated=sum(bool(row.not_simulated) and not row.exclusion_reason for row in some),
+        ranges=joint_ranges(environment, some),
+        lost=without,
+        best=number(best_of, head),
+        rescaled=normalised and normalised.with_lost(without),
+        mean=number(lambda items: _mean([row for item in items.values() for row in item], metrics[0]), head),
+        metrics={name: mean for name, mean in single.items() if mean is not None},
+        variance=None if guided or environment.scoring.best_of else _variance_components(tried, head),
+        macro={name: mean for name, mean in of_clusters.items() if mean is not None},
+        aggregates={name: number for name, number in of_set.items() if number is not None},
+        guided=guided,
+        solved=None if guided else number(lambda items: _solved(items, head)),
+        curves=curves,
+        replies=sum(row.turns for row in counted),
+        action_replies=judged.total(),
+        outcomes={outcome: count / judged.total() for outcome, count in sorted(judged.items())},
+        input_tokens=_average(row.input_tokens for row in counted),
+        output_tokens=_average(row.output_tokens for row in counted),
+        cached_tokens=_average(row.cached_tokens for row in counted),
+        seconds=_average(row.seconds for row in counted),
+        cost=_average(row.cost for row in counted),
+        solved_items=0 if guided else sum(any(row.end == End.SOLVED for row in item) for item in attempted.values()),
+    )
+
+
+def by_cluster(own: Iterable[Row], names: Collection[str]) -> dict[str, dict[Cluster, ClusterValue]]:
+    """Return the values of metrics in each cluster of one group, by the metric's name.
+
+    Args:
+        own: The group's rows.
+        names: The metrics; those that its environment does not have are left out.
+    """
+    items = at_items(own)
+    if not items:
+        return {}
+    metrics = registry.load(next(iter(items.values()))[0].group.env).scoring.metrics
+    return {
+        metric.name: _cluster_values(measured(items, metrics[0], metric)) for metric in metrics if metric.name in names
+    }
+
+
+def _cluster_values(found: Measured) -> dict[Cluster, ClusterValue]:
+    return cluster_values(found.clusters, found.values.values(), found.sizes)
+
+
+def _metric(found: Measured, metric: Metric) -> Mean | None:
+    """Estimate a metric: the mean of a single attempt or, for a ratio, the ratio of the sums."""
+    return clustered_mean(list(found.values.values()), found.clusters, *metric.interval_bounds, found.sizes)
+
+
+def _macro(found: Measured, metric: Metric) -> Mean | None:
+    return macro(_cluster_values(found), *metric.interval_bounds)
+
+
+def _aggregate(tried: Mapping[ItemKey, Sequence[Row]], head: Metric, one: Aggregate) -> Mean | None:
+    each = [measured(tried, head, metric).values for metric in one.metrics]
+    # Sorted: sums of floats depend on the order, and the order of logs depends on which episode ended first.
+    keys = sorted(key for key in tried if all(key in values for values in each))
+    values = [[of_metric[key] for of_metric in each] for key in keys]
+    return jackknifed(values, [key.cluster for key in keys], one.of, one.low, one.high, one.scale)
+
+
+def _clusters(some: Iterable[Row]) -> list[Cluster]:
+    return [row.cluster for row in some]
+
+
+def _solved(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Mean | None:
+    found = item_values(tried, head, lambda row: float(row.end == End.SOLVED))
+    return clustered_mean(list(found.values()), [key.cluster for key in found], 0, 1)
+
+
+def _mean(counted: Iterable[Row], metric: Metric) -> Mean | None:
+    found = [(value, row.cluster) for row in counted if (value := row.metrics[metric.name]) is not None]
+    return clustered_mean([value for value, _ in found], [cluster for _, cluster in found], *metric.interval_bounds)
+
+
+def _variance_components(tried: Mapping[ItemKey, Sequence[Row]], head: Metric) -> VarianceComponents | None:
+    each = [[value for row in item if (value := row.metrics[head.name]) is not None] for item in tried.values()]
+    return variance_components([values for values in each if values])
+
+
+def _average(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known else None

@@ -1,0 +1,205 @@
+"""The ledger: tokens, time and cost of each model with its settings, and the items that it solved."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import fsum
+from typing import TypeVar, cast
+
+from waybench.core import End, Json
+from waybench.results.frames import Column, Frame, group_frame
+from waybench.results.results import Group, ItemKey, Row, at_items, grouped, whole_items
+from waybench.results.stats import Mean, clustered_mean
+
+THOUSAND = 1000.0
+
+N = TypeVar("N", int, float)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """Tokens, time and cost of one model, at one provider's server, with its settings and the prompt's, at one task.
+
+    Attempts are those that count (`Row.is_included`). What the others took is apart.
+
+    Attributes:
+        group: Model, task and settings.
+        answered: Of each model that answered, as the provider calls it, the number of episodes with an answer of it;
+            empty where the provider does not say.
+        episodes: All episodes, excluded ones too.
+        errors: Infrastructure errors among them; all other columns exclude them.
+        aside: Excluded episodes among them.
+        attempts: Attempts.
+        items: Items with at least one attempt.
+        solved: Items with a solved attempt; None with a teacher, who solved it.
+        known: Attempts whose tokens are known.
+        input_tokens: Tokens of all requests; None if no attempt's are known.
+        output_tokens: Tokens of all replies, reasoning included, likewise.
+        reasoning_tokens: Those of them that the provider says were spent on reasoning, 0 also where it says nothing.
+        cached_tokens: Those of the requests' that the provider says it read from its cache, likewise.
+        seconds: Time spent on the replies; None if not known.
+        cost: Dollars; None if tokens or prices are not known.
+        lost_tokens: Tokens of the excluded episodes; None if not known.
+        lost_cost: What these cost, likewise.
+        reasoning: Mean reasoning tokens of an attempt.
+        per_thousand: Solved items for each 1,000 tokens, of requests and replies and of all attempts at all items.
+        per_dollar: Solved items for each dollar, likewise.
+    """
+
+    group: Group
+    answered: Mapping[str, int]
+    episodes: int
+    errors: int
+    aside: int
+    attempts: int
+    items: int
+    solved: int | None
+    known: int
+    input_tokens: int | None
+    output_tokens: int | None
+    reasoning_tokens: int | None
+    cached_tokens: int | None
+    seconds: float | None
+    cost: float | None
+    lost_tokens: int | None
+    lost_cost: float | None
+    reasoning: Mean | None
+    per_thousand: Mean | None
+    per_dollar: Mean | None
+
+    @property
+    def stand_ins(self) -> list[str]:
+        """The names of models that answered, where they are not the requested one."""
+        return [name for name in self.answered if not is_same_model(self.group.model, name)]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the entry as JSON values; unknown values are null."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def is_same_model(requested: str, answered: str) -> bool:
+    """Return whether the model that answered has the requested name, with or without the provider's prefix."""
+    return requested == answered or requested.endswith(f"/{answered}")
+
+
+def ledger(all_rows: Iterable[Row]) -> list[LedgerEntry]:
+    """Return an entry for every model, task and settings, in order of first appearance.
+
+    What is solved for a token or a dollar is a ratio of sums over items, and its interval is that of a ratio, clustered
+    as the items were drawn (see `clustered_mean`; Cochran, Sampling Techniques, 3rd ed. 1977, chapter 6): easy items
+    take fewer tokens and are solved more often, so that no mean of the items' own ratios would do. Items with an
+    attempt of which the tokens are not known are left out of it, and so are those that cost nothing.
+    """
+    return [_entry(group, own) for group, own in grouped(all_rows, lambda row: row.group).items()]
+
+
+def _entry(group: Group, own: Sequence[Row]) -> LedgerEntry:
+    tried = whole_items(at_items(own))
+    counted = [row for item in tried.values() for row in item]
+    lost = [row for row in own if not row.is_included]
+    guided = any(row.guided for row in own)
+    return LedgerEntry(
+        group=group,
+        answered=dict(Counter(name for row in own for name in row.answered)),
+        episodes=len(own),
+        errors=sum(row.error and not row.exclusion_reason for row in own),
+        aside=sum(bool(row.exclusion_reason) for row in own),
+        attempts=len(counted),
+        items=len(tried),
+        solved=None if guided else sum(map(_solved, tried.values())),
+        known=sum(row.input_tokens is not None for row in counted),
+        input_tokens=_total(row.input_tokens for row in counted),
+        output_tokens=_total(row.output_tokens for row in counted),
+        reasoning_tokens=_total(row.reasoning_tokens for row in counted),
+        cached_tokens=_total(row.cached_tokens for row in counted),
+        seconds=_total(row.seconds for row in counted),
+        cost=_total(row.cost for row in counted),
+        lost_tokens=_total(row.tokens for row in lost),
+        lost_cost=_total(row.cost for row in lost),
+        reasoning=_ratio(tried, _reasoning, len),
+        per_thousand=None if guided else _ratio(tried, _solved, _thousands),
+        per_dollar=None if guided else _ratio(tried, _solved, lambda item: whole(row.cost for row in item)),
+    )
+
+
+def _solved(item: Sequence[Row]) -> bool:
+    return any(row.end == End.SOLVED for row in item)
+
+
+def _thousands(item: Sequence[Row]) -> float | None:
+    tokens = whole(row.tokens for row in item)
+    return None if tokens is None else tokens / THOUSAND
+
+
+def _reasoning(item: Sequence[Row]) -> float | None:
+    return whole(row.reasoning_tokens for row in item)
+
+
+def _ratio(
+    tried: Mapping[ItemKey, Sequence[Row]],
+    part: Callable[[Sequence[Row]], float | None],
+    whole: Callable[[Sequence[Row]], float | None],
+) -> Mean | None:
+    """Return the sum over items of a part by that of a whole, over the items of which both are known."""
+    found = [(key.cluster, part(item), whole(item)) for key, item in tried.items()]
+    used = [(cluster, float(one), float(size)) for cluster, one, size in found if one is not None and size]
+    return clustered_mean([one for _, one, _ in used], [key for key, _, _ in used], 0.0, None, [s for _, _, s in used])
+
+
+def whole(values: Iterable[N | None]) -> N | None:
+    """Return a sum, None if some value is not known, or there is none."""
+    listed = list(values)
+    return None if None in listed else _total(listed)
+
+
+def _total(values: Iterable[N | None]) -> N | None:
+    """Return the sum of the known values; None if no value is known."""
+    known: list[N] = [value for value in values if value is not None]
+    if any(isinstance(value, float) for value in known):
+        return cast(N, fsum(known))
+    return sum(known[1:], known[0]) if known else None
+
+
+def ledger_frame(entries: Sequence[LedgerEntry]) -> Frame:
+    """Return the frame of the ledger: a row for each entry. Unknown values are None."""
+    doc = (
+        "One row for each scored unit: a model at a task with its settings, its prompt options and "
+        "its server. Tokens, cost and time of all attempts that count, and the items solved."
+    )
+    return group_frame("ledger", doc, _FACTS, entries, lambda entry: entry.group)
+
+
+_FACTS: tuple[Column[LedgerEntry], ...] = (
+    Column(
+        "answered",
+        str,
+        "The names of the models that answered, as the provider reports them; null where it does not.",
+        lambda entry: ", ".join(entry.answered) or None,
+    ),
+    Column("episodes", int, "All episodes, excluded ones too."),
+    Column("errors", int, "Infrastructure errors among them; all other columns exclude them."),
+    Column("set_aside", int, "Excluded episodes among them.", "aside"),
+    Column("attempts", int, "Attempts that count."),
+    Column("items", int, "Items with at least one attempt that counts."),
+    Column("solved", int, "Items with a solved attempt; null with a teacher."),
+    Column("known", int, "Attempts whose tokens are known."),
+    Column("input_tokens", int, "Tokens of all requests; null if not known.", unit="tokens"),
+    Column("output_tokens", int, "Tokens of all replies, reasoning included, likewise.", unit="tokens"),
+    Column(
+        "reasoning_tokens",
+        int,
+        "Output tokens that the provider says were spent on reasoning, 0 also where it says nothing; null if tokens "
+        "are not known.",
+        unit="tokens",
+    ),
+    Column(
+        "cached_tokens", int, "Input tokens that the provider says it read from its cache, likewise.", unit="tokens"
+    ),
+    Column("seconds", float, "Time spent on the replies; null if not known.", unit="s"),
+    Column("cost", float, "What it cost; null if tokens or prices are not known.", unit="USD"),
+    Column("lost_tokens", int, "Tokens of excluded episodes; null if not known.", unit="tokens"),
+    Column("lost_cost", float, "What these cost; null if not known.", unit="USD"),
+    Column("reasoning", Mean, "Mean reasoning tokens of an attempt.", unit="tokens"),
+    Column("per_thousand", Mean, "Solved items for each 1,000 tokens of all attempts."),
+    Column("per_dollar", Mean, "Solved items for each dollar that all attempts cost.", unit="1/USD"),
+)

@@ -1,0 +1,324 @@
+"""The matrix of models by families: normalised scores on one scale, with their mean and its interval of ranks."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from waybench.core import Json
+from waybench.envs import registry
+from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_level, overall
+from waybench.results.formatting import NO_RANK
+from waybench.results.logs import is_human
+from waybench.results.results import (
+    Family,
+    Group,
+    Row,
+    at_items,
+    family_of,
+    fixed,
+    grouped,
+    originals,
+    why_not_rescaled,
+)
+from waybench.results.stats import CONFIDENCE, LostAttempts, normal_quantile
+
+HARDER = "harder levels count as 0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """A normalised score in per cent: 0 is the floor, 100 the ceiling.
+
+    Attributes:
+        value: The score.
+        low: Lower end of its 95 % confidence interval; None if it is not known.
+        high: Upper end, None where `low` is.
+        lost: The attempts that it lacks, with its bounds; None if it lacks none.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    lost: LostAttempts | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The interval; None if it is not known."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyScore:
+    """A model's score in a family: the mean over the family's tasks, each with the same weight.
+
+    Attributes:
+        score: The mean; None where no task has a normalised score.
+        groups: The groups of results that it comes from.
+        tasks: Number of tasks in the mean.
+        most: Number of the family's tasks that some model ran.
+        items: Number of items.
+        notes: What limits the comparison with other models, in words.
+        why_none: Why there is no score, in a few words; "" if there is one.
+        lost: Number of attempts without a result.
+    """
+
+    score: Score | None
+    groups: tuple[Group, ...]
+    tasks: int
+    most: int
+    items: int
+    notes: tuple[str, ...] = ()
+    why_none: str = ""
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRow:
+    """A model's row.
+
+    Attributes:
+        model: The model.
+        kind: "model", "person" or "reference" (an embedded player).
+        cells: Family -> the model's score in it; a family that it was not run on is missing.
+        mean: The mean over the families with a score; None without any.
+        families: Number of families in the mean.
+        rank: Best and worst rank among the models with a mean over the same families; None for other rows, for a model
+            alone, and where attempts have no result.
+    """
+
+    model: str
+    kind: str
+    cells: dict[Family, FamilyScore]
+    mean: Score | None
+    families: int
+    rank: tuple[int, int] | None = None
+
+    @property
+    def lost(self) -> int:
+        """Number of attempts without a result; with any, the row has no rank."""
+        return sum(cell.lost for cell in self.cells.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matrix:
+    """Normalised scores of models by families.
+
+    Attributes:
+        families: The columns, in order of their titles.
+        rows: Models and people, the best mean first, then the reference players. Rows of more families come first,
+            for means over different families cannot be compared.
+    """
+
+    families: tuple[Family, ...]
+    rows: tuple[MatrixRow, ...]
+
+    def to_json(self) -> list[dict[str, Json]]:
+        """Return a row for each model, with its cells by family."""
+        return [
+            {
+                "model": row.model,
+                "kind": row.kind,
+                "mean": asdict(row.mean) if row.mean else None,
+                "families": row.families,
+                "rank": list(row.rank) if row.rank else None,
+                "why_no_rank": NO_RANK if row.lost else "",
+                "cells": {
+                    family.name: {
+                        "title": family.title,
+                        "score": asdict(cell.score) if cell.score else None,
+                        "tasks": cell.tasks,
+                        "of": cell.most,
+                        "items": cell.items,
+                        "lost": cell.lost,
+                        "notes": list(cell.notes),
+                    }
+                    for family, cell in row.cells.items()
+                },
+            }
+            for row in self.rows
+        ]
+
+
+def matrix(rows: Iterable[Row], known: KnownEstimates | None = None) -> Matrix:
+    """Return the matrix of models by families.
+
+    A cell is the mean of the normalised scores (`Estimate.rescaled`) of a family's tasks, and a row's mean is that of
+    its cells. A task that a model ran with several settings has the mean over these. Where a ladder ended for a model
+    before it did for another one, the levels beyond count as 0, the floor. Episodes with a teacher, and those of
+    adaptive searches, whose items are chosen by the model's own results, are not in it.
+
+    Intervals of means of independent scores are by the method of variance estimates recovery (Zou and Donner,
+    Statistics in Medicine 27, 2008, 1693-1702), which keeps the asymmetry of the scores' own intervals.
+
+    A rank interval says how many models are better for certain, and how many are not worse for certain: two models
+    differ if the interval of the difference of their means, at a level divided by the number of pairs (Bonferroni),
+    is off 0. All rank intervals of a matrix hold together with 95 % confidence. A row of which attempts have no result
+    has no rank, comes after the others, and has no influence on their ranks.
+
+    Isomorphic items are not in it where there are original ones of the same environment.
+
+    Args:
+        rows: The rows, with anchors where normalised scores are wanted.
+        known: Estimates that were made, as for `by_level`.
+    """
+    listed = originals(fixed(rows))
+    totals = {total.group: total for total in overall(listed, known) if not total.guided}
+    levels: dict[tuple[str, tuple[str, ...]], set[int]] = {}
+    cells: dict[Group, list[Estimate]] = grouped(by_level(listed, known), lambda each: each.group)
+    for group, some in cells.items():
+        levels.setdefault((group.env, group.apart), set()).update(each.level for each in some if each.level is not None)
+    by_group = grouped(listed, lambda row: row.group)
+    by_family = grouped(totals, lambda group: family_of(group.env))
+    families = tuple(sorted(by_family, key=lambda family: (family.title, family.name)))
+    made: dict[str, dict[Family, FamilyScore]] = {}
+    for family in families:
+        tasks = {(group.env, group.apart) for group in by_family[family]}
+        for model, own in grouped(by_family[family], lambda group: group.model).items():
+            made.setdefault(model, {})[family] = _family_score(
+                [(totals[group], cells.get(group, []), levels[group.env, group.apart]) for group in own],
+                len(tasks),
+                lambda total: _why_none(total, by_group[total.group]),
+            )
+    embedded = {group.model for group in totals if group.embedded}
+    found = [
+        _row(model, "reference" if model in embedded else "person" if is_human(model) else "model", own)
+        for model, own in made.items()
+    ]
+    ranked = _with_ranks(sorted(found, key=_order))
+    return Matrix(families=families, rows=tuple(ranked))
+
+
+def _order(row: MatrixRow) -> tuple[bool, bool, int, float, str]:
+    return row.kind == "reference", row.lost > 0, -row.families, -(row.mean.value if row.mean else -math.inf), row.model
+
+
+def _family_score(
+    own: Sequence[tuple[Estimate, Sequence[Estimate], set[int]]], most: int, why_none: Callable[[Estimate], str]
+) -> FamilyScore:
+    notes: dict[str, None] = {}
+    scores: dict[tuple[str, tuple[str, ...]], list[Score]] = {}
+    for total, levels, run in own:
+        score, note = _normalised(total, levels, run)
+        if note:
+            notes[note] = None
+        if score:
+            scores.setdefault((total.group.env, total.group.apart), []).append(score)
+    if scores and len(scores) < most:
+        notes[f"{len(scores)} of {most} tasks"] = None
+    return FamilyScore(
+        score=mean_score([mean for some in scores.values() if (mean := mean_score(some))]),
+        groups=tuple(total.group for total, _, _ in own),
+        tasks=len(scores),
+        most=most,
+        items=sum(total.items for total, _, _ in own),
+        notes=tuple(notes),
+        why_none="" if scores else next(iter({why_none(total): None for total, _, _ in own})),
+        lost=sum(total.lost.lost for total, _, _ in own if total.lost),
+    )
+
+
+def _why_none(total: Estimate, rows: Sequence[Row]) -> str:
+    """Return in a few words why a task has no normalised score."""
+    if not total.items and total.lost:
+        return f"no attempt has a result: n = 0 of {total.planned:,}"
+    if total.items and total.headline not in total.metrics:
+        return "no reply that counts"
+    return why_not_rescaled(at_items(rows))
+
+
+def _normalised(total: Estimate, levels: Sequence[Estimate], run: set[int]) -> tuple[Score | None, str]:
+    """Return a task's score over the levels that any model was run on, and what limits its comparison."""
+    if total.rescaled is None:
+        return None, ""
+    mean, share, note = total.rescaled.mean, 1.0, ""
+    own = sorted(each.level for each in levels if each.level is not None)
+    if set(own) != run:
+        begun = own == sorted(run)[: len(own)]
+        last = next(each for each in levels if each.level == own[-1])
+        if begun and ladder_ended(last):
+            share, note = len(own) / len(run), HARDER  # each level has as many items as another
+        else:
+            note = f"levels {own[0]} to {own[-1]} only" if len(own) > 1 else f"level {own[0]} only"
+    value, low, high = (None if end is None else 100 * share * end for end in (mean.value, mean.low, mean.high))
+    assert value is not None
+    return Score(value=value, low=low, high=high, lost=mean.lost and mean.lost.scaled(100 * share)), note
+
+
+def ladder_ended(last: Estimate) -> bool:
+    """Return whether a ladder ended at a level, so that nothing was reached beyond it.
+
+    It did where nothing was reached. After something was, the next level was not requested, or is still to come; and
+    nothing follows from an infrastructure error, nor from what does not replay.
+    """
+    ladder = registry.load(last.group.env).scoring.best_of and not last.guided
+    return bool(ladder and not (last.solved_items or last.lost))
+
+
+def mean_score(scores: Sequence[Score]) -> Score | None:
+    """Return the mean of independent scores; None without any, and without an interval if one has none."""
+    if not scores:
+        return None
+    value = math.fsum(score.value for score in scores) / len(scores)
+    ends = [score.interval for score in scores]
+    lost = _lost(scores)
+    if any(end is None for end in ends):
+        return Score(value=value, low=None, high=None, lost=lost)
+    below, above = (_half(scores, side) for side in (0, 1))
+    return Score(value=value, low=value - below, high=value + above, lost=lost)
+
+
+def _lost(scores: Sequence[Score]) -> LostAttempts | None:
+    """Return the attempts that a mean of scores lacks; of the scores that lack none, the number is not counted."""
+    lacking = [score.lost for score in scores if score.lost]
+    if not lacking:
+        return None
+    ends: list[float | None] = []
+    for name in ("lowest", "highest"):
+        values = [score.value if score.lost is None else getattr(score.lost, name) for score in scores]
+        ends.append(None if None in values else math.fsum(values) / len(values))
+    return LostAttempts(sum(one.lost for one in lacking), sum(one.planned for one in lacking), ends[0], ends[1])
+
+
+def _half(scores: Sequence[Score], side: int) -> float:
+    distances = [score.value - score.interval[side] for score in scores if score.interval]
+    return math.sqrt(math.fsum(distance**2 for distance in distances)) / len(scores)
+
+
+def _row(model: str, kind: str, own: dict[Family, FamilyScore]) -> MatrixRow:
+    scores = [cell.score for cell in own.values() if cell.score]
+    return MatrixRow(model=model, kind=kind, cells=own, mean=mean_score(scores), families=len(scores))
+
+
+def _with_ranks(rows: Sequence[MatrixRow]) -> list[MatrixRow]:
+    """Return the rows with the ranks of models among those with scores in the same families."""
+
+    def alike(row: MatrixRow) -> tuple[Family, ...] | None:
+        rankable = row.kind != "reference" and not row.lost and row.mean is not None and row.mean.interval
+        return tuple(family for family, cell in row.cells.items() if cell.score) if rankable else None
+
+    together = grouped((row for row in rows if alike(row)), lambda row: frozenset(alike(row) or ()))
+    pairs = sum(len(some) * (len(some) - 1) // 2 for some in together.values())
+    if not pairs:
+        return list(rows)
+    quantile = normal_quantile((1 - CONFIDENCE) / 2 / pairs) / normal_quantile((1 - CONFIDENCE) / 2)
+    ranks: dict[str, tuple[int, int]] = {}
+    for some in together.values():
+        for row in some if len(some) > 1 else ():
+            better = sum(surely_above(other.mean, row.mean, quantile) for other in some if other is not row)
+            worse = sum(surely_above(row.mean, other.mean, quantile) for other in some if other is not row)
+            ranks[row.model] = 1 + better, len(some) - worse
+    return [replace(row, rank=ranks.get(row.model)) for row in rows]
+
+
+def surely_above(one: Score | None, other: Score | None, quantile: float) -> bool:
+    """Return whether a score is above another one.
+
+    Args:
+        one: The score.
+        other: The other one.
+        quantile: How many times as wide as the 95 % intervals those of the decision are.
+    """
+    if one is None or other is None or one.low is None or other.high is None:
+        return False
+    apart = math.hypot(one.value - one.low, other.high - other.value)
+    return one.value - other.value > quantile * apart

@@ -1,0 +1,309 @@
+"""The summary of a run for a terminal: a line for each model at each task, and warnings about unreadable replies."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
+from waybench.envs import registry
+from waybench.results.estimates._estimates import Estimate, by_level, overall
+from waybench.results.estimates._measures import UNDEFINED, Measure, aligned, measures, ranked
+from waybench.results.formatting import (
+    NOTHING,
+    better_text,
+    bounds_text,
+    mean_text,
+    one_line,
+    too_few_note,
+    too_few_text,
+    width,
+)
+from waybench.results.logs import LoggedEpisode
+from waybench.results.results import Group, Row, grouped, labels, short_labels
+from waybench.results.stats import LostAttempts, Mean
+
+UNREADABLE = (Outcome.UNPARSED, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED)
+_REASONS = {
+    Outcome.UNPARSED: "No action could be read from the reply.",
+    Outcome.TRUNCATED: "The reply was cut off at the token limit.",
+    Outcome.OVERFLOW: "The conversation was longer than the model can read.",
+    Outcome.REFUSED: "The model refused to answer.",
+}
+WARN_ABOVE = 0.2  # share of unreadable replies from which a warning says why
+_UNNAMED, _STEPS = "unnamed", "played"  # metrics of environments in which a reply can name no action
+_INDENT = "  "
+_FEW = "†"  # marks an interval from too few items
+_CHANGED = "!"  # marks a line of which episodes do not replay
+_LONGEST_NAME, _SHORTEST_NAME = 48, 16
+MOST_COLUMNS = 100
+_LOST = (
+    "(a to b): the score if all attempts without a result were failures, and if all were as good as possible; such a "
+    "score has no rank"
+)
+_LEGEND = {
+    "95 %": "score: the mean over items, with its 95 % interval",
+    "normalised": "normalised: 0 = floor (empty or constant replies), 100 = ceiling (the oracle); below 0 is worse",
+    "solved": "solved: the share of attempts that solve their item, also beside a score of the best attempts",
+    "unreadable": "unreadable: replies that were unparsed, truncated, overflow or refused",
+    "unnamed": "unnamed: steps at which the reply named no action",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableReplies:
+    """The replies of one group that could not be read.
+
+    Attributes:
+        group: Model, task and settings.
+        count: Number of these replies.
+        replies: Number of all replies that had to name an action.
+        reason: The most frequent reason.
+        with_reason: Number of unreadable replies with this reason.
+        example: The first of them.
+    """
+
+    group: Group
+    count: int
+    replies: int
+    reason: str
+    with_reason: int
+    example: str
+
+    @property
+    def text(self) -> str:
+        """A warning in one or two lines; the reply is shown on one line, its control characters as pictures."""
+        share = f"{100 * self.count / self.replies:.0f} %"
+        model, example = one_line(self.group.model, _LONGEST_NAME), one_line(self.example, 90)
+        return (
+            f"warning: {share} of the replies of {model} at {self.group.task} could not be read.\n"
+            f"{_INDENT}Most frequent reason ({self.with_reason:,} of {self.count:,}): {one_line(self.reason, 90)}\n"
+            f"{_INDENT}Example: {example or '(an empty reply)'}"
+        )
+
+
+def unreadable_replies(episodes: Sequence[LoggedEpisode], all_rows: Sequence[Row]) -> list[UnreadableReplies]:
+    """Return the groups of which more than 20 % of the replies could not be read, without the embedded players.
+
+    Args:
+        episodes: The episodes.
+        all_rows: Their rows, in the same order.
+    """
+    found: list[UnreadableReplies] = []
+    pairs = [pair for pair in zip(episodes, all_rows, strict=True) if pair[1].is_included and not pair[0].embedded]
+    for group, own in grouped(pairs, lambda pair: pair[1].group).items():
+        outcomes = sum((Counter(row.outcomes) for _, row in own), Counter[str]())
+        replies, count = outcomes.total(), sum(outcomes[outcome] for outcome in UNREADABLE)
+        if not replies or count / replies <= WARN_ABOVE:
+            continue
+        turns = [turn for episode, _ in own for turn in episode.record.own_turns if turn.outcome in UNREADABLE]
+        reasons = Counter(map(_reason, turns))
+        if not reasons:
+            continue
+        (reason, with_reason), *_ = reasons.most_common(1)
+        example = next(turn.reply for turn in turns if _reason(turn) == reason)
+        found.append(
+            UnreadableReplies(
+                group=group, count=count, replies=replies, reason=reason, with_reason=with_reason, example=example
+            )
+        )
+    return found
+
+
+def _reason(turn: TurnRecord) -> str:
+    return turn.reason or _REASONS[turn.outcome]
+
+
+def summary_table(all_rows: Sequence[Row], *, searched: Collection[Group] = ()) -> str:
+    """Return one line for each model at each task as an aligned table of plain text; "" without rows.
+
+    Args:
+        all_rows: The rows.
+        searched: Groups whose items were chosen by a search for a horizon: their mean score means nothing.
+    """
+    if not all_rows:
+        return ""
+    order = list(ranked(by_level(all_rows)))
+    totals = {total.group: total for total in overall(all_rows)}
+    own = grouped(all_rows, lambda row: row.group)
+    tasks = grouped(order, lambda group: (group.task, group.env, group.apart, totals[group].guided))
+    titles: dict[int, str] = {}  # the number of the line that follows -> the title above it
+    lines = [_head()]
+    shorter: list[str] = []  # the names of the lines without the providers
+    for (_, _, apart, guided), groups in tasks.items():
+        names, short = labels(groups), short_labels(groups)
+        are_searches = all(group in searched for group in groups)
+        for measured in measures(registry.load(groups[0].env), guided):
+            if measured.aggregate and are_searches:
+                continue
+            if are_searches:  # whose scores are not shown
+                titles[len(lines)] = f"{groups[0].task}, {registry.load(groups[0].env).title}"
+            else:
+                titles[len(lines)] = _title(groups[0], measured, apart, [totals[group] for group in groups])
+            for group in groups:
+                cells = _cells(totals[group], measured, own[group], group in searched)
+                lines.append([_INDENT + one_line(names[group], _LONGEST_NAME), *cells])
+                shorter.append(short[group])
+    has_scores = any(group not in searched for group in totals)
+    shown = _fitted(_without_empty(lines, has_scores=has_scores), shorter)
+    text = aligned(shown, ["line"] * len(shown)).split("\n")
+    table = [line for number, row in enumerate(text) for line in (*([titles[number]] if number in titles else ()), row)]
+    levels = [
+        f"{task}: each score is over the model's own levels; a report counts those beyond a failed last level as 0"
+        for (task, *_), groups in tasks.items()
+        if len({frozenset(row.level for row in own[group]) for group in groups if group not in searched}) > 1
+    ]
+    ordered = [totals[group] for group in order]
+    return "\n".join([*table, *_notes(ordered, searched), *levels, *_explained(ordered, searched, shown[0])])
+
+
+def _fitted(lines: Sequence[Sequence[str]], shorter: Sequence[str]) -> list[list[str]]:
+    """Return the lines with names that leave room for the numbers; the shorter ones if the others are too long."""
+    head, *rest = lines
+    numbers = list(zip(*lines, strict=True))[1:]
+    longest = max(_SHORTEST_NAME, MOST_COLUMNS - sum(2 + max(map(width, column)) for column in numbers)) - 2
+    names = [line[0].strip() for line in rest]
+    fitting = names if max(map(width, names)) <= longest else shorter
+    named = zip(fitting, rest, strict=True)
+    return [list(head), *([_INDENT + one_line(name, longest), *line[1:]] for name, line in named)]
+
+
+def _notes(totals: Sequence[Estimate], searched: Collection[Group]) -> list[str]:
+    """Return the lines on missing and unconfirmed episodes, and on intervals from too few items."""
+    names = labels(total.group for total in totals)
+    lost = [line for total in totals if (line := _missing(total, names[total.group]))]
+    lost += [_LOST] * any(total.lost and total.group not in searched for total in totals)
+    lost += [line for total in totals if (line := _unconfirmed(total, names[total.group]))]
+    few = [
+        f"{_FEW} {note}"
+        for total in totals
+        if total.group not in searched
+        for one in measures(registry.load(total.group.env), total.guided)
+        if (note := too_few_note(one.mean(total), one.metric))
+    ]
+    return [*lost, *dict.fromkeys(few)]
+
+
+def _explained(totals: Sequence[Estimate], searched: Collection[Group], head: Sequence[str]) -> Iterator[str]:
+    """Yield what the columns mean, and the marks of a table."""
+    if any(total.attempts > total.items and not registry.load(total.group.env).scoring.best_of for total in totals):
+        yield "n: different items; an item has several episodes here"
+    yield from (text for key, text in _LEGEND.items() if any(key in title for title in head))
+    if any(total.attempts and not total.best and total.group not in searched for total in totals):
+        yield UNDEFINED
+
+
+def _head() -> list[str]:
+    return ["", "n", "levels", "score [95 %]", "normalised", "solved", "unreadable", "unnamed", "tokens", "USD"]
+
+
+def _cells(total: Estimate, measured: Measure, rows: Sequence[Row], searched: bool) -> list[str]:
+    """Return the cells of a line; a second measure of the same episodes has its score alone."""
+    score = NOTHING if searched else _interval(measured.mean(total), measured.metric, lost=measured.lost(total))
+    levels = sorted({row.level for row in rows})
+    n = f"{_count(total)}{'*' if total.lost else ''}{_CHANGED if total.unconfirmed else ''}"
+    span = f"{levels[0]}" if len(levels) == 1 else f"{levels[0]}–{levels[-1]}"
+    if measured.aggregate:
+        return [n, span, score, *[""] * 6]
+    rescaled = total.rescaled if not (searched or total.guided) else None
+    solved = None if searched else total.solved
+    unreadable = sum(total.outcomes.get(outcome, 0.0) for outcome in UNREADABLE) if total.action_replies else None
+    tokens = None if total.tokens is None else total.tokens * total.attempts
+    cost = None if total.cost is None else total.cost * total.attempts
+    return [
+        n,
+        span,
+        score,
+        NOTHING if rescaled is None else _interval(rescaled.mean, None, 100),
+        _interval(solved, None, 100, " %") if solved and solved.lost else _share(solved and solved.value),
+        _share(unreadable),
+        _share(_unnamed(rows)),
+        NOTHING if tokens is None else short_count(tokens),
+        "" if cost is None else f"{cost:.2f}",
+    ]
+
+
+def _count(total: Estimate) -> str:
+    """Return the number of items and, where attempts are lost, how many have a result: "4 of 10"."""
+    if total.lost is None:
+        return f"{total.items:,}"
+    counted = f"{total.attempts:,} of {total.planned:,}"
+    return counted if total.attempts == total.items else f"{total.items:,} ({counted} attempts)"
+
+
+def _interval(
+    mean: Mean | None, metric: Metric | None, factor: int = 1, unit: str = "", *, lost: LostAttempts | None = None
+) -> str:
+    """Return a mean with its interval or, where attempts are lost, with its bounds: "100.0 (40.0 to 100.0)"."""
+
+    def shown(value: float) -> str:
+        return mean_text(value, metric) if factor == 1 else f"{factor * value:.0f}".replace("-", "−")
+
+    lost = lost or (mean and mean.lost)
+    value = NOTHING if mean is None else f"{shown(mean.value)}{unit}"
+    if lost is not None:
+        return f"{value} ({bounds_text(lost, shown)})"
+    if mean is None or mean.low is None or mean.high is None:
+        return value
+    few = _FEW if factor == 1 and too_few_text(mean, metric) else ""
+    return f"{value} [{shown(mean.low)}, {shown(mean.high)}]{few}"
+
+
+def _share(value: float | None) -> str:
+    return NOTHING if value is None else f"{100 * value:.0f} %"
+
+
+def _unnamed(rows: Iterable[Row]) -> float | None:
+    """Return the share of steps at which no action was named; None where a reply always names one or is unparsed."""
+    some = [row.metrics for row in rows if row.is_included and row.metrics.get(_UNNAMED) is not None]
+    steps = sum(metrics.get(_STEPS) or 0.0 for metrics in some)
+    return sum(metrics[_UNNAMED] or 0.0 for metrics in some) / steps if steps else None
+
+
+def _title(group: Group, measured: Measure, apart: Sequence[str], found: Sequence[Estimate]) -> str:
+    env = registry.load(group.env)
+    attempts = max(estimate.most_attempts for estimate in found)
+    best = f"best of {attempts} attempts" if env.scoring.best_of and attempts > 1 and not measured.series else ""
+    teacher = "with a teacher" if measured.series else ""
+    parts = [measured.metric.title, best, teacher, better_text(measured.metric), *apart]
+    return f"{group.task}, {env.title}: {', '.join(part for part in parts if part and part != 'higher is better')}"
+
+
+def _missing(total: Estimate, name: str) -> str:
+    """Return a line about the attempts whose results are lost; "" if there are none."""
+    if total.lost is None:
+        return ""
+    stopped = total.lost.lost - total.errors - total.unconfirmed
+    counts = (
+        (total.errors, plural(total.errors, "infrastructure error")),
+        (total.unconfirmed, f"{total.unconfirmed:,} excluded"),
+        (stopped, f"{stopped:,} stopped early"),
+    )
+    reasons = ", ".join(text for count, text in counts if count > 0)
+    attempts = plural(total.planned, "attempt")
+    return f"* {name} at {total.group.task}: {total.lost.lost:,} of {attempts} without a result ({reasons})"
+
+
+def _unconfirmed(total: Estimate, name: str) -> str:
+    """Return a line about episodes that do not replay; "" if there are none."""
+    if not total.unconfirmed:
+        return ""
+    episodes = plural(total.unconfirmed, "episode")
+    metric = next(one for one in registry.load(total.group.env).scoring.metrics if one.name == total.headline)
+    bound = "" if total.bounds is None else f"; with the worst score for each, the mean is {_bound(total, metric)}"
+    return f"{_CHANGED} {name} at {total.group.task}: excluded {episodes} that new simulation does not confirm{bound}"
+
+
+def _bound(total: Estimate, metric: Metric) -> str:
+    assert total.bounds is not None
+    return mean_text(total.bounds[0 if metric.better != "lower" else 1], metric)
+
+
+def _without_empty(lines: Sequence[Sequence[str]], *, has_scores: bool) -> list[list[str]]:
+    """Return the lines without those columns that say nothing: all cells empty, or unknown beside the score's."""
+    always = ("", "n", "score [95 %]") if has_scores else ("", "n")
+    columns = [list(column) for column in zip(*lines, strict=True)]
+    kept = [
+        column for column in columns if column[0] in always or not all(cell in ("", NOTHING) for cell in column[1:])
+    ]
+    kept = [column for column in kept if column[0] != "levels" or any("–" in cell for cell in column[1:])]
+    return [list(line) for line in zip(*kept, strict=True)]

@@ -1,0 +1,317 @@
+"""Horizons and curves of success as data, their axes, and horizons of players that know nothing."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from math import inf
+from typing import NamedTuple
+
+from waybench._package_data import read_text
+from waybench.core import OPTION_AXES, Axis, Json
+from waybench.envs import registry
+from waybench.results.results import Group, Row
+from waybench.results.stats import HorizonRatio
+
+
+def axes_of(some: Sequence[Row]) -> tuple[Axis, ...]:
+    """Return the axes of a group's rows, the first of which is that of its horizon.
+
+    They are those of its environment, or the axis along an option of play, whose searches play the same items with
+    other options.
+
+    Args:
+        some: Rows of one group.
+    """
+    along = tuple(axis for name, axis in OPTION_AXES.items() if any(name in row.axes for row in some))
+    return along or registry.load(some[0].group.env).difficulty.axes
+
+
+def axis_named(env: str, name: str) -> Axis:
+    """Return an axis by its name: an environment's, or one along an option.
+
+    Args:
+        env: The environment's id.
+        name: Its name.
+    """
+    return next(axis for axis in (*registry.load(env).difficulty.axes, *OPTION_AXES.values()) if axis.name == name)
+
+
+FILE = "reference_horizons.json"
+_PLAYERS = {
+    "random": ("a random player", "random player"),
+    "constant": ("the best constant reply", "best constant reply"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceHorizon:
+    """The horizon of a player that knows nothing of the items.
+
+    Attributes:
+        player: "random", or "constant" for the best of the replies that are the same in every turn of every item.
+        value: The difficulty; None where it is outside the difficulties that were tried.
+        side: "below" where it is below the easiest one, "beyond" where it is above the hardest one; "" between.
+        easiest: The least difficulty that was tried.
+        hardest: The greatest one.
+    """
+
+    player: str
+    value: float | None
+    side: str
+    easiest: float
+    hardest: float
+
+    @property
+    def title(self) -> str:
+        """The player in words, in a sentence."""
+        return _PLAYERS[self.player][0]
+
+    @property
+    def name(self) -> str:
+        """The player's name, at the head of a row."""
+        return _PLAYERS[self.player][1]
+
+    @property
+    def bound(self) -> float:
+        """The difficulty above which a horizon is above this one."""
+        if self.value is not None:
+            return self.value
+        return self.easiest if self.side == "below" else inf
+
+
+def reference_horizons(group: Group, axis: str, share: float) -> tuple[ReferenceHorizon, ...]:
+    """Return the horizons of players that know nothing, on an axis of a group's environment.
+
+    They are those of the group's protocol and of default options otherwise: what counts as success does not depend on
+    options, as an environment declares it (`Difficulty.competent`).
+
+    Args:
+        group: Model, task and settings.
+        axis: Name of the axis.
+        share: The success rate at the horizon; above 0.5, a rate that was not measured has the horizon of 0.5, which is
+            no smaller.
+
+    Returns:
+        The horizons; none where they were not measured: for environments of other packages, other versions of an
+        environment, and options that make something else of it (`Option.separate_tables`).
+    """
+    if group.apart:
+        return ()
+    env = registry.load(group.env)
+    key = env.items.twin or env.id, group.version, str(dict(group.options).get("protocol")), axis
+    table = _table().get(key, {})
+    return table.get(share) or (table.get(0.5, ()) if share > 0.5 else ())
+
+
+@cache
+def _table() -> Mapping[tuple[str, int, str, str], Mapping[float, tuple[ReferenceHorizon, ...]]]:
+    """Return the stored horizons by environment, version, protocol and axis, and by share."""
+    found: dict[tuple[str, int, str, str], dict[float, tuple[ReferenceHorizon, ...]]] = {}
+    for line in json.loads(read_text(__file__, FILE)):
+        shares = found.setdefault((line["env"], line["version"], line["protocol"], line["axis"]), {})
+        horizon = ReferenceHorizon(*(line[name] for name in ("player", "value", "side", "easiest", "hardest")))
+        shares[line["share"]] = (*shares.get(line["share"], ()), horizon)
+    return found
+
+
+def reference_mark(value: float, low: float, references: Sequence[ReferenceHorizon]) -> str:
+    """Return what is said of a horizon that is not above those of players that know nothing; "" of one that is.
+
+    Args:
+        value: The horizon; infinite where it is not between the difficulties that were tried.
+        low: Lower end of its interval, likewise.
+        references: The horizons of these players, where they are known.
+    """
+    if is_above(low, references) is not False:
+        return ""
+    greatest = max(references, key=lambda each: each.bound)
+    return f"not {'' if value <= greatest.bound else 'clearly '}above {greatest.title}'s"
+
+
+def is_above(low: float, references: Sequence[ReferenceHorizon]) -> bool | None:
+    """Return whether a horizon is above those of players that know nothing; None where these are not known.
+
+    Args:
+        low: Lower end of the horizon's interval.
+        references: Their horizons.
+    """
+    return low >= max(each.bound for each in references) if references else None
+
+
+SHARES = (0.5, 0.8)
+_OUTSIDE = 1e9  # greater than any difficulty
+
+
+class Extreme(NamedTuple):
+    """A horizon if attempts without a result had all been failures, or all been solved.
+
+    Attributes:
+        value: The difficulty; None where it is not between what was tried.
+        side: Where it is then, as of a `Horizon`.
+        easiest: The least difficulty that was tried.
+        hardest: The greatest one.
+    """
+
+    value: float | None
+    side: str
+    easiest: float
+    hardest: float
+
+
+class LostHorizon(NamedTuple):
+    """The attempts that a horizon lacks, since their results are not known.
+
+    Attributes:
+        lost: Number of these attempts.
+        planned: Number of all attempts, these included.
+        lowest: The horizon if all of them were failures.
+        highest: The horizon if all of them were solved.
+    """
+
+    lost: int
+    planned: int
+    lowest: Extreme
+    highest: Extreme
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Horizon:
+    """The difficulty at which a player succeeds at a share of the items.
+
+    Attributes:
+        group: Model, task and settings.
+        axis: Name of what makes items hard.
+        share: The share.
+        value: The difficulty; None where that is not between what was tried (see `side`).
+        low: Lower end of its 90 % interval; None where it is not between what was tried.
+        high: Upper end, likewise.
+        side: "beyond" where the horizon is above the hardest items that were tried, "below" where it is below the
+            easiest ones; "" between.
+        easiest: The least difficulty that was tried.
+        hardest: The greatest one.
+        trials: Number of attempts.
+        items: Number of items that they were made at.
+        clusters: Number of independent clusters that they come from.
+        sensitivity: The value under other assumptions (`ALTERNATIVES`), by their names; None where it is not between
+            what was tried. Of an environment's first axis alone.
+        sides: The sides of these values, likewise.
+        known: Whether the interval leaves out some of what was tried. If it does not, there were too few items.
+        references: The horizons of players that know nothing of the items, where they are known.
+        above_references: Whether the interval is above all of these; None where there are none.
+        mark: That it is not: "not above a random player's"; "" otherwise.
+        curve_fits: Whether the success rates agree with the fitted curve. If they do not (a plateau, a dip), the
+            interval holds for any curve that falls.
+        lost: The attempts that it lacks; None if it lacks none. A horizon that lacks some has no rank.
+    """
+
+    group: Group
+    axis: str
+    share: float
+    value: float | None
+    low: float | None
+    high: float | None
+    side: str
+    easiest: float
+    hardest: float
+    trials: int
+    items: int
+    clusters: int
+    sensitivity: Mapping[str, float | None]
+    sides: Mapping[str, str]
+    known: bool = True
+    references: tuple[ReferenceHorizon, ...] = ()
+    above_references: bool | None = None
+    mark: str = ""
+    curve_fits: bool = True
+    lost: LostHorizon | None = None
+
+    def under(self, assumption: str) -> "Horizon":
+        """Return the horizon under another assumption, of which no interval is known."""
+        return replace(
+            self,
+            value=self.sensitivity[assumption],
+            side=self.sides[assumption],
+            low=None,
+            high=None,
+            sensitivity={},
+            sides={},
+            references=(),
+            above_references=None,
+            mark="",
+            curve_fits=True,
+            lost=None,
+        )
+
+    @property
+    def order(self) -> float:
+        """Sort key of the horizons of one axis: first those below the difficulties tested, last those above them."""
+        if self.value is not None:
+            return self.value
+        return _OUTSIDE + self.hardest if self.side == "beyond" else self.easiest - _OUTSIDE
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the horizon as JSON values."""
+        lost = self.lost and {
+            "lost": self.lost.lost,
+            "planned": self.lost.planned,
+            "lowest": self.lost.lowest._asdict(),
+            "highest": self.lost.highest._asdict(),
+        }
+        return {**asdict(self), "group": self.group.to_json(), "lost": lost}
+
+
+class DifficultyBin(NamedTuple):
+    """The observed success rate at one difficulty.
+
+    Attributes:
+        at: The difficulty.
+        solved: Share of its items at which a single attempt succeeds, from 0 to 1.
+        items: Number of its items.
+        trials: Number of attempts at them.
+    """
+
+    at: float
+    solved: float
+    items: int
+    trials: int
+
+
+class Expected(NamedTuple):
+    """The fitted success rate at one difficulty.
+
+    Attributes:
+        at: The difficulty.
+        rate: The expected success rate.
+        low: Lower end of its 90 % interval at this difficulty.
+        high: Upper end.
+    """
+
+    at: float
+    rate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuccessCurve:
+    """How the success of a player falls along an axis.
+
+    Attributes:
+        group: Model, task and settings.
+        axis: Name of what makes items hard.
+        horizons: The horizons at `SHARES`.
+        bins: The success rate observed at each difficulty, rising.
+        line: The fitted curve from the least difficulty that was tried to the greatest.
+        leader: The group that reaches furthest at the same task, among models if there are any; None on other axes
+            than the first one, and for that group itself.
+        ratio: The 50 % horizon divided by the leader's; None without a leader.
+    """
+
+    group: Group
+    axis: str
+    horizons: tuple[Horizon, ...]
+    bins: tuple[DifficultyBin, ...]
+    line: tuple[Expected, ...]
+    leader: Group | None = None
+    ratio: HorizonRatio | None = None

@@ -1,0 +1,382 @@
+"""Limits on parts of a log, and reading headers and samples without Inspect's models."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from importlib import import_module
+from io import BufferedIOBase
+from pathlib import Path
+from types import SimpleNamespace
+from typing import IO, Any, NamedTuple, cast
+from zipfile import ZipFile, ZipInfo
+
+from waybench.core import DataError, Json, JsonBounds, is_object
+from waybench.results.formatting import one_line
+
+# A sample of 20,000 requests to a model has about 200 MiB and 3 million values. At these limits the worst that
+# can be written takes about 2 GB.
+MOST_BYTES = 1 << 29  # of a sample or another part of a log, as it is before it is compressed
+MOST_VALUES = 5_000_000
+_CHUNK = 1 << 20
+_FEW = 1 << 12
+_SAMPLES = "samples/"
+LINE = "line "  # how the name of a line of a file begins, in the place of a sample's id
+
+
+class Skipped(NamedTuple):
+    """A part of the logs that was skipped, and the reason. As text, it is a line for the terminal.
+
+    Attributes:
+        log: Path of the log file.
+        sample: The sample's id, or "line 3" of a file of records; "" for the whole file.
+        error: What is wrong with it, in at most 200 characters.
+    """
+
+    log: str
+    sample: str
+    error: str
+
+    def __str__(self) -> str:
+        place = one_line(self.log, 300) + (
+            f", {'' if self.sample.startswith(LINE) else 'sample '}{one_line(self.sample, 100)}" if self.sample else ""
+        )
+        return f"skipped {place}: {self.error}"
+
+
+def skipped(location: str, error: Exception | str, sample: str = "") -> Skipped:
+    """Return the skipped part with its reason.
+
+    Args:
+        location: The log, as Inspect calls it.
+        error: Why it is.
+        sample: The sample's id; "" for the whole file.
+    """
+    why = str(error) or type(error).__name__
+    return Skipped(path_of(location), sample, one_line(why, 200))
+
+
+def path_of(location: str) -> str:
+    """Return the path of a log."""
+    return location.removeprefix("file://")
+
+
+def sample_part(sample: object, epoch: int) -> str:
+    """Return the name of the part of a log that holds a sample."""
+    return f"{_SAMPLES}{sample}_epoch_{epoch}.json"
+
+
+def sizes(location: str) -> dict[str, int]:
+    """Return the size of each part of a log, as it is before it is compressed; of a JSON file nothing is known."""
+    if not _is_zip(location):
+        return {}
+    with ZipFile(path_of(location)) as log:
+        return {info.filename: info.file_size for info in log.infolist()}
+
+
+def check_parts(location: str, parts: Iterable[str] | None = None) -> None:
+    """Check that Inspect can read some parts of a log within limits on memory.
+
+    Args:
+        location: The log, as Inspect calls it. One that is a single JSON file is checked as a whole.
+        parts: Their names; all but the samples if None. A part that is missing is left to Inspect.
+
+    Raises:
+        DataError: If a part is too large or too deep, or has too many values.
+        OSError: If the file cannot be read.
+        zipfile.BadZipFile: If it is none of Inspect's.
+    """
+    if not _is_zip(location):
+        path = Path(path_of(location))
+        with path.open("rb") as stream:
+            _check(stream, path.stat().st_size)
+        return
+    with ZipFile(path_of(location)) as log:
+        for info in _wanted(log, parts):
+            _check_part(log, info)
+
+
+def checked_parts(location: str, parts: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield names and contents of some parts of a log that is a ZIP file, each after it was checked (`check_parts`)."""
+    with ZipFile(path_of(location)) as log:
+        for info in _wanted(log, parts):
+            chunks: list[bytes] = []
+            _check_part(log, info, chunks.append)
+            yield info.filename, b"".join(chunks)
+
+
+def _wanted(log: ZipFile, parts: Iterable[str] | None) -> list[ZipInfo]:
+    known = {info.filename: info for info in log.infolist()}  # the last one of a name, as Inspect takes it
+    if parts is None:
+        return [info for name, info in known.items() if not name.startswith(_SAMPLES)]
+    return [known[name] for name in parts if name in known]
+
+
+def _is_zip(location: str) -> bool:
+    return not location.endswith(".json")
+
+
+def _check_part(log: ZipFile, info: ZipInfo, keep: Callable[[bytes], None] = lambda chunk: None) -> None:
+    """Check a part of a log that is a ZIP file.
+
+    Inspect decompresses all that there is, whatever size the file's directory says. So that size has to be the true
+    one: how many samples are read at a time depends on it, too.
+    """
+    _check_size(info.file_size)
+    unlimited = copy(info)
+    unlimited.file_size = 1 << 62  # or else what is beyond the directory's size would not be seen
+    with log.open(unlimited) as stream:
+        size = _check_content(_decompressed(cast(BufferedIOBase, stream), info.file_size), keep)
+    if size != info.file_size:
+        raise DataError(f"it has {size} bytes, but the directory of the archive states {info.file_size}")
+
+
+def _check(stream: IO[bytes], size: int) -> None:
+    _check_size(size)
+    _check_content(iter(lambda: stream.read(_CHUNK), b""))
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_BYTES:
+        raise DataError(f"it has {size >> 20} MiB; the maximum is {MOST_BYTES >> 20}")
+
+
+def _check_content(chunks: Iterable[bytes], keep: Callable[[bytes], None] = lambda chunk: None) -> int:
+    """Check a part's bytes, give each chunk on, and return how many they are."""
+    bounds, size = JsonBounds(MOST_VALUES), 0
+    for chunk in chunks:
+        if 0 in chunk:  # parsers would take it for UTF-16, in which other signs have the bytes of quotation marks
+            raise DataError("it has a NUL byte, which is not valid in JSON")
+        bounds.feed(chunk)
+        size += len(chunk)
+        keep(chunk)
+    return size
+
+
+def _decompressed(stream: BufferedIOBase, size: int) -> Iterator[bytes]:
+    """Yield a part's bytes, and no more than a chunk beyond the size that it should have.
+
+    Only a few compressed bytes are read at a time, since each can expand to 32 KiB.
+    """
+    read = 0
+    while read <= size:
+        chunk: list[bytes] = []
+        length = 0
+        while length < _CHUNK and (few := stream.read1(_FEW)):
+            chunk.append(few)
+            length += len(few)
+        if not chunk:
+            return
+        read += length
+        yield b"".join(chunk)
+    raise DataError(f"it has more than the {size} bytes that the directory of the archive states")
+
+
+_ATTACHED = "attachment://"  # how a long text begins that stands elsewhere in the sample
+
+
+def simple_samples(location: str, some: Sequence[tuple[Any, int]]) -> list[Any] | None:
+    """Read some samples (id and epoch of each) of a log as what Inspect would make of these parts of them.
+
+    Args:
+        location: The log, as Inspect calls it.
+        some: The samples.
+
+    Returns:
+        Objects with `id`, `epoch`, `metadata`, `store`, `scores`, `error` and `limit`; None if the log or a sample is
+        of another form than Inspect writes today, so that Inspect itself has to read it.
+
+    Raises:
+        DataError: If one of them is larger or deeper than what is read (`check_parts`).
+    """
+    if not location.endswith(".eval"):
+        return None
+    found: list[Any] = []
+    for _, content in checked_parts(location, [sample_part(*one) for one in some]):
+        try:
+            found.append(_simple(json.loads(content), _ATTACHED.encode() in content))
+        except Exception:  # Inspect says what is wrong, or can read it
+            return None
+    return None if len(found) < len(some) or any(each is None for each in found) else found
+
+
+def _simple(data: Json, attached: bool) -> Any:
+    """Return the parts of a sample; None if one of them is of another form.
+
+    Args:
+        data: The sample.
+        attached: Whether something in it may stand elsewhere.
+    """
+    if not is_object(data):
+        return None
+    name, epoch, metadata, store, scores = (data.get(key) for key in ("id", "epoch", "metadata", "store", "scores"))
+    if not isinstance(name, str | int) or isinstance(name, bool) or type(epoch) is not int:
+        return None
+    if not is_object(metadata) or not is_object(store) or not is_object(scores):
+        return None
+    error, limit = data.get("error"), data.get("limit")
+    texts = [part.get(key) for part, key in ((error, "message"), (limit, "type")) if is_object(part)]
+    if len(texts) != sum(part is not None for part in (error, limit)) or not all(isinstance(t, str) for t in texts):
+        return None
+    judged: dict[str, Any] = {}
+    for scorer, score in scores.items():
+        facts = score.get("metadata") if is_object(score) else False
+        if facts is not None and not is_object(facts):
+            return None
+        judged[scorer] = SimpleNamespace(metadata=facts)
+    if attached and _ATTACHED in json.dumps([metadata, store, scores, error, limit]):
+        return None
+    return SimpleNamespace(
+        id=name,
+        epoch=epoch,
+        metadata=metadata,
+        store=store,
+        scores=judged,
+        error=SimpleNamespace(**error) if is_object(error) else None,
+        limit=SimpleNamespace(**limit) if is_object(limit) else None,
+    )
+
+
+_HEADER, _SUMMARIES = "header.json", "summaries.json"  # of a log whose run has ended
+_VERSION = 2  # of Inspect's format
+_TEXTS = "task", "task_id", "model", "created"
+_OBJECTS = "task_args", "task_args_passed", "model_args", "model_generate_config", "config", "packages"
+_UTC = "+00:00"  # how a date ends that Inspect leaves as it is
+# Settings whose values Inspect leaves as they are if they have this type; a log with others is read by Inspect.
+_GENERATION: Mapping[str, type] = {
+    **dict.fromkeys(("max_retries", "timeout", "max_connections", "max_tokens", "seed"), int),
+    **dict.fromkeys(("temperature", "top_p"), float),
+    "reasoning_effort": str,
+}
+_LIMITS: Mapping[str, type] = {
+    **dict.fromkeys(("token_limit", "message_limit", "turn_limit"), int),
+    "token_limit_type": str,
+    "cost_limit": float,
+}
+
+
+class Summary(NamedTuple):
+    """The summary of a sample of ours."""
+
+    id: str | int
+    epoch: int
+    completed: bool
+    error: str | None
+    limit: str | None
+    metadata: Mapping[str, Any]
+    scores: Mapping[str, Any] = {}
+    input: str = ""
+
+
+class _Generation(NamedTuple):
+    """Generation settings, none of which is None."""
+
+    values: Mapping[str, Json]
+
+    def model_dump(self, *, exclude_none: bool) -> dict[str, Json]:
+        """Return them."""
+        return dict(self.values)
+
+
+def simple_log(location: str, key: str) -> tuple[Any, list[Summary]] | None:
+    """Read the header of a log, as far as episodes need it, and the summaries of its samples.
+
+    Args:
+        location: The log, as Inspect calls it.
+        key: What the metadata of a sample of ours has.
+
+    Returns:
+        What Inspect would make of these parts: an object with `eval` and `plan`, and the summaries; None if the log is
+        of another form than Inspect writes today, is not finished, or has a sample that is not ours. Inspect itself has
+        to read it then.
+
+    Raises:
+        DataError: If a part is larger or deeper than what is read (`check_parts`).
+    """
+    if not location.endswith(".eval"):
+        return None
+    _add_compression()
+    parts = dict(checked_parts(location, (_HEADER, _SUMMARIES)))
+    if len(parts) < 2:
+        return None
+    try:
+        header, listed = (json.loads(parts[name]) for name in (_HEADER, _SUMMARIES))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(listed, list) or not listed:
+        return None
+    made = _header(header)
+    summaries = [_summary(each, key) for each in cast(list[Json], listed)]
+    return None if made is None or None in summaries else (made, [each for each in summaries if each])
+
+
+def listed_logs(folder: Path) -> list[str] | None:
+    """Return the logs in a folder, in any depth, as Inspect calls them; None if Inspect itself has to look for them."""
+    if os.sep != "/":
+        return None
+    found: list[str] = []
+    for root, folders, files in os.walk(folder.absolute()):
+        if any(os.path.islink(os.path.join(root, name)) for name in folders):
+            return None
+        if any(name.endswith(".json") and name[:1].isdigit() for name in files):  # older logs, and others
+            return None
+        found += [f"file://{root}/{name}" for name in files if name.endswith(".eval")]
+    return found
+
+
+def _add_compression() -> None:
+    """Teach `zipfile` the compression in which Inspect writes, as Inspect itself does."""
+    if sys.version_info < (3, 14):
+        with suppress(ImportError):  # then a log cannot be read here, and Inspect says why
+            import_module("zipfile_zstd")
+
+
+def _header(data: Any) -> Any:
+    if not is_object(data) or data.get("version") != _VERSION:
+        return None
+    spec, plan = data.get("eval"), data.get("plan")
+    if not is_object(spec) or not is_object(plan):
+        return None
+    texts, objects = ({name: spec.get(name) for name in names} for names in (_TEXTS, _OBJECTS))
+    if not all(isinstance(text, str) for text in texts.values()) or not str(texts["created"]).endswith(_UTC):
+        return None
+    address, configs = spec.get("model_base_url"), (spec.get("model_generate_config"), plan.get("config"))
+    if not all(map(is_object, objects.values())) or spec.get("model_roles") or not isinstance(address, str | None):
+        return None
+    generation = [each for each in configs if is_object(each) and _are_typed(each, _GENERATION)]
+    if len(generation) < len(configs):
+        return None
+    config, packages = cast(dict[str, Json], objects["config"]), cast(dict[str, Json], objects["packages"])
+    limits = {name: config.get(name) for name in _LIMITS}
+    if not _are_typed(limits, _LIMITS):
+        return None
+    if not all(isinstance(version, str) for version in packages.values()):
+        return None
+    made, run = (_Generation({name: value for name, value in each.items() if value is not None}) for each in generation)
+    shown = {**texts, **objects, "model_generate_config": made, "config": SimpleNamespace(**limits)}
+    return SimpleNamespace(
+        eval=SimpleNamespace(**shown, model_base_url=address, model_roles=None), plan=SimpleNamespace(config=run)
+    )
+
+
+def _are_typed(values: Mapping[str, Json], types: Mapping[str, type]) -> bool:
+    return all(value is None or (name in types and type(value) is types[name]) for name, value in values.items())
+
+
+def _summary(data: Any, key: str) -> Summary | None:
+    if not is_object(data):
+        return None
+    metadata, epoch, name, completed = (data.get(field) for field in ("metadata", "epoch", "id", "completed"))
+    error, limit = data.get("error"), data.get("limit")
+    if not is_object(metadata) or key not in metadata or type(epoch) is not int or type(completed) is not bool:
+        return None
+    if (
+        not isinstance(name, str | int)
+        or isinstance(name, bool)
+        or not isinstance(error, str | None)
+        or not isinstance(limit, str | None)
+    ):
+        return None
+    return Summary(name, epoch, completed, error, limit, metadata)

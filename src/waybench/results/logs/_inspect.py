@@ -1,0 +1,219 @@
+"""Reads Inspect's logs: the list of logs, their headers, the summaries of samples, and the samples."""
+
+import hashlib
+import logging
+import math
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from waybench.core import Json, UsageError
+from waybench.results.logs._guard import Skipped, check_parts, listed_logs, sample_part, simple_log, skipped
+
+KEY = "waybench"  # what the metadata, the store and the score of a sample of ours have their parts under
+REASONING = "waybench_reasoning"  # what the store of a sample has the reasoning of its model under
+SENT = "waybench_sent"  # and the form in which its conversation was sent, if that was not the usual one
+LOG = ".eval"  # the suffix of Inspect's logs
+OF_TIME = ("time", "working", "operator")  # limits that are no limits of a test
+# Values of scores that Inspect knows as numbers; the words in any case.
+_LETTERS = {"C", "P", "I", "N"}
+_WORDS = {"yes", "no", "true", "false"}
+
+
+class Seen(NamedTuple):
+    """The summary of a sample in a log.
+
+    Attributes:
+        id: Its id.
+        epoch: Its epoch, from 1.
+        clean: Whether it ended without an error and within the limits on time.
+        ours: Whether it is an episode of ours.
+        error: Whether an error ended it.
+        limit: The limit that ended it; "" if none did.
+        scores: Its scores by scorer, as they are; of ours none.
+        input_hash: SHA-256 of the beginning of the input, which is all of it that a summary has.
+    """
+
+    id: Any
+    epoch: int
+    clean: bool
+    ours: bool
+    error: bool
+    limit: str
+    scores: Mapping[str, Any]
+    input_hash: str
+
+
+class Log(NamedTuple):
+    """A log: where it is, its header, and its samples."""
+
+    location: str
+    header: Any
+    samples: tuple[Seen, ...]
+
+
+def to_stderr(problem: Skipped) -> None:
+    """Tell of a problem."""
+    print(f"waybench: {problem}", file=sys.stderr)
+
+
+def runs(
+    directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
+) -> list[list[Log]]:
+    """Return the logs of each run in some directories, the oldest first; runs by model and task, later ones last.
+
+    Args:
+        directories: Folders with logs, in any depth, and logs (`*.eval`).
+        on_problem: Is called with each file that cannot be read, with the reason.
+        simple: Whether the caller needs only the parts of headers and summaries from which our episodes are read.
+            Inspect is not imported then, as long as each log is finished and has nothing else.
+
+    Raises:
+        UsageError: If a directory does not exist.
+    """
+    found: dict[str, dict[str, Log]] = defaultdict(dict)
+    for log in logs_in(directories, on_problem, simple=simple):
+        found[log.header.eval.task_id][log.location] = log
+    in_order = [sorted(logs.values(), key=_age) for logs in found.values()]
+    return sorted(
+        in_order, key=lambda logs: (str(logs[-1].header.eval.model), logs[-1].header.eval.task, _age(logs[-1]))
+    )
+
+
+def newest(logs: Sequence[Log]) -> Iterator[tuple[Log, list[Seen]]]:
+    """Yield the logs of a run, the oldest first, with those samples that are to be taken from each.
+
+    Each sample is taken from the newest log in which it is clean, or else from the newest that has it.
+    """
+    best: dict[tuple[Any, int], tuple[bool, int]] = {}
+    for number, log in enumerate(logs):
+        for one in log.samples:
+            best[one.id, one.epoch] = max(best.get((one.id, one.epoch), (False, -1)), (one.clean, number))
+    for number, log in enumerate(logs):
+        wanted = [one for one in log.samples if best[one.id, one.epoch][1] == number]
+        if wanted:
+            yield log, wanted
+
+
+def logs_in(
+    directories: Sequence[Path], on_problem: Callable[[Skipped], None], *, simple: bool = False
+) -> Iterator[Log]:
+    """Yield all logs in some directories, as `runs` finds them."""
+    _quieten()
+    for directory in directories:
+        if os.path.isfile(directory):
+            if directory.suffix == LOG:  # any other file has records, which `read_records` reads
+                yield from _logs([directory.absolute().as_uri()], on_problem, simple)
+            continue
+        if not os.path.isdir(directory):  # False also for a name that is too long to be one
+            raise UsageError(
+                f"no folder {directory}: give the folder that `waybench run --out` wrote, or a file of records"
+            )
+        found = listed_logs(directory) if simple else None
+        yield from _logs(_listed_by_inspect(directory) if found is None else found, on_problem, simple)
+
+
+def _listed_by_inspect(directory: Path) -> list[str]:
+    from inspect_ai.log import list_eval_logs
+
+    return [info.name for info in list_eval_logs(str(directory.absolute()))]
+
+
+def _logs(locations: Iterable[str], on_problem: Callable[[Skipped], None], simple: bool) -> Iterator[Log]:
+    for location in locations:
+        # Whatever a damaged or foreign file makes the reader trip over, the other files are worth reading.
+        try:
+            header, summaries = (simple_log(location, KEY) if simple else None) or _by_inspect(location)
+            samples = tuple(map(_seen, summaries))
+        except Exception as error:
+            on_problem(skipped(location, error))
+            continue
+        yield Log(location, header, samples)
+
+
+def _by_inspect(location: str) -> tuple[Any, Iterable[Any]]:
+    """Return the header of a log and the summaries of its samples."""
+    from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries
+
+    check_parts(location)
+    # The log's own list of samples has only those that the task began with, not those a ladder added.
+    return read_eval_log(location, header_only=True), read_eval_log_sample_summaries(location)
+
+
+def _seen(summary: Any) -> Seen:
+    clean = bool(summary.completed) and not summary.error and summary.limit not in OF_TIME
+    ours = KEY in summary.metadata
+    scores: dict[str, Any] = {} if ours else summary.scores or {}
+    return Seen(
+        id=summary.id,
+        epoch=summary.epoch,
+        clean=clean,
+        ours=ours,
+        error=bool(summary.error) or not summary.completed,
+        limit=str(summary.limit or ""),
+        scores={name: score.value for name, score in scores.items()},
+        input_hash="" if ours else hashlib.sha256(repr(_texts(summary.input)).encode("utf-8", "replace")).hexdigest(),
+    )
+
+
+def _texts(sample_input: Any) -> list[str]:
+    # Messages have ids of their own, which say nothing of the input.
+    if isinstance(sample_input, str):
+        return [sample_input]
+    return [f"{message.role}: {message.text}" for message in sample_input]
+
+
+def _age(log: Log) -> tuple[str, str]:
+    return str(log.header.eval.created), log.location
+
+
+def read_samples(location: str, some: Sequence[tuple[Any, int]], unused: Collection[str]) -> list[Any]:
+    """Read some samples (id and epoch of each) of a log, without those of their fields that are not used.
+
+    Raises:
+        DataError: If one of them is larger or deeper than what is read (`check_parts`).
+    """
+    from inspect_ai.log import read_eval_log_samples_by_id
+
+    check_parts(location, [sample_part(*one) for one in some])
+    _quieten()
+    return read_eval_log_samples_by_id(location, some, resolve_attachments="core", exclude_fields=set(unused))
+
+
+def _quieten() -> None:
+    logging.getLogger("asyncio").addFilter(_worth_telling)  # the same one is added once
+
+
+def _worth_telling(record: logging.LogRecord) -> bool:
+    """Suppress asyncio's messages about tasks that Inspect's reader leaves pending at a damaged sample.
+
+    It is said when such a task is thrown away, some time after the error itself has been reported.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, RuntimeError) and "asynchronous generator is already running" in str(error))
+
+
+def as_number(value: Json) -> float | None:
+    """Return the value of a score as a number, as Inspect takes it (C is 1, P 0.5, I and N 0); None if it is none.
+
+    Where Inspect knows no number it takes 0, with a warning; here such a value is missing.
+    """
+    from inspect_ai.scorer import value_to_float
+
+    if isinstance(value, str):
+        if value not in _LETTERS and value.lower() not in _WORDS and not _is_number(value):
+            return None
+    elif not isinstance(value, int | float):
+        return None
+    number = value_to_float()(value)
+    return number if math.isfinite(number) else None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

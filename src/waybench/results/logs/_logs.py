@@ -1,0 +1,334 @@
+"""Reading episodes out of Inspect's logs, one sample at a time."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, cast
+
+from waybench._version import __version__
+from waybench.core import End, EpisodeRecord, Json, UsageError, WaybenchError
+from waybench.results.logs._guard import Skipped, path_of, sample_part, simple_samples, sizes, skipped
+from waybench.results.logs._inspect import KEY, OF_TIME, REASONING, SENT, logs_in, newest, read_samples, runs, to_stderr
+from waybench.results.logs._records import read_records
+from waybench.results.logs._settings import LoggedEpisode, is_embedded, of_record, origin_of, settings_of, without_key
+
+_SEARCH = "waybench_search"
+_CANCELLED, _INTERRUPTED = "CancelledError(", "the run was interrupted"  # as the engine says it, and as we do
+SYSTEM_ROLE = "system_role"  # the setting that says in which role a server takes the rules
+_UNUSED = {"events", "timelines", "messages", "output"}
+_BATCH = 100  # samples in memory at a time, and of large ones fewer
+_BATCH_BYTES = 1 << 23  # of theirs together: several processes end a log of large ones together
+
+
+class Contents(Protocol):
+    """Keeps contents by a key that says everything that they depend on."""
+
+    def get(self, key: bytes) -> bytes | None:
+        """Return the content of a key; None if there is none."""
+        ...
+
+    def put(self, key: bytes, content: bytes) -> None:
+        """Keep the content of a key."""
+        ...
+
+
+class NoEpisodesError(UsageError):
+    """There are folders, and no episodes in them; there may be when a run has gone on."""
+
+
+def read_logs(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> Iterator[LoggedEpisode]:
+    """Read the episodes of all logs and files of records in some directories, finished and interrupted ones alike.
+
+    A run that was taken up again has several logs, and the newest need not hold all that the older ones had finished,
+    for it may have been interrupted while it took that over. Each sample is read from the newest log in which it has
+    ended without an error, or else from the newest that has it. A file that cannot be read is skipped, and so is a
+    sample that holds no record, or one of an environment that is not installed, or that is larger or deeper than what
+    is read (512 MiB, 5 million values, 100 brackets within each other).
+
+    Args:
+        *directories: Folders with logs and files of records (`*.jsonl`, `*.jsonl.gz`) in any depth, and files of
+            records, as `waybench play --record` writes them.
+        on_problem: Is called with each file, sample and line that is skipped, and the reason; prints to stderr by
+            default.
+
+    Yields:
+        Episodes, in the order of models, tasks and runs, later runs last; then those of files of records.
+
+    Raises:
+        UsageError: If a directory does not exist.
+        NoEpisodesError: If none of them has an episode of a waybench task that can be read; a UsageError, too.
+    """
+    report = on_problem or to_stderr
+    batches = EpisodeBatches(*directories, on_problem=report)
+    found = False
+    for number in range(len(batches)):
+        for episode in batches.read(number, report):
+            found = True
+            yield episode
+    if not found:
+        raise batches.none_found()
+
+
+class EpisodeBatches:
+    """The episodes of all logs and files of records in some directories, in batches that can be read one by one.
+
+    Together the batches hold what `read_logs` yields, in its order. Copies of this process may each read some of them.
+    """
+
+    def __init__(
+        self,
+        *directories: Path,
+        on_problem: Callable[[Skipped], None] | None = None,
+        kept: Contents | None = None,
+    ) -> None:
+        """Read the headers of the logs.
+
+        Args:
+            *directories: Folders and files, as for `read_logs`.
+            on_problem: Is called with each log that is skipped, and the reason; prints to stderr by default.
+            kept: Keeps the samples of logs, which are then not read again as long as their log is the same.
+
+        Raises:
+            UsageError: If a directory does not exist.
+        """
+        self._directories, self._kept = directories, kept
+        report = on_problem or to_stderr
+        chosen = [
+            (log, [(one.id, one.epoch) for one in wanted if one.ours])
+            for logs in runs(directories, report, simple=True)
+            for log, wanted in newest(logs)
+        ]
+        self._headers = {
+            log.location: (log.header, settings_of(log.header), origin_of(log.header)) for log, _ in chosen
+        }
+        self._batches = [(log.location, some) for log, wanted in chosen for some in _batches(log.location, wanted)]
+        locations = dict.fromkeys(location for location, _ in self._batches)
+        self._digests = {location: _digest(location) for location in locations} if kept else {}
+
+    def __len__(self) -> int:
+        return len(self._batches) + 1  # the last one is that of all files of records
+
+    def read(self, number: int, on_problem: Callable[[Skipped], None]) -> Iterator[LoggedEpisode]:
+        """Read a batch.
+
+        Args:
+            number: Its number, from 0.
+            on_problem: Is called with each file, sample and line that is skipped, and the reason.
+
+        Yields:
+            Its episodes.
+        """
+        if number == len(self._batches):
+            yield from read_records(self._directories, on_problem)
+            return
+        location, _ = self._batches[number]
+        for sample in self._samples(number):
+            if isinstance(sample, _Unread):
+                on_problem(skipped(location, sample.error, sample.name))
+            elif sample.head is not None:
+                episode = self._episode(location, sample, on_problem)
+                if episode is not None:
+                    yield episode
+
+    def none_found(self) -> NoEpisodesError:
+        """Return what to raise where no batch has an episode."""
+        where = ", ".join(map(str, self._directories))
+        return NoEpisodesError(f"no episodes in {where}: run a task with `waybench run` first")
+
+    def _episode(self, location: str, sample: "_Sample", on_problem: Callable[[Skipped], None]) -> LoggedEpisode | None:
+        header, settings, origin = self._headers[location]
+        try:
+            record = without_key(_record(sample), header)
+            own = of_record(record, settings) | ({SYSTEM_ROLE: sample.system_role} if sample.system_role else {})
+        except (WaybenchError, RecursionError) as error:
+            on_problem(skipped(location, error, sample.name))
+            return None
+        return LoggedEpisode(
+            model=str(header.eval.model),
+            task=header.eval.task.removeprefix("waybench/"),
+            record=record,
+            settings=own,
+            log=location,
+            sample=sample.name,
+            run=header.eval.task_id,
+            search=_search(sample.search),
+            origin=origin,
+            epoch=sample.epoch,
+            reasoning=sample.reasoning or {},
+        )
+
+    def _samples(self, number: int) -> "list[_Sample | _Unread]":
+        """Return what is read of a batch, from what is kept where its log is the same as it was."""
+        location, wanted = self._batches[number]
+        if self._kept is None:
+            return _batch(location, wanted)
+        key = _key(self._digests[location], wanted)
+        content = self._kept.get(key)
+        if content is not None:
+            return [_Sample(*values) for values in json.loads(zlib.decompress(content))]
+        found = _batch(location, wanted)
+        if not any(isinstance(each, _Unread) for each in found):
+            self._kept.put(key, zlib.compress(json.dumps(found).encode(), 1))
+        return found
+
+
+def logged_models(*directories: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[str]:
+    """Return the names of all models with logs in some directories, without the embedded players, in order.
+
+    Args:
+        *directories: Folders with logs, in any depth.
+        on_problem: Is called with each file that is skipped, as in `read_logs`.
+
+    Raises:
+        UsageError: If a directory does not exist.
+    """
+    names = {str(log.header.eval.model) for log in logs_in(directories, on_problem or to_stderr)}
+    return sorted(name for name in names if not is_embedded(name))
+
+
+class _Sample(NamedTuple):
+    """The parts of a sample that are needed.
+
+    Attributes:
+        name: Its id.
+        head: What is known of its episode before the first reply, as the log has it; None if it has no episode.
+        progress: Its progress, as the store has it.
+        error: What went wrong; "" if nothing did.
+        limit: The limit that ended it; "" if none did.
+        search: What the search for a horizon that it belongs to is for, as JSON; "" if it belongs to none.
+        epoch: Its epoch, from 1.
+        reasoning: What the model returned as reasoning, by the turn's number from 0.
+        system_role: The role that system messages were sent with; "" for the usual one.
+    """
+
+    name: str
+    head: Any = None
+    progress: Any = None
+    error: str = ""
+    limit: str = ""
+    search: str = ""
+    epoch: int = 0
+    reasoning: Mapping[str, str] | None = None
+    system_role: str = ""
+
+
+class _Unread(NamedTuple):
+    """A sample that cannot be read, and why."""
+
+    name: str
+    error: str
+
+
+def _digest(location: str) -> bytes:
+    with open(path_of(location), "rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+def _key(digest: bytes, wanted: Sequence[tuple[Any, int]]) -> bytes:
+    parts = __version__, version("inspect-ai"), _sources(), [(str(name), epoch) for name, epoch in wanted]
+    return hashlib.sha256(digest + json.dumps(parts).encode()).digest()
+
+
+@cache
+def _sources() -> str:
+    """Return a digest of the modules that read samples."""
+    folder = files("waybench.results.logs")
+    modules = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".py"))
+    return hashlib.sha256(b"".join((folder / name).read_bytes() for name in modules)).hexdigest()
+
+
+def _batches(location: str, wanted: Sequence[tuple[Any, int]]) -> Iterator[list[tuple[Any, int]]]:
+    size_of = sizes(location)
+    batch: list[tuple[Any, int]] = []
+    size = 0
+    for one in wanted:
+        own = size_of.get(sample_part(*one), 0)
+        if batch and (len(batch) == _BATCH or size + own > _BATCH_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(one)
+        size += own
+    if batch:
+        yield batch
+
+
+def _batch(location: str, wanted: Sequence[tuple[Any, int]]) -> list[_Sample | _Unread]:
+    try:
+        found = simple_samples(location, wanted)
+        return [_plain(sample) for sample in (read_samples(location, wanted, _UNUSED) if found is None else found)]
+    except Exception:  # one of them cannot be read, and it is not said which
+        return [_each(location, one) for one in wanted]
+
+
+def _each(location: str, one: tuple[Any, int]) -> _Sample | _Unread:
+    try:
+        (sample,) = read_samples(location, [one], _UNUSED)
+        return _plain(sample)
+    except Exception as error:
+        return _Unread(str(one[0]), str(error) or type(error).__name__)
+
+
+def _plain(sample: Any) -> _Sample:
+    name, metadata = str(sample.id), sample.metadata
+    if KEY not in metadata:
+        return _Sample(name)
+    error = str(sample.error.message)[:2000] if sample.error else ""
+    limit = str(sample.limit.type) if sample.limit else ""
+    search = str(metadata.get(_SEARCH, ""))
+    return _Sample(
+        name,
+        metadata[KEY],
+        _progress(sample),
+        error or ("error" if sample.error else ""),
+        limit,
+        search,
+        sample.epoch,
+        _by_name(sample.store.get(REASONING)),
+        _by_name(sample.store.get(SENT)).get(SYSTEM_ROLE, ""),
+    )
+
+
+def _by_name(stored: Any) -> dict[str, str]:
+    """Return an object of texts in a sample's store; the log is from outside."""
+    texts = cast(dict[Any, Any], stored) if isinstance(stored, dict) else {}
+    return {str(name): str(text) for name, text in texts.items()}
+
+
+def _search(plan: str) -> Mapping[str, Json]:
+    """Return the settings of a search; settings that cannot be read are left out, since no score depends on them."""
+    try:
+        found: Any = json.loads(plan) if plan else {}
+    except ValueError:
+        return {}
+    return cast(dict[str, Json], found) if isinstance(found, dict) else {}
+
+
+def _progress(sample: Any) -> Any:
+    """Return what became of an episode, which its sample's store holds, and its score once more.
+
+    Of a sample that had ended but was not yet in its log when the run was killed, Inspect restores all but the store.
+    """
+    scores: dict[str, Any] = sample.scores or {}
+    scored: list[Any] = [score.metadata[KEY] for score in scores.values() if score.metadata and KEY in score.metadata]
+    return sample.store.get(KEY) or (scored[0] if scored else None)
+
+
+def _record(sample: _Sample) -> EpisodeRecord:
+    assert sample.head is not None
+    record = EpisodeRecord.assemble(sample.head, sample.progress)
+    was_cancelled = sample.error.startswith(_CANCELLED)
+    if was_cancelled and record.end not in (None, End.INFRASTRUCTURE):
+        return record  # the run was interrupted between the episode's end and its score
+    if sample.error:
+        said = _INTERRUPTED if was_cancelled else sample.error
+        return replace(record, end=End.INFRASTRUCTURE, error=record.error or said)
+    if record.end is None:
+        end = End.TURN_LIMIT if sample.limit and sample.limit not in OF_TIME else End.INFRASTRUCTURE
+        return replace(record, end=end, error=f"stopped by a limit: {sample.limit or 'interruption'}")
+    return record

@@ -1,0 +1,347 @@
+"""Episodes, and the settings of the run that they come from."""
+
+import hashlib
+import json
+import math
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+from urllib.parse import urlsplit
+
+from waybench.core import AGENT, LABEL, LOCAL_MODELS, EpisodeRecord, Json, is_public_key, key_label, may_be_secret
+from waybench.envs import registry
+from waybench.results.logs._guard import Skipped
+from waybench.results.logs._inspect import Log, runs, to_stderr
+
+
+class Origin(NamedTuple):
+    """Where results come from.
+
+    Attributes:
+        created: When the run began, as "2026-01-31 12:00 UTC".
+        version: The version of waybench that ran it; "" if not known.
+        command: The command that runs it again.
+    """
+
+    created: str
+    version: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedEpisode:
+    """One episode of a run.
+
+    Attributes:
+        model: The model as the user named it; "waybench/..." for the embedded players.
+        task: The task's name, without its package.
+        record: What happened.
+        settings: Settings that the record itself does not hold: options of the items, and the model's settings
+            (temperature, reasoning effort, ...), by name.
+        log: Path of the log file it comes from.
+        sample: The id of its sample there.
+        run: What tells the run it belongs to from others, whose attempts are no attempts of this one; a run that was
+            taken up again is the same run. "" if not known.
+        search: What a search for a horizon is to find out; empty for other runs.
+        attempt: The number of the attempt at the item, where it is another than the record's; 0 otherwise.
+        origin: Date, version and command of its run; None if not known.
+        epoch: The epoch of its sample, from 1; 0 where it comes from no log.
+        reasoning: What the provider returned as reasoning, by the number of the turn from 0, as text.
+    """
+
+    model: str
+    task: str
+    record: EpisodeRecord
+    settings: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    log: str = ""
+    sample: str = ""
+    run: str = ""
+    search: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    attempt: int = 0
+    origin: Origin | None = None
+    epoch: int = 0
+    reasoning: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the player is one of waybench's own."""
+        return is_embedded(self.model)
+
+
+def is_embedded(model: str) -> bool:
+    """Return whether a name is that of one of waybench's own players."""
+    return model.startswith("waybench/") and model.removeprefix("waybench/") not in LOCAL_MODELS
+
+
+def is_human(model: str) -> bool:
+    """Return whether a name is that of a person, as `waybench play` records it: "human" or "human/NAME"."""
+    return re.match(r"human(/| with hints$|$)", model) is not None
+
+
+SCALARS = (str, int, float, bool, type(None))
+SERVER = "server"  # the setting that names the server, where the user chose one
+_ROLE = "role."  # what the names of settings that say who had another role begin with
+# Settings of Inspect's that decide how requests are sent, not what they say.
+_TRANSPORT = {
+    *("max_retries", "timeout", "attempt_timeout", "max_connections", "adaptive_connections"),
+    *("stream_idle_timeout", "batch", "cache", "cache_prompt", "extra_headers"),
+}
+# Parameters of tasks that say how much of an item is shown, where that is counted in tokens; the first one turns it on.
+SHOWN = ("prefix_tokens", "tokenizer")
+_FLAGS = ("temperature", "max_tokens", "reasoning_effort", "seed")  # of `waybench run`, named as the settings are
+# Limits that end an episode as a part of the test, unlike those on time.
+_LIMITS = ("token_limit", "token_limit_type", "message_limit", "turn_limit", "cost_limit")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_USUAL = ("", "/v1")  # paths of servers
+
+
+def settings_of(header: Any) -> dict[str, Json]:
+    """Return the settings of a run: options of its items, model settings, and the server.
+
+    Which options of the task are the source's is known by name: they are those that an environment declares. Nothing
+    that may be a secret is among the settings, and of an address only `host` is.
+
+    Args:
+        header: The log's header.
+    """
+    drawn, args = _drawn(), header.eval.task_args
+    return _plain(
+        {
+            **{name: value for name, value in args.items() if name in drawn},
+            **{name: args.get(name) for name in SHOWN if args.get(SHOWN[0])},
+            **({AGENT: args[AGENT]} if args.get(AGENT) else {}),
+            **_asked_how(header),
+        }
+    )
+
+
+def run_command(
+    model: str,
+    task: str,
+    args: Mapping[str, Any],
+    generation: Mapping[str, Any] = MappingProxyType({}),
+    server: str = "",
+) -> str:
+    """Return the command that runs a task with a model again.
+
+    Args:
+        model: The model.
+        task: The task's name.
+        args: The parameters that were given; what may be a secret is left out.
+        generation: Inspect's generation settings.
+        server: The address of the model's server; "" for the provider's own. An address that may hold a secret is
+            shown as URL.
+    """
+    options = [part for name, value in _harmless(dict(args)).items() for part in ("-T", f"{name}={_typed(value)}")]
+    flags = [
+        part
+        for name in _FLAGS
+        if generation.get(name) is not None
+        for part in (f"--{name.replace('_', '-')}", _typed(generation[name]))
+    ]
+    others = {name: value for name, value in generation.items() if name not in (*_FLAGS, *_TRANSPORT)}
+    flags += [part for name, value in _harmless(others).items() for part in ("-G", f"{name}={_typed(value)}")]
+    if server:
+        options = ["--model-base-url", _harmless_address(server), *options]
+    return shlex.join(["waybench", "run", task, "--model", model, *options, *flags])
+
+
+def _typed(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, default=str)
+
+
+def origin_of(header: Any) -> Origin:
+    """Return date, version and command of a run.
+
+    Args:
+        header: The log's header.
+    """
+    spec = header.eval
+    created = datetime.fromisoformat(str(spec.created)).astimezone(UTC)
+    given = spec.task_args_passed if spec.task_args_passed is not None else spec.task_args
+    command = run_command(
+        str(spec.model), spec.task.removeprefix("waybench/"), given, _generation(header), spec.model_base_url or ""
+    )
+    packages: Mapping[str, Any] = spec.packages or {}
+    return Origin(f"{created:%Y-%m-%d %H:%M} UTC", str(packages.get("waybench", "")), command)
+
+
+def settings_of_any(header: Any) -> dict[str, Json]:
+    """Return the settings of a run of a task that is not ours: all of its parameters, and the model's settings.
+
+    Args:
+        header: The log's header.
+    """
+    return _plain({**_harmless(dict(header.eval.task_args)), **_asked_how(header)})
+
+
+def _generation(header: Any) -> dict[str, Any]:
+    # The first is how the model was made, the second what the run was given besides, which has the last word.
+    configs = (header.eval.model_generate_config, header.plan.config)
+    return {name: value for config in configs for name, value in config.model_dump(exclude_none=True).items()}
+
+
+def _asked_how(header: Any) -> dict[str, Any]:
+    spec, generation = header.eval, _generation(header)
+    return {
+        **_harmless({f"model.{name}": value for name, value in spec.model_args.items()}),
+        **_harmless({name: value for name, value in generation.items() if name not in _TRANSPORT}),
+        **{name: value for name in _LIMITS if (value := getattr(spec.config, name, None))},
+        **({SERVER: host(spec.model_base_url)} if spec.model_base_url else {}),
+        **_roles(spec.model_roles or {}),
+    }
+
+
+def _plain(found: Mapping[str, Any]) -> dict[str, Json]:
+    # NaN and infinite numbers, which logs can have, are shown as text: JSON and Parquet of the report have none.
+    return {
+        name: value if isinstance(value, SCALARS) and _is_finite(value) else json.dumps(value, default=str)
+        for name, value in found.items()
+    }
+
+
+def _is_finite(value: Any) -> bool:
+    """Return whether a value is anything but NaN or an infinite number."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+def of_record(record: EpisodeRecord, settings: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a run's settings without the item options of other environments."""
+    own = {option.name for option in registry.load(record.env).items.options}
+    if settings.get(SHOWN[0]):  # another environment's items may have an option of the same name
+        own.update(SHOWN)
+    return {name: value for name, value in settings.items() if name in own or name not in _drawn()}
+
+
+def without_key(record: EpisodeRecord, header: Any) -> EpisodeRecord:
+    """Return a record with a private set's key shown as its label, as those of older versions have the key itself.
+
+    Args:
+        record: The record.
+        header: The header of its log, which says whether the user named a key.
+    """
+    given, key = header.eval.task_args.get("key"), str(record.item.get("key", ""))
+    if given is None or LABEL.fullmatch(key) or not (key == str(given) or key.startswith((f"{given}/", f"{given}-"))):
+        return record
+    if is_public_key(key, registry.load(record.env).items.public_key):
+        return record
+    return replace(record, item={**record.item, "key": key_label(key)})
+
+
+def host(address: str) -> str:
+    """Return what tells a server from others: "127.0.0.1:8000", never a user, a password or a query.
+
+    An unusual path is shown as six digits of its hash, as in "gateway.example #1f2e3d": a gateway may have a path for
+    each provider, and a path may hold a key.
+    """
+    try:
+        parts = urlsplit(address if _ADDRESS.match(address) else f"//{address}")
+        port = parts.port
+    except ValueError:
+        return f"#{_hash(address)}"
+    name = parts.hostname or parts.scheme
+    address = f"[{name}]" if ":" in name else name
+    path = parts.path.rstrip("/")
+    return f"{address}{f':{port}' if port else ''}{'' if path in _USUAL else f' #{_hash(path)}'}"
+
+
+def _harmless_address(address: str) -> str:
+    """Return an address that is no more than a scheme, a host, a port and a usual path; "URL" for any other."""
+    plain = [f"{scheme}://{host(address)}{path}" for scheme in ("http", "https") for path in _USUAL]
+    return address if address.rstrip("/") in plain else "URL"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+
+
+@cache
+def _drawn() -> frozenset[str]:
+    return frozenset(option.name for entry in registry.entries for option in registry.load(entry.id).items.options)
+
+
+def _harmless(value: Any) -> Any:
+    """Return a value without what may be a secret: by its name, or in an address."""
+    if isinstance(value, Mapping):
+        named = cast("Mapping[Any, Any]", value)
+        return {
+            name: _harmless(each) for name, each in named.items() if not may_be_secret(str(name).rpartition(".")[2])
+        }
+    if isinstance(value, list | tuple):
+        return [_harmless(each) for each in cast("list[Any]", value)]
+    return host(value) if isinstance(value, str) and _ADDRESS.match(value) else value
+
+
+def _roles(roles: Mapping[str, Any]) -> dict[str, str]:
+    each = {name: cast("list[Any]", who) if isinstance(who, list) else [who] for name, who in roles.items()}
+    return {_ROLE + name: ", ".join(str(one.model) for one in some) for name, some in each.items()}
+
+
+class RunInfo(NamedTuple):
+    """A run of a task with a model, as the header of its newest log describes it.
+
+    Attributes:
+        run: Its id, which its episodes have as `LoggedEpisode.run`.
+        task: The task's name, without its package.
+        model: The model.
+        parameters: All parameters of the task, a private key as its label.
+        settings: Settings of the model and options of its items.
+        epochs: Number of epochs.
+        subset: The options that restrict the run to some samples of its task, as "limit=5"; "" for none.
+        created: When the run began, as "2026-01-31 12:00 UTC".
+        version: The version of waybench that ran it; "" if not known.
+        logs: The logs, the oldest first.
+    """
+
+    run: str
+    task: str
+    model: str
+    parameters: Mapping[str, Json]
+    settings: Mapping[str, Json]
+    epochs: int
+    subset: str
+    created: str
+    version: str
+    logs: Sequence[Log]
+
+
+def run_infos(*places: Path, on_problem: Callable[[Skipped], None] | None = None) -> list[RunInfo]:
+    """Return the runs of waybench's tasks in some folders and logs, in the order of `read_logs`.
+
+    Args:
+        *places: Folders with logs, in any depth, and logs.
+        on_problem: Receives each file that is skipped; prints to stderr by default.
+
+    Raises:
+        UsageError: If a folder or log does not exist.
+    """
+    return [
+        _info(logs)
+        for logs in runs(places, on_problem or to_stderr)
+        if any(sample.ours for log in logs for sample in log.samples)
+    ]
+
+
+def _info(logs: Sequence[Log]) -> RunInfo:
+    header = logs[-1].header
+    spec, origin = header.eval, origin_of(header)
+    config: Any = spec.config
+    chosen = {name: getattr(config, name, None) for name in ("limit", "sample_id")}
+    return RunInfo(
+        run=spec.task_id,
+        task=spec.task.removeprefix("waybench/"),
+        model=str(spec.model),
+        parameters=dict(spec.task_args),
+        settings=settings_of(header),
+        epochs=config.epochs or 1,
+        subset=", ".join(f"{name}={value}" for name, value in chosen.items() if value is not None),
+        created=origin.created,
+        version=origin.version,
+        logs=logs,
+    )

@@ -1,0 +1,31 @@
+"""The papers of the published benchmarks as data: their tables, the commands that make them, and published numbers."""
+
+from waybench.results.papers._paper import (
+    MEAN,
+    Command,
+    Embedded,
+    Numbers,
+    Paper,
+    PaperTable,
+    PublishedBlock,
+    PublishedRow,
+    PublishedValue,
+)
+from waybench.results.papers._papers import PAPERS, find_paper, find_table, papers, read_paper
+
+__all__ = [
+    "MEAN",
+    "PAPERS",
+    "Command",
+    "Embedded",
+    "Numbers",
+    "Paper",
+    "PaperTable",
+    "PublishedBlock",
+    "PublishedRow",
+    "PublishedValue",
+    "find_paper",
+    "find_table",
+    "papers",
+    "read_paper",
+]

@@ -1,0 +1,246 @@
+"""The papers by name, read from TOML files; an error names the file and the entry."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NoReturn, TypeVar, cast
+
+from waybench._package_data import read_toml
+from waybench.core import DataError, Json, UsageError, unknown
+from waybench.results.papers._paper import (
+    FOUR_DECIMALS,
+    MEAN,
+    Command,
+    Embedded,
+    Numbers,
+    Paper,
+    PaperTable,
+    PublishedBlock,
+    PublishedRow,
+)
+
+T = TypeVar("T")
+_KINDS = ("rows", "pairs", "counts")
+STATISTICS = (MEAN, "margin_min", "margin_max")
+
+
+class _Entry:
+    """A table of the file: takes values out by name and type, and in the end complains of what nobody took."""
+
+    def __init__(self, content: Any, where: str) -> None:
+        self.where = where
+        if not isinstance(content, Mapping):
+            self.fail("it is no table")
+        self.left = dict(cast("Mapping[str, Any]", content))
+
+    def fail(self, problem: str) -> NoReturn:
+        raise DataError(f"{self.where}: {problem}")
+
+    def take(self, name: str, kind: type[Any], default: Any = None) -> Any:
+        """Return a value; it has to be there if there is no default."""
+        if name not in self.left:
+            if default is None:
+                self.fail(f"{name} is missing")
+            return default
+        value = self.left.pop(name)
+        if isinstance(value, bool) is not (kind is bool) or not isinstance(value, kind):
+            self.fail(f"{name} is no {kind.__name__}: {str(value)[:40]!r}")
+        return value
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return a text without the blanks around it."""
+        return self.take(name, str, default).strip()
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        found: tuple[Any, ...] = self.take(name, tuple, ())
+        if not all(isinstance(each, str) for each in found):
+            self.fail(f"{name}: not all are texts")
+        return found
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        return dict(self.take(name, dict, {}))
+
+    def parts(self, name: str, read: Callable[["_Entry"], T]) -> tuple[T, ...]:
+        """Return what is read of each table of an array of tables."""
+        found: list[T] = []
+        for number, content in enumerate(self.take(name, tuple, ()), start=1):
+            part = _Entry(content, f"{self.where}, {name} {number}")
+            found.append(read(part))
+            part.done()
+        return tuple(found)
+
+    def done(self) -> None:
+        if self.left:
+            self.fail(f"unknown: {', '.join(self.left)}")
+
+
+def read_paper(name: str, content: Mapping[str, Any]) -> Paper:
+    """Return a paper.
+
+    Args:
+        name: The paper's name, which is its file's without the suffix.
+        content: The file's content, its arrays as tuples.
+
+    Raises:
+        DataError: If something is missing, unknown or of another type.
+    """
+    whole = _Entry(content, f"{name}.toml")
+    tables: list[PaperTable] = []
+    for entry in whole.take("tables", tuple):
+        identity = cast("Mapping[str, Any]", entry).get("id", "?") if isinstance(entry, Mapping) else "?"
+        part = _Entry(entry, f"{name}.toml, {identity}")
+        tables.append(_table(part))
+        part.done()
+    ids = [table.id for table in tables]
+    twice = {each for each in ids if ids.count(each) > 1}
+    if twice:
+        whole.fail(f"two tables of the id {', '.join(sorted(twice))}")
+    paper = Paper(
+        name=name,
+        title=whole.text("title"),
+        source=whole.text("source"),
+        about=whole.text("about", ""),
+        tables=tuple(tables),
+    )
+    whole.done()
+    return paper
+
+
+def _table(entry: _Entry) -> PaperTable:
+    return PaperTable(
+        id=entry.text("id"),
+        shows=entry.text("shows"),
+        report=entry.text("report"),
+        agreement=entry.text("agreement"),
+        commands=entry.parts("commands", _command),
+        published=entry.parts("published", _block),
+        numbers=entry.parts("numbers", _numbers),
+        embedded=entry.parts("embedded", _embedded),
+    )
+
+
+def _command(entry: _Entry) -> Command:
+    found = Command(
+        tasks=entry.texts("tasks"),
+        parameters=entry.mapping("parameters"),
+        each=entry.mapping("each"),
+        line=entry.text("line", ""),
+        not_yet=entry.text("not_yet", ""),
+    )
+    if not (found.tasks or found.line or found.not_yet) or (found.tasks and found.line):
+        entry.fail("give tasks, or a line, or say what is missing with not_yet")
+    return found
+
+
+def _block(entry: _Entry) -> PublishedBlock:
+    metrics, level = entry.texts("metrics"), entry.take("level", int, 0)
+    kinds = [kind for kind in _KINDS if kind in entry.left]
+    if len(kinds) != 1:
+        entry.fail(f"give one of {', '.join(_KINDS)}")
+    model = entry.text("model") if kinds == ["counts"] else ""
+    lines = entry.take(kinds[0], tuple)
+    rows = [row for line in lines for row in _rows(entry, kinds[0], model, line)]
+    if any(len(row.values) != len(metrics) for row in rows):
+        entry.fail(f"each row needs {len(metrics)} numbers, as there are metrics")
+    found = PublishedBlock(
+        env=entry.text("env"),
+        setting=entry.text("setting"),
+        metrics=metrics,
+        rows=tuple(rows),
+        level=level or None,
+        options=entry.mapping("options"),
+        statistic=entry.text("statistic", MEAN),
+    )
+    if found.statistic not in STATISTICS:
+        entry.fail(f"statistic is none of {', '.join(STATISTICS)}: {found.statistic!r}")
+    return found
+
+
+def _rows(entry: _Entry, kind: str, model: str, line: Any) -> Iterable[PublishedRow]:
+    """Yield the rows of one line of a block: a model with its numbers, a pair of models, or the counts of a map."""
+    match kind, line:
+        case "rows", (str(name), *_):
+            yield PublishedRow(name, _values(entry, line[1:]))
+        case "pairs", (str(first), str(second), a, b):
+            yield PublishedRow(first, _values(entry, [a]), versus=second)
+            yield PublishedRow(second, _values(entry, [b]), versus=first)
+        case "counts", (str(cluster), int(solved), int(attempted)) if 0 <= solved <= attempted and attempted:
+            yield PublishedRow(model, (solved / attempted,), cluster=cluster)
+        case _:
+            entry.fail(f"{kind}: unfit line {str(line)[:60]}")
+
+
+def _values(entry: _Entry, values: Iterable[Any]) -> tuple[float | None, ...]:
+    """Return numbers; an empty text stands for one that is not printed or cannot be read."""
+    found: list[float | None] = []
+    for value in values:
+        if value == "":
+            found.append(None)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            found.append(float(value))
+        else:
+            entry.fail(f"no number: {str(value)[:40]!r}")
+    return tuple(found)
+
+
+def _numbers(entry: _Entry) -> Numbers:
+    columns = entry.texts("columns")
+    rows: list[tuple[str, tuple[float | None, ...]]] = []
+    for line in entry.take("rows", tuple):
+        match line:
+            case (str(name), *_) if len(line) == len(columns) + 1:
+                rows.append((name, _values(entry, line[1:])))
+            case _:
+                entry.fail(f"rows: unfit line {str(line)[:60]}")
+    return Numbers(title=entry.text("title"), columns=columns, rows=tuple(rows))
+
+
+def _embedded(entry: _Entry) -> Embedded:
+    values: dict[str, Json] = entry.mapping("values")
+    numbers = dict(zip(values, _values(entry, values.values()), strict=True))
+    return Embedded(
+        player=entry.text("player"),
+        env=entry.text("env"),
+        values={name: value for name, value in numbers.items() if value is not None},
+        tolerance=entry.take("tolerance", float, FOUR_DECIMALS),
+        command=entry.take("command", int, 0),
+        parameters=entry.mapping("parameters"),
+        published=entry.text("published", ""),
+        why=entry.text("why", ""),
+    )
+
+
+PAPERS: Mapping[str, Callable[[], Mapping[str, Any]]] = {
+    "aliciabench": lambda: read_toml(__file__, "aliciabench.toml"),
+    "aqa": lambda: read_toml(__file__, "aqa.toml"),
+    "mango": lambda: read_toml(__file__, "mango.toml"),
+    "gtb": lambda: read_toml(__file__, "gtb.toml"),
+    "smartplay": lambda: read_toml(__file__, "smartplay.toml"),
+}
+
+
+def find_paper(name: str) -> Paper:
+    """Return a paper.
+
+    Raises:
+        UsageError: If there is none of this name.
+    """
+    if name not in PAPERS:
+        raise UsageError(unknown("paper", name, PAPERS))
+    return read_paper(name, PAPERS[name]())
+
+
+def find_table(paper: Paper, name: str) -> PaperTable:
+    """Return a table or figure of a paper; "Table 3" is the same as "table-3".
+
+    Raises:
+        UsageError: If it has none of this name.
+    """
+    known = {table.id: table for table in paper.tables}
+    wanted = "-".join(name.lower().split())
+    if wanted not in known:
+        raise UsageError(unknown(f"table of {paper.name}", name, known))
+    return known[wanted]
+
+
+def papers() -> tuple[Paper, ...]:
+    """Return all papers."""
+    return tuple(map(find_paper, PAPERS))

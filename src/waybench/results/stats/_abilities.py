@@ -1,0 +1,325 @@
+"""One ability of models over several families of items: item response theory with a general and a family part.
+
+The log odds that model m solves item i of family f are `ability(m, f) + covariates(i) - difficulty(i)`. Difficulties
+are normal, with a standard deviation for each family; they are integrated out by quadrature (Bock and Aitkin,
+Psychometrika 46, 1981). Abilities are `easiness(f) + slope(f) * (general(m) + deviation(m, f))`, normal with variance 1
+for the general ability, which sets the scale, and one variance for all deviations. Abilities have Laplace's
+approximation; slopes and variances are fitted by its evidence with weak priors, and their uncertainty is kept.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from waybench._late import LateModule
+from waybench.results.stats._curves import Array
+
+if TYPE_CHECKING:
+    from scipy import optimize
+else:
+    optimize = LateModule("scipy.optimize")
+
+PROFILE_CONFIDENCE = 0.9
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+_LOG_WEIGHTS = np.log(_WEIGHTS / _WEIGHTS.sum())
+_EASINESS, _COVARIATE = 2.5, 1.5  # standard deviations of normal priors, in log odds
+_SLOPE, _SLOPES, _DEVIATION = 1.0, 0.4, 0.7  # of normal priors of logarithms: mean slope, slopes, deviations
+_DEVIATION_MEDIAN = 0.7
+_ITEM_COUNT = 4.0  # prior weight, in items, of items' difficulties that have a standard deviation of 1
+_ROUNDS, _STEPS, _CLOSE = 12, 30, 1e-4
+_DRAWS, _DRAWS_EACH = 40, 25  # of slopes and variances, and of abilities for each of these
+_TAILS = 8  # degrees of freedom of abilities where there is no result: deviations are not quite normal
+_LARGEST = 12.0  # log odds
+_LEAST_DISPERSION = 0.05
+_STEP = 0.05  # of the differences that curvatures come from
+
+
+class FamilyResults(NamedTuple):
+    """The results of all models at the items of a family.
+
+    Attributes:
+        shares: Of each item and each model, the result from 0 to 1; NaN where the model was not run on the item.
+        covariates: Of each item, what its difficulty may depend on, standardised; a row for each item.
+        weights: The weight of each item in the family's score; they sum to 1.
+    """
+
+    shares: Array
+    covariates: Array
+    weights: Array
+
+
+class Interval(NamedTuple):
+    """An estimate with its 90 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Abilities:
+    """Models' abilities.
+
+    Attributes:
+        general: The general ability of each model: 0 is an average model, 1 one standard deviation above.
+        deviations: Of each model and family, how much better the model is there than its general ability says, in the
+            same unit.
+        scores: Of each model and family, the score from 0 to 1 that a run on the family's items is expected to have,
+            with the interval of that run's score: it includes the chance of a run of so many items.
+        shared: Share of the variance of abilities within a family that is due to the general ability.
+    """
+
+    general: tuple[Interval, ...]
+    deviations: tuple[tuple[Interval, ...], ...]
+    scores: tuple[tuple[Interval, ...], ...]
+    shared: Interval
+
+
+def joint_abilities(families: Sequence[FamilyResults]) -> Abilities:
+    """Fit the joint model.
+
+    Args:
+        families: The results, with the same models in the same order. Each family has at least one result.
+    """
+    return _Model(families).abilities(np.random.default_rng(0))
+
+
+class _Likelihood(NamedTuple):
+    """Log likelihood of a family, its slope and curvature, and the posterior weights of each item's nodes."""
+
+    value: float
+    slope: Array
+    curvature: Array
+    nodes: Array
+
+
+class _Model:
+    """The joint model of some results.
+
+    Its vector of unknowns has, in this order, the abilities (family by family), the covariates' coefficients (family by
+    family), the general abilities, and the families' easiness.
+    """
+
+    def __init__(self, families: Sequence[FamilyResults]) -> None:
+        self._families = families
+        self._models, self._count = families[0].shares.shape[1], len(families)
+        ends = np.cumsum([0, *(family.covariates.shape[1] for family in families)]) + self._models * self._count
+        self._coefficients = [slice(int(a), int(b)) for a, b in pairwise(ends)]
+        self._general = slice(int(ends[-1]), int(ends[-1]) + self._models)
+        self._easiness = slice(self._general.stop, self._general.stop + self._count)
+        self._size = self._easiness.stop
+        self._spreads = np.ones(self._count)
+        self._seen = [bool((~np.isnan(family.shares)).any()) for family in families]
+        self._blocks = [
+            np.r_[np.arange(self._own(number).start, self._own(number).stop), self._coefficients[number]]
+            for number in range(self._count)
+        ]
+
+    def _own(self, family: int) -> slice:
+        """Return the places of a family's abilities."""
+        return slice(family * self._models, (family + 1) * self._models)
+
+    def _prior(self, hyper: Array) -> Array:
+        """Return the prior covariance of the unknowns."""
+        slopes, deviation = self._read(hyper)
+        found = np.zeros((self._size, self._size))
+        same_model = np.eye(self._models)
+        for first, second in product(range(self._count), repeat=2):
+            shared = slopes[first] * slopes[second] * (1 + deviation**2 * (first == second))
+            found[self._own(first), self._own(second)] = shared * same_model + _EASINESS**2 * (first == second)
+        for number in range(self._count):
+            found[self._general, self._own(number)] = slopes[number] * same_model
+            found[self._own(number), self._general] = slopes[number] * same_model
+            found[self._easiness.start + number, self._own(number)] = _EASINESS**2
+            found[self._own(number), self._easiness.start + number] = _EASINESS**2
+        found[self._general, self._general] = same_model
+        found[self._easiness, self._easiness] = _EASINESS**2 * np.eye(self._count)
+        for own in self._coefficients:
+            found[own, own] = _COVARIATE**2 * np.eye(own.stop - own.start)
+        return found
+
+    def _read(self, hyper: Array) -> tuple[Array, float]:
+        """Return the slopes and the standard deviation of deviations."""
+        return np.exp(hyper[0] + hyper[2:]), _DEVIATION_MEDIAN * float(np.exp(hyper[1]))
+
+    def _penalty(self, hyper: Array) -> float:
+        spreads = np.array([_SLOPE, _DEVIATION, *[_SLOPES] * self._count])
+        return float(np.square(hyper / spreads).sum()) / 2
+
+    def _likelihood(self, number: int, unknowns: Array) -> _Likelihood:
+        family, spread = self._families[number], self._spreads[number]
+        abilities, design = unknowns[self._own(number)], family.covariates
+        odds = abilities + (design @ unknowns[self._coefficients[number]])[:, None]
+        at_nodes = np.clip(odds[:, :, None] - spread * _NODES, -500, 500)
+        known = ~np.isnan(family.shares)[:, :, None]
+        shares = np.nan_to_num(family.shares)[:, :, None]
+        rates = 1 / (1 + np.exp(-at_nodes))
+        logs = np.where(known, shares * at_nodes - np.logaddexp(0, at_nodes), 0).sum(axis=1) + _LOG_WEIGHTS
+        values = np.logaddexp.reduce(logs, axis=1)
+        nodes = np.exp(logs - values[:, None])
+        off = np.where(known, shares - rates, 0)
+        slopes = np.einsum("iq,imq->im", nodes, off)
+        spreads = np.einsum("iq,imq->im", nodes, np.where(known, rates * (1 - rates), 0))
+        # Of the curvature of an item, (models, models): its sum over items, and its row sums for each item.
+        sums = np.einsum("iq,iq,imq->im", nodes, off.sum(axis=1), off) - slopes * slopes.sum(axis=1)[:, None] - spreads
+        inner = np.einsum("iq,imq,inq->mn", nodes, off, off) - slopes.T @ slopes - np.diag(spreads.sum(axis=0))
+        cross = sums.T @ design
+        outer = design.T @ (design * sums.sum(axis=1)[:, None])
+        curvature = -np.block([[inner, cross], [cross.T, outer]])
+        return _Likelihood(
+            float(values.sum()), np.r_[slopes.sum(axis=0), design.T @ slopes.sum(axis=1)], _positive(curvature), nodes
+        )
+
+    def _mode(self, unknowns: Array, prior: Array) -> tuple[Array, Array, Array]:
+        """Return the mode of the unknowns, and the likelihood's precision and shift there."""
+        precision, shift = np.zeros((self._size, self._size)), np.zeros(self._size)
+        value = -np.inf
+        before, step, size = unknowns, np.zeros(self._size), 1.0
+        for _ in range(_STEPS):
+            found = [self._likelihood(number, unknowns) for number in range(self._count)]
+            now = sum(each.value for each in found) - float(unknowns @ self._solve_prior(prior, unknowns)) / 2
+            if now < value - _CLOSE and size > 0.02:
+                size /= 2
+                unknowns = before + size * step
+                continue
+            value, size = now, 1.0
+            slope = np.zeros(self._size)
+            for block, each in zip(self._blocks, found, strict=True):
+                precision[np.ix_(block, block)] = each.curvature
+                slope[block] = each.slope
+            shift = precision @ unknowns + slope
+            step = np.linalg.solve(np.eye(self._size) + prior @ precision, prior @ shift) - unknowns
+            before, unknowns = unknowns, unknowns + step
+            if float(np.abs(step).max()) < _CLOSE:
+                break
+        return before, precision, shift
+
+    def _solve_prior(self, prior: Array, unknowns: Array) -> Array:
+        return np.asarray(np.linalg.solve(prior + 1e-9 * np.eye(self._size), unknowns), dtype=np.float64)
+
+    def _evidence(self, hyper: Array, precision: Array, shift: Array) -> float:
+        """Return the negative logarithm of the evidence, but for a constant, with the likelihood taken as normal."""
+        prior = self._prior(hyper)
+        both = np.eye(self._size) + prior @ precision
+        sign, size = np.linalg.slogdet(both)
+        if sign <= 0:
+            return 1e12
+        return float(size - shift @ np.linalg.solve(both, prior @ shift)) / 2 + self._penalty(hyper)
+
+    def _fit(self) -> tuple[Array, Array, Array, Array]:
+        """Return the mode of slopes and variances, that of the unknowns, and the likelihood's precision and shift."""
+        hyper, unknowns = np.zeros(2 + self._count), np.zeros(self._size)
+        precision, shift = np.zeros((self._size, self._size)), np.zeros(self._size)
+        bounds = [(-4.0, 4.0), (-3.0, 3.0), *[(-2.0, 2.0)] * self._count]
+        for _ in range(_ROUNDS):
+            unknowns, precision, shift = self._mode(unknowns, self._prior(hyper))
+            for number, family in enumerate(self._families):
+                nodes = self._likelihood(number, unknowns).nodes
+                squares = self._spreads[number] ** 2 * float((nodes @ np.square(_NODES)).sum())
+                self._spreads[number] = np.sqrt((squares + _ITEM_COUNT) / (len(family.shares) + _ITEM_COUNT))
+            found = optimize.minimize(
+                self._evidence, hyper, (precision, shift), method="L-BFGS-B", bounds=bounds, options={"maxiter": 6}
+            )
+            moved, hyper = float(np.abs(found.x - hyper).max()), np.asarray(found.x, dtype=np.float64)
+            if moved < 0.01:
+                break
+        unknowns, precision, shift = self._mode(unknowns, self._prior(hyper))
+        return hyper, unknowns, precision, shift
+
+    def abilities(self, rng: np.random.Generator) -> Abilities:
+        """Return the abilities with their uncertainty."""
+        hyper, mode, precision, shift = self._fit()
+        covariance = _inverse(_curvature(lambda at: self._evidence(at, precision, shift), hyper))
+        hypers = rng.multivariate_normal(hyper, covariance, _DRAWS, method="eigh")
+        hypers[:, 0] = np.clip(hypers[:, 0], -4, 4)
+        hypers[:, 1] = np.clip(hypers[:, 1], -3, 3)
+        drawn: list[Array] = []
+        deviations: list[Array] = []
+        for each in hypers:
+            prior, (slopes, _) = self._prior(each), self._read(each)
+            spread = np.linalg.solve(np.eye(self._size) + prior @ precision, prior)
+            spread = (spread + spread.T) / 2
+            some = rng.multivariate_normal(spread @ shift, spread, _DRAWS_EACH, method="eigh")
+            drawn.append(some)
+            own = some[:, : self._models * self._count].reshape(-1, self._count, self._models)
+            standard = (own - some[:, self._easiness][:, :, None]) / slopes[:, None]
+            deviations.append(standard - some[:, self._general][:, None, :])
+        draws, offs = np.concatenate(drawn), np.concatenate(deviations)
+        shared = 1 / (1 + np.square(_DEVIATION_MEDIAN * np.exp(hypers[:, 1])))
+        scores = [self._scores(number, mode, draws, rng) for number in range(self._count)]
+        return Abilities(
+            general=tuple(_interval(draws[:, self._general.start + model]) for model in range(self._models)),
+            deviations=tuple(
+                tuple(_interval(offs[:, number, model]) for number in range(self._count))
+                for model in range(self._models)
+            ),
+            scores=tuple(
+                tuple(scores[number][model] for number in range(self._count)) for model in range(self._models)
+            ),
+            shared=_interval(shared),
+        )
+
+    def _scores(self, number: int, mode: Array, draws: Array, rng: np.random.Generator) -> list[Interval]:
+        """Return the scores that runs of each model on a family's items are expected to have."""
+        family, coefficients = self._families[number], self._coefficients[number]
+        nodes = self._likelihood(number, mode).nodes
+        grid = np.linspace(-_LARGEST, _LARGEST, 241)
+        base = family.covariates @ mode[coefficients]
+        odds = base[:, None] - self._spreads[number] * _NODES
+        rates = np.array([(nodes / (1 + np.exp(-(odds + at)))).sum(axis=1) for at in grid])
+        means = rates @ family.weights
+        errors = np.sqrt((rates * (1 - rates)) @ np.square(family.weights) * self._dispersion(number, mode, nodes))
+        # Coefficients are less certain than they are taken for: they move all items together, as an ability does.
+        moved = (draws[:, coefficients] - mode[coefficients]) @ (family.weights @ family.covariates)
+        found: list[Interval] = []
+        for model in range(self._models):
+            at = draws[:, self._own(number).start + model]
+            if np.isnan(family.shares[:, model]).all():
+                at = at.mean() + (at - at.mean()) * np.sqrt(_TAILS / rng.chisquare(_TAILS, len(at)))
+            at = at + moved
+            expected = np.interp(at, grid, means)
+            runs = np.clip(expected + np.interp(at, grid, errors) * rng.standard_normal(len(at)), 0, 1)
+            found.append(_interval(runs)._replace(value=float(expected.mean())))
+        return found
+
+    def _dispersion(self, number: int, mode: Array, nodes: Array) -> float:
+        """Return the variance of results by that of results that are 0 or 1; graded ones vary less."""
+        family = self._families[number]
+        base = mode[self._own(number)] + (family.covariates @ mode[self._coefficients[number]])[:, None]
+        rates = 1 / (1 + np.exp(-(base[:, :, None] - self._spreads[number] * _NODES)))
+        expected = np.einsum("iq,imq->im", nodes, rates)
+        most = float(np.nansum(np.where(np.isnan(family.shares), np.nan, expected * (1 - expected))))
+        found = float(np.nansum(np.square(family.shares - expected))) / max(most, 1e-9)
+        return min(1.0, max(_LEAST_DISPERSION, found))
+
+
+def _positive(matrix: Array) -> Array:
+    """Return the nearest matrix without negative eigenvalues."""
+    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+    return (vectors * np.maximum(values, 0)) @ vectors.T
+
+
+def _inverse(curvature: Array) -> Array:
+    values, vectors = np.linalg.eigh(curvature)
+    return (vectors / np.maximum(values, 0.5)) @ vectors.T
+
+
+def _curvature(function: Callable[[Array], float], at: Array) -> Array:
+    """Return the second derivatives of a function by central differences."""
+    size = len(at)
+    shifts, found = np.eye(size) * _STEP, np.zeros((size, size))
+    middle = function(at)
+    for i in range(size):
+        found[i, i] = (function(at + shifts[i]) + function(at - shifts[i]) - 2 * middle) / _STEP**2
+        for j in range(i):
+            ends = [function(at + a * shifts[i] + b * shifts[j]) for a, b in ((1, 1), (1, -1), (-1, 1), (-1, -1))]
+            found[i, j] = found[j, i] = (ends[0] - ends[1] - ends[2] + ends[3]) / (4 * _STEP**2)
+    return found
+
+
+def _interval(draws: Array) -> Interval:
+    low, high = np.quantile(draws, [(1 - PROFILE_CONFIDENCE) / 2, (1 + PROFILE_CONFIDENCE) / 2])
+    return Interval(float(draws.mean()), float(low), float(high))

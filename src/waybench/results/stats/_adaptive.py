@@ -1,0 +1,283 @@
+"""Adaptive search for a horizon with the fewest tokens: the next trials, and when to stop."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import fsum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from waybench._late import LateModule
+from waybench.results.stats._curves import Curves, Shape
+from waybench.results.stats._fit import Fit
+from waybench.results.stats._trials import Array, Indices, Trials
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = LateModule("scipy.special")  # training does without it
+
+SEARCH_REVISION = 1  # raised whenever the same results make a search try something else
+HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
+FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
+_BINS = 20  # to a doubling, or another unit of the curves' scale: horizons of one bin count as equal for a choice
+_SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
+_LEAST_RATE = 1e-9  # of success and of failure
+_WORTH = 1e-6  # curves that are less probable, compared with the most probable one, decide nothing
+_EQUAL = 1e-9  # relative: gains that differ by less are the same, whatever the order of sums
+_PRIOR_TRIALS = 2.0  # weight, in trials, of the prior that trials cost what was expected
+
+STOPS = {
+    "precision": "the precision is reached",
+    "beyond": "the horizon is above the hardest items",
+    "below": "the horizon is below the easiest items",
+    "budget": "the rest of the budget is too small for another round",
+    "cap": "the maximum number of episodes was played",
+    "supply": "no items are left",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppingRule:
+    """The precision of a horizon, and the highest cost.
+
+    Attributes:
+        share: The share of items that is still solved at the horizon.
+        precision: Half the width of the horizon's 90 % interval, as a part of the horizon.
+        most: Most trials.
+        budget: Most cost; None for no limit.
+        batch: Trials that are begun together: the next ones are chosen when all of them have ended.
+    """
+
+    share: float = 0.5
+    precision: float = 0.1
+    most: int = 200
+    budget: float | None = None
+    batch: int = 4
+
+
+class Candidate(NamedTuple):
+    """Items of about the same difficulty.
+
+    Attributes:
+        at: The difficulty.
+        cost: What a trial of them is thought to cost, in the unit of the budget; above 0.
+        left: Number of items; None for as many as one likes.
+    """
+
+    at: float
+    cost: float
+    left: int | None = None
+
+
+class Trial(NamedTuple):
+    """An item that was tried.
+
+    Attributes:
+        at: Its difficulty.
+        solved: Whether it was solved.
+        cost: What it cost; None if that is not known.
+        expected_cost: What it was thought to cost.
+    """
+
+    at: float
+    solved: bool
+    cost: float | None
+    expected_cost: float
+
+
+class Decision(NamedTuple):
+    """The next step of a search.
+
+    Attributes:
+        candidates: Numbers of the candidates of which an item each is to be tried, in any order; none at the end.
+        stop: At the end why, a key of `STOPS`; otherwise "".
+    """
+
+    candidates: tuple[int, ...] = ()
+    stop: str = ""
+
+
+class HorizonEstimate(NamedTuple):
+    """A horizon.
+
+    Attributes:
+        value: The median of what it may be.
+        low: Lower end of its 90 % interval.
+        high: Upper end.
+    """
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def precision(self) -> float:
+        """Half the interval's width, as a part of the value."""
+        return (self.high - self.low) / (2 * self.value)
+
+
+class Seeker:
+    """Chooses the trials with the most information about a horizon for their cost.
+
+    The next trial is the one whose result has the greatest mutual information with the horizon, for each unit of
+    expected cost (Prins, "The psi-marginal adaptive method", Journal of Vision 13(7), 2013: slope and lapse rate are
+    nuisance parameters). How far outside the range a horizon is does not count. Trials of one batch are chosen one
+    after the other, each taken for solved in part, as the curves expect.
+
+    What is chosen is a function of the trials that have ended, in whatever order they did.
+    """
+
+    def __init__(self, rule: StoppingRule, lowest: float, highest: float, shape: Shape | None = None) -> None:
+        """Lay out the curves.
+
+        Args:
+            rule: When the search stops.
+            lowest: The least difficulty that can be tried.
+            highest: The greatest one.
+            shape: What is taken for granted of curves.
+        """
+        self.rule = rule
+        self._ends = lowest, highest
+        self._curves = Curves(shape or Shape(), lowest, highest)
+        low, high = (float(end) for end in self._curves.shape.scale(np.array([lowest, highest])))
+        edges = np.linspace(low, high, max(round((high - low) * _BINS), 1) + 1)
+        bins = np.searchsorted(edges, self._curves.reaches(rule.share))
+        # Curves with their horizons in one bin lie beside each other.
+        self._order = np.argsort(bins, kind="stable")
+        self._bins = bins[self._order]
+
+    def state(self, trials: Sequence[Trial]) -> "State":
+        """Return what is known after some trials."""
+        return State(self._curves, self.rule, tuple(trials))
+
+    def next(self, trials: Sequence[Trial], candidates: Sequence[Candidate], budget: float | None = None) -> Decision:
+        """Decide what to try next, or that it is enough.
+
+        Args:
+            trials: What has been tried.
+            candidates: What can be tried; `left` without those that have been.
+            budget: Most cost of all trials; None for no limit.
+        """
+        state, rule = self.state(trials), self.rule
+        stop = state.stop(*self._ends)
+        if stop:
+            return Decision(stop=stop)
+        room = min(rule.batch, rule.most - len(trials))
+        expected = [candidate.cost * state.dearer for candidate in candidates]
+        numbers = self._choose(state, candidates, expected, room)
+        if not numbers:
+            return Decision(stop="supply")
+        if budget is not None:
+            spent = np.cumsum([state.spent, *(expected[number] for number in numbers)])[1:]
+            numbers = [number for number, sum_ in zip(numbers, spent, strict=True) if sum_ <= budget]
+        return Decision(tuple(numbers)) if numbers else Decision(stop="budget")
+
+    def _choose(self, state: "State", candidates: Sequence[Candidate], costs: Sequence[float], room: int) -> list[int]:
+        weights = state.weights[self._order]
+        kept = np.flatnonzero(weights > _WORTH * weights.max())
+        weights, bins = weights[kept], self._bins[kept]
+        starts = np.flatnonzero(np.diff(bins, prepend=-1))
+        at = np.array([candidate.at for candidate in candidates], dtype=np.float64)
+        rates = np.clip(self._curves.rates(at, self._order[kept]).T, _LEAST_RATE, 1 - _LEAST_RATE).copy()
+        left = [room if candidate.left is None else candidate.left for candidate in candidates]
+        numbers: list[int] = []
+        while len(numbers) < room and any(left):
+            weights = weights / weights.sum()
+            expected, gains = _information(weights, rates, starts)
+            gains = gains / np.array(costs)
+            gains[[not remaining for remaining in left]] = -np.inf
+            best = int(np.flatnonzero(gains >= gains.max() - abs(gains.max()) * _EQUAL)[0])
+            numbers.append(best)
+            left[best] -= 1
+            rate = float(expected[best])
+            weights = weights * np.exp(rate * np.log(rates[best]) + (1 - rate) * np.log1p(-rates[best]))
+        return numbers
+
+
+def _information(weights: Array, rates: Array, starts: Indices) -> tuple[Array, Array]:
+    """Return the expected success rate of a trial at each difficulty, and what its result tells of the horizon's bin.
+
+    Args:
+        weights: The posterior probability of each curve, by bins.
+        rates: Their success rates (columns) at the difficulties (rows).
+        starts: Where the curves of each bin begin.
+
+    Returns:
+        The rates, and the mutual information in nats.
+    """
+    bins = np.add.reduceat(weights, starts)
+    solved = np.add.reduceat(weights * rates, starts, axis=1)
+    failed = np.maximum(bins - solved, 0)
+    success = solved.sum(axis=1)
+    gains = special.rel_entr(solved, success[:, None] * bins) + special.rel_entr(failed, (1 - success)[:, None] * bins)
+    return success, np.asarray(gains.sum(axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class State:
+    """The posterior distribution after trials.
+
+    Attributes:
+        curves: The curves.
+        rule: When the search stops.
+        trials: The trials.
+    """
+
+    curves: Curves
+    rule: StoppingRule
+    trials: tuple[Trial, ...]
+
+    @cached_property
+    def fit(self) -> Fit:
+        """The curves after the trials, each of another item."""
+        at = np.array([trial.at for trial in self.trials], dtype=np.float64)
+        solved = np.array([trial.solved for trial in self.trials], dtype=np.float64)
+        places, number = np.unique(at, return_inverse=True)
+        size = len(places)
+        counts = [np.bincount(number, weights, size).astype(np.float64) for weights in (solved, None)]
+        return Fit(self.curves, Trials(places, *counts))
+
+    @property
+    def weights(self) -> Array:
+        """The posterior probability of each curve."""
+        return self.fit.weights
+
+    @cached_property
+    def horizon(self) -> HorizonEstimate:
+        """The horizon."""
+        return HorizonEstimate(*self.fit.horizon(self.rule.share, HORIZON_CONFIDENCE))
+
+    @cached_property
+    def dearer(self) -> float:
+        """The ratio of actual to expected costs of trials."""
+        costs = [(trial.cost, trial.expected_cost) for trial in self.trials if trial.cost is not None]
+        first = _PRIOR_TRIALS * (np.mean([expected for _, expected in costs]) if costs else 1.0)
+        return float((fsum(cost for cost, _ in costs) + first) / (fsum(expected for _, expected in costs) + first))
+
+    @property
+    def spent(self) -> float:
+        """The cost of the trials; where it is not known, the expected cost."""
+        return fsum(trial.expected_cost * self.dearer if trial.cost is None else trial.cost for trial in self.trials)
+
+    def stop(self, lowest: float, highest: float) -> str:
+        """Return why to stop, a key of `STOPS`; "" to go on.
+
+        Args:
+            lowest: The least difficulty that can be tried.
+            highest: The greatest one.
+        """
+        if len(self.trials) >= FEWEST:
+            if (
+                lowest <= self.horizon.low
+                and self.horizon.high <= highest
+                and self.horizon.precision <= self.rule.precision
+            ):
+                return "precision"
+            low, high = (float(end) for end in self.curves.shape.scale(np.array([lowest, highest])))
+            places = self.curves.reaches(self.rule.share)
+            for stop, outside in (("beyond", places > high), ("below", places < low)):
+                if float(self.weights[outside].sum()) >= _SURE:
+                    return stop
+        return "cap" if len(self.trials) >= self.rule.most else ""

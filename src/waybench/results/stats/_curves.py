@@ -1,0 +1,335 @@
+"""Success by difficulty: psychometric curves, and what follows if nothing but a fall is assumed."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from waybench._late import LateModule
+from waybench.results.stats._trials import Array, Indices, Trials
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = LateModule("scipy.special")  # the curves of training do without it
+
+LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 % intervals then hold plateaus in 85 %
+_POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least
+_FEWEST_POOLS = 5  # a curve with a place, a slope and a lapse rate fits fewer ones anyway
+_PARAMETERS = 3
+_MISFIT = 0.01  # p value
+
+
+def monotone_bounds(trials: Trials, share: float, confidence: float) -> tuple[float, float]:
+    """Return the difficulties between which a success rate falls below a share, for any curve that never rises.
+
+    For each gap between neighbouring difficulties, the best curve that falls below the share in this gap is compared
+    with the best one of all by their likelihoods (isotonic regression; Banerjee and Wellner, "Likelihood ratio tests
+    for monotone functions", Annals of Statistics 29, 2001). Bounds are the ends of the gaps that are not rejected.
+
+    Args:
+        trials: The trials.
+        share: The share, between 0 and 1.
+        confidence: Of the two bounds; each gap is tested with the chi-squared distribution of one degree of freedom.
+
+    Returns:
+        The last difficulty below the horizon and the first one above it; infinite where there is none.
+    """
+    above = _best_from_left(trials.solved, trials.trials, share)
+    # From the hardest down, failures fall: the same task from the other side.
+    below = _best_from_left((trials.trials - trials.solved)[::-1], trials.trials[::-1], 1 - share)[::-1]
+    logs = above + below
+    gaps = np.flatnonzero(2 * (logs.max() - logs) <= special.chdtri(1, 1 - confidence) + 1e-9)
+    ends = np.concatenate([[-np.inf], trials.at, [np.inf]])
+    return float(ends[gaps[0]]), float(ends[gaps[-1] + 1])
+
+
+def _best_from_left(solved: Array, trials: Array, least: float) -> Array:
+    """Return the greatest log-likelihood of the first 0, 1, 2, ... counts, of rates that never rise nor go below one.
+
+    It is the isotonic regression by pooling adjacent violators; where its rates are below the least one, this is best.
+    """
+    pools: list[tuple[float, float, float]] = [(0.0, 0.0, 0.0)]  # solved, trials, log-likelihood up to here
+    logs = [0.0]
+    for k, n in zip(solved.tolist(), trials.tolist(), strict=True):
+        while len(pools) > 1 and pools[-1][0] * n <= k * pools[-1][1]:
+            k, n = k + pools[-1][0], n + pools[-1][1]
+            pools.pop()
+        rate = max(k / n, least)
+        log: float = (k * math.log(rate) if k else 0.0) + ((n - k) * math.log(1 - rate) if n > k else 0.0)
+        pools.append((k, n, pools[-1][2] + log))
+        logs.append(pools[-1][2])
+    return np.array(logs, dtype=np.float64)
+
+
+def fits(trials: Trials, rates: Array) -> bool:
+    """Return whether trials agree with a fitted curve, at 1 %: False for a plateau or a dip that it cannot have.
+
+    Neighbouring difficulties with few trials are pooled. The deviance is compared with the chi-squared distribution.
+
+    Args:
+        trials: The trials; may be weighted by a design effect.
+        rates: The curve's success rate at each difficulty.
+    """
+    pools = _pools(trials.trials)
+    if len(pools) < _FEWEST_POOLS:
+        return True
+    solved, counts, expected = (
+        np.array([float(values[first:end].sum()) for first, end in pools], dtype=np.float64)
+        for values in (trials.solved, trials.trials, trials.trials * rates)
+    )
+    deviance = 2 * float(
+        (special.xlogy(solved, solved / np.clip(expected, 1e-12, None))).sum()
+        + special.xlogy(counts - solved, (counts - solved) / np.clip(counts - expected, 1e-12, None)).sum()
+    )
+    return float(special.chdtrc(len(pools) - _PARAMETERS, max(deviance, 0.0))) >= _MISFIT
+
+
+def _pools(trials: Array) -> Sequence[tuple[int, int]]:
+    """Return the first and the end of neighbouring difficulties that have enough trials together."""
+    pools: list[tuple[int, int]] = []
+    first = 0
+    for end in range(1, len(trials) + 1):
+        if float(trials[first:end].sum()) >= _POOLED:
+            pools.append((first, end))
+            first = end
+    if pools and first < len(trials):  # too few at the end belong to those before
+        pools[-1] = pools[-1][0], len(trials)
+    return pools
+
+
+if TYPE_CHECKING:
+    from scipy import special
+else:
+    special = LateModule("scipy.special")  # training needs curves that do without it, and does not install it
+
+_PLACES, _SLOPES = 257, 13
+_STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one
+_LAPSES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35)
+_BEYOND = 1.0  # how far beyond what was tried a curve may fall, in widths of that
+_LEAST_WIDTH = 1.0
+CELLS = 1000  # of rates, for their intervals
+NO_WEIGHT = 1e-9  # of the most probable curve's: less of a curve moves no quantile
+# Upper tails of distributions and their inverses, with the widths at which they fall about as steeply as the logistic.
+_LINKS: Mapping[str, tuple[Callable[[Array], Any], Callable[[Array], Any], float]] = {
+    "logistic": (lambda x: special.expit(-x), lambda share: -special.logit(share), 1.0),
+    "normal": (lambda x: special.ndtr(-x), lambda share: -special.ndtri(share), 1 / 0.6),
+    "gumbel": (lambda x: np.exp(-np.exp(x)), lambda share: np.log(-np.log(share)), 1 / 0.8),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The prior assumptions about curves.
+
+    Attributes:
+        links: Names of the distributions whose upper tail a curve may be, each as probable as the others: "logistic",
+            "normal" (probit) or "gumbel" (complementary log-log, the curve of who errs at a rate in each step).
+        log: Whether difficulty counts in doublings (log2) rather than in its own unit.
+        lapse: Shares of items that fail however easy they are, with their prior probabilities.
+        guess: Shares of items that are solved however hard they are, with their prior probabilities.
+        spread: Standard deviation of the prior of the slope's logarithm; the median is a curve that falls from 90 to
+            10 % within a quarter of the tried range, or within one and a half doublings.
+    """
+
+    links: tuple[str, ...] = ("logistic", "gumbel")
+    log: bool = True
+    lapse: Mapping[float, float] | None = None
+    guess: Mapping[float, float] | None = None
+    spread: float = 1.0
+
+    def scale(self, x: Array) -> Array:
+        """Return difficulties on the scale on which curves are symmetrical."""
+        return np.asarray(np.log2(x) if self.log else x, dtype=np.float64)
+
+    def back(self, x: float) -> float:
+        """Return a difficulty from that scale."""
+        return float(2**x) if self.log else float(x)
+
+
+def _tail(link: str, x: Array) -> Array:
+    """Return the upper tail of a link's distribution, for x from -inf (1) to inf (0)."""
+    tail, _, width = _LINKS[link]
+    return np.asarray(tail(x / width), dtype=np.float64)
+
+
+def _place(link: str, share: Array) -> Array:
+    """Return where the upper tail is a share; the inverse of `_tail`."""
+    _, inverse, width = _LINKS[link]
+    return np.asarray(inverse(share), dtype=np.float64) * width
+
+
+_LAPSE_PRIOR = dict(zip(_LAPSES, (0.36, 0.26, 0.18, 0.11, 0.06, 0.03), strict=True))
+_NO_GUESSES = {0.0: 1.0}
+# Players of a fixed design may guess right at a rate that nobody declares: items that they solve at the hardest levels
+# tell. Searches seldom go there, and assume that nothing is guessed.
+FIXED_DESIGN = Shape(guess={0.0: 0.8, 0.1: 0.1, 0.25: 0.1})
+
+
+class Curves:
+    """All curves of a shape over a range of difficulties, with their posterior probabilities.
+
+    p(x) = guess + (1 - guess - lapse) * tail(slope * (x - middle)), as in Wichmann and Hill, "The psychometric function
+    I", Perception & Psychophysics 63, 2001; the posterior is summed over a grid of curves, as in Kontsevich and Tyler,
+    "Bayesian adaptive estimation of psychometric slope and threshold", Vision Research 39, 1999.
+    """
+
+    def __init__(self, shape: Shape, lowest: float, highest: float) -> None:
+        """Lay out the grid.
+
+        Args:
+            shape: What is taken for granted.
+            lowest: The least difficulty that can be tried, above 0 if the shape counts in doublings.
+            highest: The greatest one.
+        """
+        self.shape, self.lowest, self.highest = shape, lowest, highest
+        low, high = (float(end) for end in shape.scale(np.array([lowest, highest])))
+        width = max(high - low, _LEAST_WIDTH if shape.log else 1e-9)
+        middles = np.linspace(low - _BEYOND * width, high + _BEYOND * width, _PLACES)
+        fall = 1.5 if shape.log else width / 4
+        steepness = np.linspace(-_STEEPEST, _STEEPEST, _SLOPES)
+        # The two ends of a curve: the shares that are solved however hard, and not solved however easy items are.
+        ends = [
+            (guess, lapse, guess_chance * lapse_chance)
+            for guess, guess_chance in (shape.guess or _NO_GUESSES).items()
+            for lapse, lapse_chance in (_LAPSE_PRIOR if shape.lapse is None else shape.lapse).items()
+        ]
+        guesses, lapses, chances = (np.array(values, dtype=np.float64) for values in zip(*ends, strict=True))
+        sizes = len(middles), len(steepness), len(ends), len(shape.links)
+        # Every combination: each column of the grid, of what each curve has.
+        column = np.indices(sizes).reshape(len(sizes), -1)
+        steep: Array = steepness[column[1]]
+        usual = np.array([2 * float(_place(name, np.array([0.1]))[0]) / fall for name in shape.links], dtype=np.float64)
+        self._link = column[3]
+        self.middle: Array = middles[column[0]]
+        self.slope: Array = usual[self._link] * np.exp(steep)
+        self.guess: Array = guesses[column[2]]
+        self.lapse: Array = lapses[column[2]]
+        chance: Array = np.log(chances)[column[2]]
+        around: Array = (self.middle - (low + high) / 2) / (1.5 * width)
+        self._prior: Array = chance - (around**2 + (steep / shape.spread) ** 2) / 2
+        # Whoever seeks asks for the same difficulties and the same share many times.
+        self._logs_cache: dict[float, tuple[Array, Array]] = {}
+        # Adds up what belongs to one link, of curves that differ in ends and link: these lie beside each other.
+        spans = np.asarray(1 - guesses - lapses, dtype=np.float64)
+        self._spans: Array = np.kron(spans[:, None], np.eye(len(shape.links))).astype(np.float64)
+        self._steady: NDArray[np.bool_] = column[2] == 0  # one curve of each tail
+        row = np.ravel_multi_index(tuple(column[[0, 1, 3]]), (sizes[0], sizes[1], sizes[3]))
+        self._row: NDArray[np.intp] = np.asarray(row, dtype=np.intp)
+        self._tails: tuple[bytes, Array] = b"", np.empty(0)
+        self._likelihood: tuple[Trials | None, Array] = None, np.empty(0)
+        self._cells: tuple[bytes, NDArray[np.int16]] = b"", np.empty(0, dtype=np.int16)
+        self._reaches: dict[float, Array] = {}
+
+    def forget(self) -> None:
+        """Give back the memory of what is kept for further trials."""
+        self._logs_cache.clear()
+        self._likelihood, self._cells = (None, np.empty(0)), (b"", np.empty(0, dtype=np.int16))
+
+    def rates(self, at: Array, selection: NDArray[np.bool_] | Indices | None = None) -> Array:
+        """Return the success rates of curves (rows) at some difficulties (columns).
+
+        Args:
+            at: The difficulties.
+            selection: Which curves, by a mask or by their numbers; all if None.
+        """
+        # Curves that differ in their ends alone have the same tail, so each tail is computed once.
+        tails = self._tails_at(at)[self._row if selection is None else self._row[selection]]
+        guess, lapse = (ends if selection is None else ends[selection] for ends in (self.guess, self.lapse))
+        return guess[:, None] + (1 - guess - lapse)[:, None] * tails
+
+    def cells(self, at: Array) -> NDArray[np.int16]:
+        """Return the success rates of all curves (columns) at some difficulties (rows), in thousandths, rounded down.
+
+        The last ones are kept: players of a fixed design have the same difficulties.
+        """
+        places = at.tobytes()
+        if self._cells[0] != places:
+            tails, span = self._tails_at(at), 1 - self.guess - self.lapse
+            cells = np.empty((len(at), len(self.guess)), dtype=np.int16)
+            for number, column in enumerate(tails.T.copy()):
+                cells[number] = np.minimum((self.guess + span * column[self._row]) * CELLS, CELLS - 1)
+            self._cells = places, cells
+        return self._cells[1]
+
+    def _tails_at(self, at: Array) -> Array:
+        """Return each different tail (rows) at some difficulties (columns); the last ones are kept."""
+        places = at.tobytes()
+        if self._tails[0] != places:
+            selected = self._steady
+            tails = self.slope[selected, None] * (self.shape.scale(at)[None] - self.middle[selected, None])
+            for number, link in enumerate(self.shape.links):
+                of_link = self._link[selected] == number
+                tails[of_link] = _tail(link, tails[of_link])
+            self._tails = places, tails
+        return self._tails[1]
+
+    def sums(self, at: Array, weights: Array) -> Array:
+        """Return the sums of all curves' success rates at some difficulties (columns) by some weights (rows).
+
+        It is `weights @ rates(at)`, in a fraction of the time: curves that differ in their ends alone are added up
+        first, for they have the same tail.
+
+        Args:
+            at: The difficulties.
+            weights: Of each curve (columns), any number of weights (rows).
+        """
+        tails = self._tails_at(at)
+        parts = weights.reshape(-1, len(self._spans)) @ self._spans
+        return (weights @ self.guess)[:, None] + parts.reshape(-1, len(tails)) @ tails
+
+    def posterior(self, log_likelihood: Array) -> Array:
+        """Return the posterior probability of each curve, by its log-likelihood; the sum is 1."""
+        log = self._prior + log_likelihood
+        weights = np.exp(log - log.max())
+        return np.asarray(weights / weights.sum(), dtype=np.float64)
+
+    def log_likelihood(self, trials_done: Trials) -> Array:
+        """Return the log-likelihood of each curve; that of the last trials is kept, for fits that weigh them anew."""
+        if self._likelihood[0] is trials_done:
+            return self._likelihood[1]
+        log = np.zeros_like(self._prior)
+        for at, solved, trials in zip(
+            trials_done.at.tolist(), trials_done.solved.tolist(), trials_done.trials.tolist(), strict=True
+        ):
+            success, failure = self.logs(at)
+            log += success * solved + failure * (trials - solved)
+        self._likelihood = trials_done, log
+        return log
+
+    def logs(self, at: float) -> tuple[Array, Array]:
+        """Return the logarithms of the curves' rates of success and failure at a difficulty."""
+        if at not in self._logs_cache:
+            rates = np.clip(self.rates(np.array([at]))[:, 0], 1e-9, 1 - 1e-9)
+            self._logs_cache[at] = np.log(rates), np.log1p(-rates)
+        return self._logs_cache[at]
+
+    def reaches(self, share: float) -> Array:
+        """Return for each curve, on the shape's scale, where it falls below a share; -inf if it never is above."""
+        if share in self._reaches:
+            return self._reaches[share]
+        part = (share - self.guess) / (1 - self.guess - self.lapse)
+        places = np.full(part.shape, -np.inf)
+        for number, link in enumerate(self.shape.links):
+            is_reached = (self._link == number) & (part < 1) & (part > 0)
+            places[is_reached] = self.middle[is_reached] + _place(link, part[is_reached]) / self.slope[is_reached]
+        places.flags.writeable = False  # it is kept
+        self._reaches[share] = places
+        return places
+
+
+def quantiles(values: Array, weights: Array, shares: Sequence[float]) -> list[float]:
+    """Return quantiles of a distribution on a grid of values, linear between them."""
+    relevant = weights > NO_WEIGHT * weights.max()
+    values, weights = values[relevant], weights[relevant]
+    order = np.argsort(values)
+    below = np.cumsum(weights[order]) - weights[order] / 2
+    finite = np.isfinite(values[order])
+    if not finite.any():
+        return [-np.inf for _ in shares]
+    interpolated = np.interp(shares, below[finite], values[order][finite])
+    hidden = float(weights[order][~finite].sum())  # of curves that are nowhere above the share
+    return [-np.inf if share < hidden else float(value) for share, value in zip(shares, interpolated, strict=True)]

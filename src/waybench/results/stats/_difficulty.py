@@ -1,0 +1,290 @@
+"""A difficulty index of items: the level, corrected by what else is known of an item.
+
+Items of one level are not equally hard, so that success falls with the level less steeply than with an item's own
+difficulty. The index estimates the latter from explanatory variables of the item.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from waybench.results.stats._clusters import t_quantile
+from waybench.results.stats._curves import Array
+from waybench.results.stats._intervals import CONFIDENCE
+
+FEWEST_CLUSTERS = 20  # below which an index of several variables says nothing
+FEWEST_OF_A_KIND = 10  # results that are solved, and that are not
+_FOLDS = 5
+_GROUPS = 10  # of clusters, of which the jackknife leaves one out at a time
+_PLAYER_SPREAD = 5.0  # standard deviations of the normal priors, in log odds: of players,
+_LEVEL_SPREAD = 5.0  # of the change with a doubling of the level,
+_VARIABLE_SPREAD = 0.5  # and of that with a standard deviation of another variable
+_LEAST_SLOPE = 0.05  # in log odds for each doubling: success that falls less does not fall with the level
+_STEPS = 50
+_CLOSE = 1e-8
+
+
+@dataclass(frozen=True, slots=True)
+class DifficultyIndex:
+    """The difficulty of an item in doublings of the level, log2(level) plus a weighted sum of its other variables.
+
+    Each variable counts as log2(1 + x), less what it is expected to be at the item's level. So items of one level have
+    the level itself as their mean index.
+
+    Attributes:
+        starts: Of each variable, the expected value at level 1.
+        rises: By how much it is expected to rise with each doubling of the level.
+        weights: How many doublings of the level one unit more than that is worth.
+    """
+
+    starts: Array
+    rises: Array
+    weights: Array
+
+    def of(self, levels: Array, variables: Array) -> Array:
+        """Return the indices of items.
+
+        Args:
+            levels: Their levels, above 0.
+            variables: Their variables, a row for each item; NaN where one is unknown, which counts as expected.
+        """
+        doublings = np.log2(levels)
+        return doublings + self._rest(doublings, np.log2(1 + variables)) @ self.weights
+
+    def _rest(self, doublings: Array, variables: Array) -> Array:
+        return np.nan_to_num(variables - self.starts - np.outer(doublings, self.rises))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexGain:
+    """What a difficulty index explains beyond the level.
+
+    Both slopes come from the same logistic regression of success, with an intercept for each player: one on the log2 of
+    the level, the other on the index. The index of an item is that of the items of other clusters (five-fold
+    cross-fitting), so that an index that explains nothing has a ratio of 1 or less.
+
+    Attributes:
+        index: The index, fitted on all items.
+        marginal: By how much the log odds of success fall with each doubling of the level.
+        conditional: By how much they fall with each unit of the index, which is a doubling, too.
+        ratio: `conditional / marginal`. An item at the best place has this squared times the information about where a
+            player's success falls.
+        low: Lower end of its 95 % confidence interval, from a jackknife over ten groups of clusters.
+        high: Upper end.
+        marginal_loss: Mean log loss of the regression on the level, in bits.
+        conditional_loss: That of the regression on the index.
+        attempts: Number of results: pairs of a player and an item.
+        players: Number of players who solved some items and not all; the others show nothing.
+        clusters: Number of independent clusters of items.
+    """
+
+    index: DifficultyIndex
+    marginal: float
+    conditional: float
+    ratio: float
+    low: float
+    high: float
+    marginal_loss: float
+    conditional_loss: float
+    attempts: int
+    players: int
+    clusters: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """Results of players at items.
+
+    Attributes:
+        solved: Share of attempts that solved the item.
+        players: A column for each player, 1 where the result is its.
+        doublings: Log2 of the level.
+        variables: Log2 of 1 + each variable; NaN where unknown.
+        clusters: The cluster's number.
+    """
+
+    solved: Array
+    players: Array
+    doublings: Array
+    variables: Array
+    clusters: Array
+
+    def where(self, chosen: npt.NDArray[np.bool_]) -> "_Results":
+        return _Results(
+            self.solved[chosen],
+            self.players[chosen],
+            self.doublings[chosen],
+            self.variables[chosen],
+            self.clusters[chosen],
+        )
+
+
+def index_gain(
+    solved: Sequence[float],
+    players: Sequence[int],
+    levels: Sequence[float],
+    variables: Array,
+    clusters: Sequence[int],
+) -> IndexGain | str:
+    """Return a difficulty index and what it explains beyond the level, or why there is none.
+
+    Args:
+        solved: Of each result, the share of attempts that solved the item, from 0 to 1.
+        players: The player's number.
+        levels: The item's level, above 0.
+        variables: The item's other variables, 0 or more, a row for each result; NaN where one is unknown.
+        clusters: The number of the cluster that the item was drawn with; the same for all players. Clusters are
+            assigned to folds in this order.
+    """
+    of_player = np.asarray(players)
+    shares = np.asarray(solved, dtype=np.float64)
+    mixed = [player for player in np.unique(of_player) if 0 < shares[of_player == player].mean() < 1]
+    chosen = np.isin(of_player, mixed)
+    if not mixed:
+        return "every player solved all items or none"
+    logs = np.log2(1 + variables[chosen])
+    results = _Results(
+        shares[chosen],
+        (of_player[chosen][:, None] == np.array(mixed)).astype(np.float64),
+        np.log2(np.asarray(levels, dtype=np.float64)[chosen]),
+        logs[:, [column for column in range(logs.shape[1]) if _varies(logs[:, column])]],
+        np.unique(np.asarray(clusters)[chosen], return_inverse=True)[1].astype(np.float64),
+    )
+    number = int(results.clusters.max()) + 1
+    if number < FEWEST_CLUSTERS:
+        return f"fewer than {FEWEST_CLUSTERS}"
+    if min(results.solved.sum(), len(results.solved) - results.solved.sum()) < FEWEST_OF_A_KIND:
+        return f"fewer than {FEWEST_OF_A_KIND} results are solved, or not solved"
+    if np.ptp(results.doublings) == 0:
+        return "the level is the same for all"
+    if not results.variables.shape[1]:
+        return "no variable differs"
+    slopes = _slopes(results)
+    index = _index(results)
+    if slopes is None or index is None:
+        return "success does not fall with the level"
+    left_out = [
+        found for group in range(_GROUPS) if (found := _slopes(results.where(results.clusters % _GROUPS != group)))
+    ]
+    if len(left_out) < _GROUPS:
+        return "success does not fall with the level in each part of the items"
+    logs_of_ratios = np.log([conditional / marginal for marginal, conditional, *_ in left_out])
+    error = float(np.sqrt((_GROUPS - 1) / _GROUPS * np.square(logs_of_ratios - logs_of_ratios.mean()).sum()))
+    marginal, conditional, *losses = slopes
+    reach = np.exp(_quantile(_GROUPS - 1) * error)
+    ratio = conditional / marginal
+    full = np.zeros((3, variables.shape[1]))
+    kept = [column for column in range(variables.shape[1]) if _varies(logs[:, column])]
+    full[:, kept] = index.starts, index.rises, index.weights
+    return IndexGain(
+        index=DifficultyIndex(*full),
+        marginal=marginal,
+        conditional=conditional,
+        ratio=ratio,
+        low=float(ratio / reach),
+        high=float(ratio * reach),
+        marginal_loss=losses[0],
+        conditional_loss=losses[1],
+        attempts=len(results.solved),
+        players=len(mixed),
+        clusters=number,
+    )
+
+
+def _varies(column: Array) -> bool:
+    known = column[~np.isnan(column)]
+    return bool(len(known)) and float(np.ptp(known)) > 0
+
+
+def _quantile(freedom: int) -> float:
+    return t_quantile((1 - CONFIDENCE) / 2, freedom)
+
+
+def _index(results: _Results) -> DifficultyIndex | None:
+    """Fit an index; None if success does not fall with the level."""
+    columns = results.variables.T
+    lines = [_line(results.doublings, column) for column in columns]
+    starts, rises = (np.array(ends) for ends in zip(*lines, strict=True))
+    rest = np.nan_to_num(results.variables - starts - np.outer(results.doublings, rises))
+    spreads = np.maximum(rest.std(axis=0), 1e-9)
+    middle = results.doublings.mean()
+    design = np.column_stack([results.players, results.doublings - middle, rest / spreads])
+    width = results.players.shape[1]
+    prior = [*[_PLAYER_SPREAD] * width, _LEVEL_SPREAD, *[_VARIABLE_SPREAD] * rest.shape[1]]
+    found = logistic(design, results.solved, 1 / np.square(prior))
+    slope = -float(found[width])
+    if slope < _LEAST_SLOPE:
+        return None
+    return DifficultyIndex(starts, rises, -found[width + 1 :] / spreads / slope)
+
+
+def _line(doublings: Array, column: Array) -> tuple[float, float]:
+    """Return the least-squares line of a variable by the level."""
+    known = ~np.isnan(column)
+    if not known.any():
+        return 0.0, 0.0
+    x, y = doublings[known], column[known]
+    away = x - x.mean()
+    rise = float(away @ y / (away @ away)) if np.ptp(x) > 0 else 0.0
+    return float(y.mean()) - rise * float(x.mean()), rise
+
+
+def _slopes(results: _Results) -> tuple[float, float, float, float] | None:
+    """Return marginal and conditional slope and the log losses, in bits; None if success does not fall."""
+    indices = np.empty(len(results.solved))
+    for fold in range(_FOLDS):
+        # The clusters of one group of the jackknife are in different folds.
+        own = (results.clusters + results.clusters // _GROUPS) % _FOLDS == fold
+        if not own.any():
+            continue
+        index = _index(results.where(~own)) if not own.all() else None
+        if index is None:
+            return None
+        rest = np.nan_to_num(results.variables[own] - index.starts - np.outer(results.doublings[own], index.rises))
+        indices[own] = results.doublings[own] + rest @ index.weights
+    (marginal, marginal_loss), (conditional, conditional_loss) = (
+        _slope(results, places) for places in (results.doublings, indices)
+    )
+    if marginal < _LEAST_SLOPE or conditional < _LEAST_SLOPE:
+        return None
+    return marginal, conditional, marginal_loss, conditional_loss
+
+
+def _slope(results: _Results, places: Array) -> tuple[float, float]:
+    """Return by how much the log odds of success fall along a scale, and the mean log loss."""
+    design = np.column_stack([results.players, places - results.doublings.mean()])
+    prior = [*[_PLAYER_SPREAD] * results.players.shape[1], _LEVEL_SPREAD]
+    found = logistic(design, results.solved, 1 / np.square(prior))
+    odds = design @ found
+    return -float(found[-1]), float(np.mean(np.logaddexp(0, odds) - results.solved * odds) / np.log(2))
+
+
+def logistic(design: Array, shares: Array, precisions: Array) -> Array:
+    """Return the coefficients of a logistic regression with independent normal priors around 0 (their mode).
+
+    Args:
+        design: A row of explanatory values for each observation.
+        shares: What is to be explained, from 0 to 1.
+        precisions: 1 by the prior variance of each coefficient.
+    """
+    found = np.zeros(design.shape[1])
+
+    def loss(coefficients: Array) -> float:
+        odds = design @ coefficients
+        return float(np.sum(np.logaddexp(0, odds) - shares * odds) + precisions @ np.square(coefficients) / 2)
+
+    at = loss(found)
+    for _ in range(_STEPS):
+        rates = 1 / (1 + np.exp(-np.clip(design @ found, -500, 500)))
+        slope = design.T @ (shares - rates) - precisions * found
+        curvature = (design * (rates * (1 - rates))[:, None]).T @ design + np.diag(precisions)
+        step = np.linalg.solve(curvature, slope)
+        size = 1.0
+        while (after := loss(found + size * step)) > at and size > _CLOSE:
+            size /= 2
+        found, before, at = found + size * step, at, after
+        if before - at < _CLOSE:
+            break
+    return found
