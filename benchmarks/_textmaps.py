@@ -15,7 +15,7 @@ import networkx as nx
 import rustworkx as rx
 
 from benchmarks._timing import Comparison, Memory, compare
-from waybench._api import score_line
+from waybench._scoring import score_line
 from waybench.core import Stream, UsageError, play_out, policy
 from waybench.data import locate
 from waybench.envs import registry

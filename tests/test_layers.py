@@ -24,7 +24,7 @@ from waybench.envs import registry
 
 SOURCE = Path(waybench.__file__).parent
 BOTTOM = {"core", "_late", "_package_data", "_version"}
-PLAYED = BOTTOM | {"spaces", "smartplay", "envs"}
+PLAYED = BOTTOM | {"envs.spaces", "envs.smartplay", "envs"}
 
 # Package -> the parts of waybench that it may import, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -35,71 +35,74 @@ MAY_IMPORT: dict[str, set[str]] = {
     "_late": set(),
     "_package_data": set(),
     "core": {"_version"},
-    "spaces": BOTTOM,
-    "smartplay": BOTTOM | {"_svg"},
-    "envs": BOTTOM | {"_compile", "_svg", "spaces", "smartplay"},
+    "envs.spaces": BOTTOM,
+    "envs.smartplay": BOTTOM | {"_svg"},
+    "envs": BOTTOM | {"_compile", "_svg", "envs.spaces", "envs.smartplay"},
     "testing": BOTTOM,
     "data": PLAYED,
-    "papers": BOTTOM,
-    "stats": BOTTOM,
-    "rl": PLAYED | {"people", "stats"},
-    "eval": PLAYED | {"stats"},
-    "tasks": PLAYED | {"eval", "data", "stats"},
-    "contrib": PLAYED | {"eval", "data"},
-    "analysis": PLAYED | {"papers", "stats"},
-    "reporting": PLAYED | {"analysis", "papers", "stats"},
-    "submission": PLAYED | {"analysis", "eval", "papers", "stats", "tasks"},
-    "leaderboard": PLAYED | {"analysis", "reporting", "submission"},
-    "exports": PLAYED | {"analysis", "papers", "stats", "tasks"},
-    "view": BOTTOM,
-    "scale": {"core", "_version"},
-    "shards": BOTTOM | {"scale"},
-    "people": PLAYED | {"view"},
+    "results.papers": BOTTOM,
+    "results.stats": BOTTOM,
+    "ext.train": PLAYED | {"people", "results.stats"},
+    "evaluation": PLAYED | {"results.stats"},
+    "evaluation.tasks": PLAYED | {"evaluation", "data", "results.stats"},
+    "ext.author": PLAYED | {"evaluation", "data"},
+    "results": PLAYED | {"results.papers", "results.stats"},
+    "reporting": PLAYED | {"results", "results.papers", "results.stats"},
+    "submission": PLAYED | {"results", "evaluation", "results.papers", "results.stats", "evaluation.tasks"},
+    "ext.publish.leaderboard": PLAYED | {"results", "reporting", "submission"},
+    "ext.publish.exports": PLAYED | {"results", "results.papers", "results.stats", "evaluation.tasks"},
+    "reporting.view": BOTTOM,
+    "ext.scale": {"core", "_version"},
+    "ext.scale.shards": BOTTOM | {"ext.scale"},
+    "people": PLAYED | {"reporting.view"},
     "cli": PLAYED
     | {
-        "_api",
+        "_runs",
+        "_scoring",
         "_extras",
         "data",
-        "stats",
-        "rl",
-        "eval",
-        "tasks",
-        "contrib",
-        "analysis",
-        "papers",
+        "results.stats",
+        "ext.train",
+        "evaluation",
+        "evaluation.tasks",
+        "ext.author",
+        "results",
+        "results.papers",
         "reporting",
-        "exports",
+        "ext.publish.exports",
         "submission",
-        "leaderboard",
-        "scale",
-        "shards",
-        "view",
+        "ext.publish.leaderboard",
+        "ext.scale",
+        "ext.scale.shards",
+        "reporting.view",
         "people",
     }
     | {"testing"},
-    "_api": PLAYED | {"_extras", "data", "eval", "tasks", "analysis", "papers", "reporting"},
+    "_scoring": PLAYED | {"data", "evaluation.tasks"},
+    "_episodes": PLAYED | {"_scoring", "data", "evaluation.tasks"},
+    "_runs": PLAYED | {"_extras", "data", "evaluation", "evaluation.tasks", "results", "results.papers", "reporting"},
     "__main__": {"cli"},
-    "": BOTTOM | {"_api"},  # waybench/__init__.py
+    "": BOTTOM | {"_episodes", "_runs"},  # waybench/__init__.py
 }
 
 # Library -> the packages that may import it. `analysis` has one module for it, which asks for logs.
 ONLY_IMPORTED_BY = {
-    "inspect_ai": {"eval", "tasks", "contrib", "analysis", "submission"},
-    "gymnasium": {"rl"},
-    "jericho": {"contrib"},
-    "anyio": {"eval", "rl", "view"},
-    "mcp": {"rl"},
-    "openenv": {"rl"},
-    "ray": {"scale"},
-    "trl": {"rl"},
-    "starlette": {"people", "rl", "view"},
+    "inspect_ai": {"evaluation", "evaluation.tasks", "ext.author", "results", "submission"},
+    "gymnasium": {"ext.train"},
+    "jericho": {"ext.author"},
+    "anyio": {"evaluation", "ext.train", "reporting.view"},
+    "mcp": {"ext.train"},
+    "openenv": {"ext.train"},
+    "ray": {"ext.scale"},
+    "trl": {"ext.train"},
+    "starlette": {"people", "ext.train", "reporting.view"},
     "textual": {"people"},
-    "uvicorn": {"view"},
+    "uvicorn": {"reporting.view"},
 }
 # Only tables whose code is loaded on demand name a function of waybench as "module:function".
-TABLES = {"envs._index", "cli._app", "contrib", "tasks._index", "tasks._scales", "rl.gymnasium"}
+TABLES = {"envs._index", "cli._app", "ext.author", "ext.train.gymnasium"}
 _MODULE = re.compile(r"(waybench(?:\.\w+)+)(:\w*)?")
-STDLIB_ONLY = {"_version", "_svg", "_late", "_package_data", "core", "spaces", "smartplay", ""}
+STDLIB_ONLY = {"_version", "_svg", "_late", "_package_data", "core", "envs.spaces", "envs.smartplay", ""}
 
 
 class Import(NamedTuple):
@@ -139,11 +142,17 @@ def imports_of(text: str, where: str, package: str) -> Iterator[Import]:
                 yield Import(where, package, f"{source}.{name.name}")
 
 
+def layer_of(name: str) -> str:
+    """Return the longest beginning of a dotted name that has rules of its own, or its first part."""
+    parts = name.split(".")
+    return next((head for end in range(len(parts), 0, -1) if (head := ".".join(parts[:end])) in MAY_IMPORT), parts[0])
+
+
 def breaches(found: Import) -> Iterator[str]:
     """Yield what is wrong with an import."""
     if found.target and found.where.removeprefix("waybench.") not in TABLES:
         yield "a function is given as a string: pass the function, or one that imports it when it is called"
-    mine = found.where.partition(".")[2].partition(".")[0]
+    mine = layer_of(found.where.partition(".")[2])
     theirs = found.what.split(".")
     if theirs[0] != "waybench":
         if theirs[0] not in sys.stdlib_module_names and mine in STDLIB_ONLY:
@@ -151,12 +160,12 @@ def breaches(found: Import) -> Iterator[str]:
         if mine not in ONLY_IMPORTED_BY.get(theirs[0], {mine}):
             yield f"{theirs[0]} is imported by {sorted(ONLY_IMPORTED_BY[theirs[0]])} only"
         return
-    part = theirs[1] if len(theirs) > 1 else ""
+    part = layer_of(".".join(theirs[1:]))
     if mine not in MAY_IMPORT:
         yield f"{mine} has no line in MAY_IMPORT: add one"
     elif part not in MAY_IMPORT[mine] | {mine} and not (part == "__version__" and mine):
         yield f"{mine or 'waybench'} does not import {part or 'waybench'}"
-    if mine == "stats" and part == "core" and theirs[2:] != ["Stream"]:
+    if mine == "results.stats" and part == "core" and theirs[2:] != ["Stream"]:
         yield "stats holds numbers only: of core it takes Stream"
     environment = found.where.split(".")[2:3]
     if mine == part == "envs" and environment and not environment[0].startswith("_") and theirs[2:3] != environment:
@@ -174,11 +183,11 @@ def test_the_picture_of_the_layers_is_true() -> None:
     section = (
         DESIGN.read_text(encoding="utf-8").partition("## Layers, and who may import whom")[2].partition("\n## ")[0]
     )
-    chains = [chain.split(" <- ") for chain in re.findall(r"\w+(?: <- \w+)+", section)]
+    chains = [chain.split(" <- ") for chain in re.findall(r"[\w.]+(?: <- [\w.]+)+", section)]
     arrows = [pair for chain in chains for pair in pairwise(chain)]
     assert len(arrows) > 12
     assert [(low, high) for low, high in arrows if low not in MAY_IMPORT[high] or high in MAY_IMPORT[low]] == []
-    table = dict(re.findall(r"^\| `(\w+)` \|.*?\| ([\w, ]*) \|[^|]*\|$", section, re.MULTILINE))
+    table = dict(re.findall(r"^\| `([\w.]+)` \|.*?\| ([\w., ]*) \|[^|]*\|$", section, re.MULTILINE))
     public = {name for name in MAY_IMPORT if name and not name.startswith("_")}
     wanted = {name: {each for each in MAY_IMPORT[name] if not each.startswith("_")} for name in public}
     everything = public - {"cli"}
@@ -258,7 +267,7 @@ def test_a_circle_is_found() -> None:
 def test_one_module_of_the_analysis_asks_inspect() -> None:
     readers = [
         path.name
-        for path in (SOURCE / "analysis").rglob("*.py")
+        for path in (SOURCE / "results").rglob("*.py")
         if any(each.what.startswith("inspect_ai") for each in imports_of(path.read_text("utf-8"), *module_name(path)))
     ]
     assert len(readers) <= 1, f"{readers}: ask for logs in one place"
@@ -269,15 +278,15 @@ def test_one_module_of_the_analysis_asks_inspect() -> None:
     [
         ("core._x", "import numpy"),
         ("core._x", "import waybench.envs"),
-        ("core._x", "def late():\n    from waybench import spaces"),
-        ("core._x", "from ..spaces import Lattice"),
+        ("core._x", "def late():\n    from waybench.envs import spaces"),
+        ("core._x", "from ..envs.spaces import Lattice"),
         (
             "core._x",
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from waybench.envs.spaces import Lattice",
         ),
-        ("spaces._x", "from waybench.envs.maze import Maze"),
-        ("spaces._x", "from waybench.core._random import Stream"),
-        ("spaces._x", "from waybench.core import _random"),
+        ("envs.spaces._x", "from waybench.envs.maze import Maze"),
+        ("envs.spaces._x", "from waybench.core._random import Stream"),
+        ("envs.spaces._x", "from waybench.core import _random"),
         ("envs.maze._x", "from waybench.envs.bandit import Bandit"),
         ("envs.maze._x", "from waybench.envs import registry"),
         ("envs.maze._x", "import waybench.evaluation"),
@@ -285,20 +294,20 @@ def test_one_module_of_the_analysis_asks_inspect() -> None:
         ("envs.maze._x", "import gymnasium.spaces"),
         ("cli._x", "from inspect_ai import eval"),
         ("reporting._x", "from waybench.evaluation import play"),
-        ("reporting._x", "from waybench import tasks"),
+        ("reporting._x", "from waybench.evaluation import tasks"),
         ("envs.maze._x", "import jericho"),
-        ("contrib._x", "from waybench.evaluation.tasks import load"),
-        ("eval._x", "from waybench.cli import main"),
+        ("ext.author._x", "from waybench.evaluation.tasks import load"),
+        ("evaluation._x", "from waybench.cli import main"),
         ("reporting._x", "from waybench.reporting.view import serve"),
-        ("view._x", "from waybench.reporting import write_report"),
+        ("reporting.view._x", "from waybench.reporting import write_report"),
         ("cli._x", "import starlette.applications"),
-        ("stats._x", "from waybench.core import Metric"),
+        ("results.stats._x", "from waybench.core import Metric"),
         ("testing._x", "from waybench.envs.maze import Maze"),
         ("novelty._x", "import waybench.core"),
         ("envs.maze._x", "import_module('waybench.envs.bandit')"),
         ("reporting._x", "DRAWER = 'waybench.envs.maze._drawing:draw'"),
         ("reporting._x", "DRAWER = 'waybench.reporting._replays:frames'"),
-        ("tasks._x", "TABLE = [f'waybench.evaluation.tasks._mango:{name}' for name in NAMES]"),
+        ("evaluation.tasks._x", "TABLE = [f'waybench.evaluation.tasks._mango:{name}' for name in NAMES]"),
         ("cli._app", "COMMAND = 'waybench.envs.maze._game:MazeGame'"),
     ],
 )
@@ -318,9 +327,9 @@ def test_a_breach_is_found(where: str, text: str) -> None:
         ("envs._index", "from waybench.core import Entry\nEntry('maze/alicia', 1, 'waybench.envs.maze:ALICIA', '')"),
         ("cli._app", "COMMAND = 'waybench.cli._run:run'"),
         ("reporting._x", "KEY = 'waybench.schema'"),
-        ("stats._x", "from waybench.core import Stream"),
-        ("rl._x", "import gymnasium"),
-        ("eval._x", "from inspect_ai.model import get_model\nfrom waybench.envs import registry"),
+        ("results.stats._x", "from waybench.core import Stream"),
+        ("ext.train._x", "import gymnasium"),
+        ("evaluation._x", "from inspect_ai.model import get_model\nfrom waybench.envs import registry"),
         ("cli._x", "from waybench import __version__\nfrom waybench.reporting import write"),
     ],
 )
@@ -335,12 +344,12 @@ BENCHMARKS = "alicia", "mango", "aqa", "gtb", "smartplay"
 _FAMILY = re.compile(  # "search" is a common word: it is the family's name in an id or in an import
     rf"(?<![a-z])(?:{'|'.join((*FAMILIES, *BENCHMARKS))}|search(?=/[a-z])|(?<=envs\.)search)s?(?![a-z])", re.IGNORECASE
 )
-_LAYER = re.compile(r"waybench\.smartplay")  # a protocol that third parties can use as well
+_LAYER = re.compile(r"waybench\.envs\.smartplay")  # a protocol that third parties can use as well
 
 # Where they are named by right: environments and contributions to one family, the catalogue, and the published
 # benchmarks and their papers as data.
-OWN_FAMILY = re.compile(r"envs/[a-z]+/|contrib/")
-PRESETS = {"envs/_index.py", "tasks/_presets.py", "papers/_papers.py"}
+OWN_FAMILY = re.compile(r"envs/[a-z]+/|ext/author/")
+PRESETS = {"envs/_index.py", "evaluation/tasks/_presets.py", "results/papers/_papers.py"}
 
 
 def names_of_families(text: str) -> Counter[str]:

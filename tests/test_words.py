@@ -89,7 +89,7 @@ TEXTS = {
     "help": lambda: help_texts(main, "waybench"),
     "declared": declared_texts,
     "schema": lambda: descriptions(summary_schema()),
-    "analysis": lambda: literals("analysis"),
+    "results": lambda: literals("results"),
     "reporting": lambda: literals("reporting"),
     "cli": lambda: literals("cli"),
     "templates": templates,

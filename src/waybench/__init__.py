@@ -16,18 +16,8 @@ from waybench._late import late_names
 from waybench._version import __version__
 
 if TYPE_CHECKING:
-    from waybench._api import (
-        EpisodeResult,
-        Prompt,
-        Results,
-        evaluate,
-        list_environments,
-        load,
-        play,
-        read_logs,
-        report,
-        score,
-    )
+    from waybench._episodes import EpisodeResult, Prompt, list_environments, load, play, score
+    from waybench._runs import Results, evaluate, read_logs, report
 
 __all__ = [
     "EpisodeResult",
@@ -43,4 +33,10 @@ __all__ = [
     "score",
 ]
 
-__getattr__ = late_names(__name__, {"_api": tuple(name for name in __all__ if name != "__version__")})
+__getattr__ = late_names(
+    __name__,
+    {
+        "_episodes": ("EpisodeResult", "Prompt", "list_environments", "load", "play", "score"),
+        "_runs": ("Results", "evaluate", "read_logs", "report"),
+    },
+)

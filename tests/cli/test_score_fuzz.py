@@ -10,7 +10,7 @@ import pytest
 
 import waybench
 from tests.hostile_json import FAMILIES, RAW_FAMILIES, spoilt
-from waybench._api import score_line
+from waybench._scoring import score_line
 from waybench.core import Json, play_out, policy
 from waybench.envs import registry
 

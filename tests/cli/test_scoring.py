@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cli.support import plan
-from waybench._api import score_line
+from waybench._scoring import score_line
 
 MAZE = '{"maze":[[0,0,0,"X",0],[0,1,1,1,0],[0,1,0,1,0],[0,1,1,1,0],[0,1,0,0,0]]}'
 DEEP = "[" * 100_000

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import waybench
-from waybench._api import score_line
+from waybench._scoring import score_line
 from waybench.core import End, Episode, EpisodeRecord, Item, Json, UsageError, play_out, policy, replay
 from waybench.ext.train.gymnasium import TextEnv
 from waybench.people import reply_for

@@ -18,7 +18,7 @@ from tests.conftest import PATIENCE
 from tests.eval.model_server import Answer, model_server, prompt_tokens
 from tests.eval.play import waybench_
 from tests.png import Pixels, decoded, from_data_uri
-from waybench._api._episodes import Prompt
+from waybench._episodes import Prompt
 from waybench.core import Episode, Picture, PromptKinds, UsageError, play_out, policy, replay
 from waybench.evaluation import open_model
 from waybench.evaluation._function import png

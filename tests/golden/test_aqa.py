@@ -35,7 +35,7 @@ from tests.golden.aqa import (
     with_examples,
 )
 from tests.golden.aqa_players import player
-from waybench._api import score_line
+from waybench._scoring import score_line
 from waybench.core import End, Episode, Item
 
 Compared = Callable[[str, str, int], None]

@@ -12,7 +12,7 @@ import pytest
 
 import waybench
 from tests.conftest import shared
-from waybench._api import score_line
+from waybench._scoring import score_line
 from waybench.core import Episode, EpisodeRecord, Item, Reply, play_out, policy, replay
 from waybench.envs.tilemap import tile_list, tour
 from waybench.envs.tilemap._board import Style, board

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.conftest import shared
-from waybench._api import score_line
+from waybench._scoring import score_line
 from waybench.core import Invalid, normal_name
 from waybench.envs.textmap.map._instances import similarity
 from waybench.envs.textmap.map._paths import routes

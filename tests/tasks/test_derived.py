@@ -71,7 +71,7 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     turned = Entry("toy/turned", 1, f"{__name__}:TURNED", "a dial with everything", horizon="dials, by numbers")
     found.register(turned)
     found.register(Entry("hanoi/dial", 1, f"{__name__}:CLASHING", "a dial with a name that is taken", task="gtb"))
-    for name in ("_entry", "_declare", "_items", "_derived", "_environments", "_horizon", "_ladder", "_keys"):
+    for name in ("_entry", "_declare", "_items", "_derived", "_horizon", "_samples"):
         monkeypatch.setattr(f"waybench.evaluation.tasks.{name}.registry", found)
     derived._others.cache_clear()
     derived.environment_task.cache_clear()

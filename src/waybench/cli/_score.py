@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 import click
 
-from waybench._api import score_and_record
+from waybench._scoring import score_and_record
 from waybench.cli._options import OUTPUT, THINK_TAGS_OPTION, argument, option, with_parameters
 from waybench.cli._output import dumps, lines
 from waybench.cli._report import build

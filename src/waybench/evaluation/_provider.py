@@ -167,7 +167,7 @@ async def executed(
     return result if is_result else None
 
 
-def shape(message: ChatMessage) -> tuple[str, str, tuple[tuple[str, Mapping[str, Any]], ...]]:
+def message_shape(message: ChatMessage) -> tuple[str, str, tuple[tuple[str, Mapping[str, Any]], ...]]:
     """Return what of a message decides what a model reads: role, text and calls, without ids."""
     calls = message.tool_calls or () if isinstance(message, ChatMessageAssistant) else ()
     return message.role, message.text.strip(), tuple((call.function, call.arguments) for call in calls)

@@ -3,13 +3,18 @@
 This package exports what a program usually needs; everything else is in its sub-packages.
 """
 
-from waybench.results._scores import score_frame
-from waybench.results._tidy import episode_frame, tidy
-from waybench.results.comparisons import compare_sides
-from waybench.results.estimates import Estimate, by_level, estimate, overall
-from waybench.results.horizons import horizon_frame
-from waybench.results.logs import LoggedEpisode, read_logs
-from waybench.results.results import Row, rows
+from typing import TYPE_CHECKING
+
+from waybench._late import late_names
+
+if TYPE_CHECKING:
+    from waybench.results._scores import score_frame
+    from waybench.results._tidy import episode_frame, tidy
+    from waybench.results.comparisons import compare_sides
+    from waybench.results.estimates import Estimate, by_level, estimate, overall
+    from waybench.results.horizons import horizon_frame
+    from waybench.results.logs import LoggedEpisode, read_logs
+    from waybench.results.results import Row, rows
 
 __all__ = [
     "Estimate",
@@ -26,3 +31,30 @@ __all__ = [
     "score_frame",
     "tidy",
 ]
+
+__getattr__ = late_names(
+    __name__,
+    {
+        "_scores": ("score_frame",),
+        "_tidy": (
+            "episode_frame",
+            "tidy",
+        ),
+        "comparisons": ("compare_sides",),
+        "estimates": (
+            "Estimate",
+            "by_level",
+            "estimate",
+            "overall",
+        ),
+        "horizons": ("horizon_frame",),
+        "logs": (
+            "LoggedEpisode",
+            "read_logs",
+        ),
+        "results": (
+            "Row",
+            "rows",
+        ),
+    },
+)

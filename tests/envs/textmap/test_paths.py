@@ -246,8 +246,8 @@ def test_maps_without_paths() -> None:
 def test_numba_waits_until_it_is_needed() -> None:
     script = (
         "import sys, waybench.envs.textmap as t\n"
-        "from waybench.envs.textmap.map import _load, _paths\n"
-        "from waybench.envs.textmap.questions import _counts, _questions\n"
+        "from waybench.envs.textmap.map import _paths, _place_map\n"
+        "from waybench.envs.textmap.questions import _questions\n"
         "paths = _paths.Paths(t.PlaceMap('m', ('a',), (), (), ()))\n"
         "assert 'numba' not in sys.modules\n"
         "paths.tally()\n"

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from waybench._api._find import find_environment
-from waybench._api._scoring import scored_episode
+from waybench._scoring import find_environment, scored_episode
 from waybench.core import (
     End,
     Entry,

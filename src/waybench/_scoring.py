@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any, NoReturn, cast
 
-from waybench._api._find import find_environment
 from waybench.core import (
     NOTHING,
     DataError,
@@ -36,6 +35,19 @@ MOST_CHARACTERS = 1 << 28  # characters of all messages to the player: a history
 _FIELDS = ("instance", "replies", "options", "examples")  # what a score would be wrong without
 _LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a misspelt one of ours is not
 _MOST_COMPARED = 100
+
+
+def find_environment(name: str) -> Environment[Any, Any, Any]:
+    """Load an environment by any of its names (`waybench.evaluation.tasks.resolve_environment`).
+
+    Raises:
+        UsageError: If there is none, or the name is of a task that plays several.
+    """
+    if any(entry.id == name.partition("@")[0] for entry in registry.built_in):
+        return registry.load(name)  # without the list of tasks, for which all environments are imported
+    from waybench.evaluation.tasks import resolve_environment
+
+    return resolve_environment(name)
 
 
 def score_line(line: bytes, number: int) -> dict[str, Json]:
