@@ -109,7 +109,7 @@ def test_no_room_for_an_answer_ends_the_episode(tokenizer: Any) -> None:
 
 
 def test_a_prompt_of_nowhere_is_an_error(tokenizer: Any) -> None:
-    with pytest.raises(UsageError, match=r"waybench\.rl\.trl\.prompts"):
+    with pytest.raises(UsageError, match=r"waybench\.ext\.train\.trl\.prompts"):
         rollouts("maze/alicia")([[{"role": "user", "content": "hello"}]], Speaker(tokenizer, [[]]))
 
 
