@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import waybench.results.horizons
 from waybench.core import Environment, EpisodeRecord, Policy, policy
 from waybench.envs import registry
 from waybench.results import LoggedEpisode, rows
 from waybench.results.horizons import SHARES, Horizon, horizons
-from waybench.results.horizons._references import FILE
+from waybench.results.horizons import _references
 from waybench.testing._players import constant_players, play_each
 
-PATH = Path(waybench.results.horizons.__file__).with_name(FILE)
+PATH = Path(_references.__file__).with_name(_references.FILE)
 ITEMS = 100
 FEWEST_LEVELS = 2
 

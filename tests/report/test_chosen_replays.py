@@ -8,8 +8,7 @@ import pytest
 
 from tests.analysis.episodes import played
 from tests.report.pages import read
-from waybench.reporting import Replays, open_cache, write_report
-from waybench.reporting import _replays as chosen
+from waybench.reporting import Replays, _replays, open_cache, write_report
 
 EPISODES = [*played("random", (5, 7), mazes=3), *played("oracle", (5, 7), mazes=3)]
 LINK = re.compile(r'href="(?:\.\./replays/)?(index\.html\?)?([a-z0-9.-]+-[0-9]+\.html)[#"]')
@@ -19,7 +18,7 @@ def pages(folder: Path) -> set[str]:
     return {path.name for path in (folder / "replays").iterdir()}
 
 
-def report(folder: Path, replays: Replays = chosen.BY_DEFAULT) -> set[str]:
+def report(folder: Path, replays: Replays = _replays.BY_DEFAULT) -> set[str]:
     """Write a report and return the names of the pages of replays."""
     write_report(EPISODES, folder / "site", kept=open_cache(folder / "kept", folder / "site"), replays=replays)
     return pages(folder / "site")
@@ -67,7 +66,7 @@ def test_numbers_do_not_depend_on_the_pages(tmp_path: Path) -> None:
 def test_what_was_opened_is_made_and_all_where_there_are_few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     every = report(tmp_path)
     assert len(every) == len(EPISODES)
-    monkeypatch.setattr(chosen, "MOST_OF_ALL", 5)  # of two groups
+    monkeypatch.setattr(_replays, "MOST_OF_ALL", 5)  # of two groups
     some = report(tmp_path)
     assert len(some) == 5
     opened = min(every - some)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.episodes import detour, item
 from waybench.core import Message
-from waybench.reporting import _episode_store as _shared_prefix
+from waybench.reporting import _episode_store
 from waybench.reporting._episode_store import Common, SharedPrefix, opening, prompted
 
 Prompt = tuple[Message, ...]
@@ -44,7 +44,7 @@ def by_definition(prompts: Sequence[Prompt]) -> SharedPrefix:
 @given(st.one_of(PROMPTS, ALIKE))
 def test_one_at_a_time_is_the_same_as_all_at_once(prompts: list[Prompt]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_shared_prefix, "LEAST", LEAST)
+        patch.setattr(_episode_store, "LEAST", LEAST)
         found = opening(prompts)
         assert found == by_definition(prompts)
         assert opening(prompts[::-1]) == found
@@ -60,7 +60,7 @@ def test_one_at_a_time_is_the_same_as_all_at_once(prompts: list[Prompt]) -> None
 @given(PROMPTS)
 def test_it_can_be_asked_at_any_time(prompts: list[Prompt]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_shared_prefix, "LEAST", LEAST)
+        patch.setattr(_episode_store, "LEAST", LEAST)
         common = Common()
         for number, prompt in enumerate(prompts, start=1):
             common.add(prompt)
@@ -69,7 +69,7 @@ def test_it_can_be_asked_at_any_time(prompts: list[Prompt]) -> None:
 
 @given(st.text("ab", max_size=40), st.text("ab", max_size=40))
 def test_what_two_texts_both_begin_with(first: str, second: str) -> None:
-    found = _shared_prefix._beginning(first, second)
+    found = _episode_store._beginning(first, second)
     assert first.startswith(found)
     assert second.startswith(found)
     longer = len(found) + 1

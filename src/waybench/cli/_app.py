@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from waybench._version import __version__
-from waybench.ext import author as contrib
+from waybench.ext import author
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -54,7 +54,7 @@ COMMANDS = {
     ),
     "play": ("waybench.cli._play:play", "Play an environment yourself, under a model's rules."),
     "data": ("waybench.cli._data:data", "List and download public data sets."),
-    **contrib.COMMANDS,
+    **author.COMMANDS,
     "doctor": ("waybench.cli._doctor:doctor", "Check that runs will work here."),
     "completion": ("waybench.cli._completion:completion", "Print the code that completes words in your shell."),
 }

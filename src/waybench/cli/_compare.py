@@ -188,12 +188,12 @@ def _compare_with_themselves(
     from waybench.results import comparisons as library
 
     scores = read_scores(side.folders, metric)
-    model = _model(side, (one.model for one in scores))
+    model = _model(side, (score.model for score in scores))
     compare_all: Callable[..., list[Any]] = getattr(library, pairing.compare)
-    scores_of_model = [one for one in scores if model in ("", one.model)]
+    scores_of_model = [score for score in scores if model in ("", score.model)]
     effects = compare_all(scores_of_model, margin, partial(_chosen, tasks=tasks))
     if not effects:
-        raise UsageError(_nothing(pairing.why, [one.task for one in scores], tasks))
+        raise UsageError(_nothing(pairing.why, [score.task for score in scores], tasks))
     comparisons = [getattr(effect, "comparison", effect) for effect in effects]
     if out is not None:
         document: dict[str, Any] = {
@@ -347,9 +347,9 @@ def profile(
     measured, rows = measurable(read_logs(*folders, on_problem=skipped.append), on_problem=skipped.append, confirm=True)
     rows = anchored((episode.record for episode in measured), rows)
     tell_skipped(skipped)
-    found = profiles(rows, references=references)
+    ability = profiles(rows, references=references)
     if out is not None:
         with lines(out) as write:
-            write(json.dumps(found.to_json(), allow_nan=False))
+            write(json.dumps(ability.to_json(), allow_nan=False))
     if out != "-":
-        click.echo(profiles_text(found, shutil.get_terminal_size().columns))
+        click.echo(profiles_text(ability, shutil.get_terminal_size().columns))

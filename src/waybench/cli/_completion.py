@@ -40,8 +40,8 @@ def _environments(_: click.Context) -> list[Item]:
 
 
 def _both(context: click.Context) -> list[Item]:
-    found = {item.value: item for item in (*_environments(context), *_tasks(context))}
-    return list(found.values())
+    items = {item.value: item for item in (*_environments(context), *_tasks(context))}
+    return list(items.values())
 
 
 def _players(_: click.Context) -> list[Item]:
@@ -83,13 +83,13 @@ def _parameters(context: click.Context) -> list[Item]:
 
 def _assignments(options: Iterable[Option]) -> list[Item]:
     """Propose NAME= for each option, and NAME=VALUE where the values can be listed."""
-    found: dict[str, Item] = {}
+    items: dict[str, Item] = {}
     for option in options:
         values = ("true", "false") if option.type is bool else option.all_choices
         for value in ("", *values):
             text = f"{option.name}={value}"
-            found.setdefault(text, Item(text, help=option.doc))
-    return list(found.values())
+            items.setdefault(text, Item(text, help=option.doc))
+    return list(items.values())
 
 
 # (Command, or "" for every command; parameter) -> what can be there.
@@ -136,10 +136,10 @@ def _at(cli: click.Command, args: list[str], incomplete: str) -> tuple[click.Con
     from click.shell_completion import _resolve_context, _resolve_incomplete  # pyright: ignore[reportPrivateUsage]
 
     context = _resolve_context(cli, {}, cli.name or "", args)
-    found, incomplete = _resolve_incomplete(context, args, incomplete)
+    parameter, incomplete = _resolve_incomplete(context, args, incomplete)
     if args and args[-1].startswith("-"):  # without its value, which is being typed, click reads none of the others
         context = _resolve_context(cli, {}, cli.name or "", args[:-1])
-    return context, found if isinstance(found, click.Parameter) else None, incomplete
+    return context, parameter if isinstance(parameter, click.Parameter) else None, incomplete
 
 
 class _Bash(_Words, BashComplete):

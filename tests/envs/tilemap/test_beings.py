@@ -7,8 +7,7 @@ import pytest
 import waybench
 from tests.envs.tilemap.maps import GTB, RECORD, AnyEpisode, said, value
 from waybench.core import End, Episode, EpisodeRecord, Outcome, Stream, play_out, policy, replay
-from waybench.envs.tilemap import MOVES
-from waybench.envs.tilemap import _players as _foresight
+from waybench.envs.tilemap import MOVES, _players
 from waybench.envs.tilemap._players import oracle_is_ceiling
 from waybench.results import LoggedEpisode, overall
 from waybench.results.results import Anchoring, exclude, row
@@ -154,10 +153,10 @@ def test_an_oracle_whose_search_was_given_up_is_no_ceiling(monkeypatch: pytest.M
     found = _rescaled(HUNTED, 2, numbers)
     assert found is not None
     assert found.ceiling > 97
-    _foresight.foresee_tour.cache_clear()
-    monkeypatch.setattr(_foresight, "LIMIT", 20)
+    _players.foresee_tour.cache_clear()
+    monkeypatch.setattr(_players, "LIMIT", 20)
     assert _rescaled(HUNTED, 2, numbers) is None
-    _foresight.foresee_tour.cache_clear()
+    _players.foresee_tour.cache_clear()
 
 
 def test_in_paper_the_oracle_is_no_ceiling_where_an_objective_is_not_worth_its_way() -> None:

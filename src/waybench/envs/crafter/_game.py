@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from waybench.core import End, Field, Json, Outcome, Stream
-from waybench.envs.crafter import _world as _engine
+from waybench.envs.crafter import _world
 from waybench.envs.crafter._ids import (
     ACHIEVEMENTS,
     ACROSS,
@@ -249,7 +249,7 @@ class SurvivalRules(Rules[Wilds, World]):
 
     def begin(self, instance: Wilds) -> World:
         """Return the world at the start: the published program lets one step pass before."""
-        return _engine.begin(instance.seed)
+        return _world.begin(instance.seed)
 
     def before(self, world: World) -> Sequence[str]:
         """Return what was seen in the step before the start, which the published history begins with."""
@@ -261,7 +261,7 @@ class SurvivalRules(Rules[Wilds, World]):
 
     def step(self, world: World, action: int, rng: Stream) -> Step[World]:
         """Carry out an action; what neither moves, turns nor changes anything is unproductive."""
-        after = _engine.advance(world, action)
+        after = _world.advance(world, action)
         old, new = body_of(world), body_of(after)
         events: dict[str, Json] = {"at": _place(after), "health": new[HEALTH]}
         unlocked: list[Json] = [

@@ -1,7 +1,7 @@
 """Scripted players. Oracle and heuristic see the true map."""
 
 from waybench.core import Stream
-from waybench.envs.crafter import _oracle as plans
+from waybench.envs.crafter import _oracle
 from waybench.envs.crafter._game import ACTIONS
 from waybench.envs.crafter._ids import COW, DO, DRINK, FOOD, LAVA, NOOP, SOUTH, TREE, WATER, WEST
 from waybench.envs.crafter._oracle import progress
@@ -9,14 +9,14 @@ from waybench.envs.crafter._view import STEPS, View
 from waybench.envs.crafter._world import Wilds, World
 
 _ORACLE = (
-    plans.rest,
-    plans.fight,
-    plans.survive,
-    plans.tend,
-    plans.shelter_at_night,
+    _oracle.rest,
+    _oracle.fight,
+    _oracle.survive,
+    _oracle.tend,
+    _oracle.shelter_at_night,
     progress,
-    plans.wait_for_plant,
-    plans.shelter,
+    _oracle.wait_for_plant,
+    _oracle.shelter,
 )
 
 
@@ -34,7 +34,7 @@ def forage(case: Wilds, world: World, rng: Stream) -> int:
     """Go to what is missed most, of water, cows and trees, and use it; make nothing and never hide."""
     view = View(world)
     body = view.body
-    wants = [(body[DRINK], view.cells(WATER)), (body[FOOD], plans.places(view, COW)), (7, view.cells(TREE))]
+    wants = [(body[DRINK], view.cells(WATER)), (body[FOOD], _oracle.places(view, COW)), (7, view.cells(TREE))]
     for _, targets in sorted(wants, key=lambda want: want[0]):
         action = view.use(targets)
         if action is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from waybench.core import End, Field, Json, Outcome, Stream
-from waybench.envs.messenger import _world as _engine
+from waybench.envs.messenger import _world
 from waybench.envs.messenger._world import WON, Case, World, numbers_of
 from waybench.envs.smartplay import SEEN, Rules, Step
 
@@ -106,7 +106,7 @@ class RoleRules(Rules[Case, World]):
 
     def begin(self, instance: Case) -> World:
         """Return the position at the start."""
-        return _engine.begin(instance)
+        return _world.begin(instance)
 
     def actions(self, instance: Case) -> Sequence[str]:
         """Return the five actions."""
@@ -114,7 +114,7 @@ class RoleRules(Rules[Case, World]):
 
     def step(self, world: World, action: int, rng: Stream) -> Step[World]:
         """Move everything, then see what collides; a move against the edge is unproductive."""
-        after = _engine.advance(world, action, rng)
+        after = _world.advance(world, action, rng)
         events: dict[str, Json] = {
             "at": list(after.agent),
             "places": [place and list(place) for place in after.places],
@@ -122,12 +122,12 @@ class RoleRules(Rules[Case, World]):
         }
         if after.fate:
             events["fate"] = after.fate
-        stuck = action != _engine.REST and after.agent == world.agent
+        stuck = action != _world.REST and after.agent == world.agent
         return Step(after, after.reward, events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
 
     def over(self, world: World) -> End | None:
         """Return SOLVED once the task is done, FAILED once the agent is dead."""
-        return None if not world.fate else End.SOLVED if world.fate == _engine.WON else End.FAILED
+        return None if not world.fate else End.SOLVED if world.fate == _world.WON else End.FAILED
 
     def score(self, world: World) -> float:
         """Return the last step's reward, which is the published score."""

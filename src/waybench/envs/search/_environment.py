@@ -28,14 +28,7 @@ from waybench.core import (
     UsageError,
     level_axis,
 )
-from waybench.envs.search import _measures as _failures
-from waybench.envs.search import _measures as _potential
-from waybench.envs.search import _measures as _reasoning
-from waybench.envs.search import _metrics as _answers
-from waybench.envs.search import _metrics as _scores
-from waybench.envs.search import _number as _game_number
-from waybench.envs.search import _texts
-from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search import _measures, _metrics, _number, _texts, _walk
 from waybench.envs.search._drawing_walk import IMAGES
 from waybench.envs.search._items import (
     BREADTH,
@@ -247,25 +240,25 @@ GUESSNUM, COIN = _twins(
     _texts.GUESSNUM,
     _texts.COIN,
     task="number",
-    game=_game_number.GuessGame(),
+    game=_number.GuessGame(),
     wording=NumberWording,
-    scores=_answers.NUMBERS,
+    scores=_metrics.NUMBERS,
     belief=bounds,
     cases=NUMBERS,
     items=Items(
         make_source=NumberSource,
-        decode=_answers.NUMBERS.decode,
+        decode=_metrics.NUMBERS.decode,
         public_key=PUBLIC_KEY,
         sample_levels=(LOWEST_LEVEL, 6, 10),
         options=NUMBER_OPTIONS,
-        prove=_game_number.prove,
+        prove=_number.prove,
         isomorph=shifted,
     ),
     scoring=Scoring(
-        metrics=_scores.NUMBER_METRICS,
-        series=_scores.series(_answers.NUMBERS),
-        failures=_failures.NUMBER_FAILURES,
-        failure=_failures.number_failure,
+        metrics=_metrics.NUMBER_METRICS,
+        series=_metrics.series(_metrics.NUMBERS),
+        failures=_measures.NUMBER_FAILURES,
+        failure=_measures.number_failure,
         first_errors=NUMBER_ERRORS,
     ),
     difficulty=Difficulty(
@@ -276,18 +269,18 @@ GUESSNUM, COIN = _twins(
         explanatory_variables=NUMBER_VARIABLES,
     ),
     players=Players(
-        policies=_game_number.PLAYERS,
+        policies=_number.PLAYERS,
         oracle_is_ceiling=_oracle_is_ceiling,
-        reasoning=_reasoning.bisection,
-        potentials=_potential.NUMBER,
+        reasoning=_measures.bisection,
+        potentials=_measures.NUMBER,
     ),
     presentation=NUMBER_PRESENTATION,
     typing=Typing(parse=parse_number, help=NUMBER_HELP),
 )
 
 
-def _walk_items(scores: Scores[Any], steps: Callable[[_game_walk.Terrain], int], *sample_levels: int) -> Items[Any]:
-    prove = partial(_game_walk.prove, steps=steps)
+def _walk_items(scores: Scores[Any], steps: Callable[[_walk.Terrain], int], *sample_levels: int) -> Items[Any]:
+    prove = partial(_walk.prove, steps=steps)
     return Items(
         make_source=partial(WalkSource, prove=prove),
         decode=scores.decode,
@@ -299,7 +292,7 @@ def _walk_items(scores: Scores[Any], steps: Callable[[_game_walk.Terrain], int],
     )
 
 
-_WALK_SCORING = partial(Scoring, failures=_failures.WALK_FAILURES, failure=_failures.walk_failure)
+_WALK_SCORING = partial(Scoring, failures=_measures.WALK_FAILURES, failure=_measures.walk_failure)
 _WALK_DIFFICULTY = partial(
     Difficulty,
     axes=(level_axis("nodes", "Nodes of the graph."), MINIMUM),
@@ -311,15 +304,15 @@ DFS, CAVEDFS = _twins(
     _texts.DFS,
     _texts.CAVEDFS,
     task="depth",
-    game=_game_walk.WalkGame(depth_first=True),
+    game=_walk.WalkGame(depth_first=True),
     wording=WalkWording,
-    scores=_answers.DEPTH,
+    scores=_metrics.DEPTH,
     belief=stack,
     cases=DEPTH,
-    items=_walk_items(_answers.DEPTH, _game_walk.steps_depth, FEWEST_NODES, 8, 13),
+    items=_walk_items(_metrics.DEPTH, _walk.steps_depth, FEWEST_NODES, 8, 13),
     scoring=_WALK_SCORING(
-        metrics=_scores.walk_metrics(_answers.DEPTH),
-        series=_scores.series(_answers.DEPTH),
+        metrics=_metrics.walk_metrics(_metrics.DEPTH),
+        series=_metrics.series(_metrics.DEPTH),
         first_errors=DEPTH_ERRORS,
     ),
     difficulty=_WALK_DIFFICULTY(
@@ -327,10 +320,10 @@ DFS, CAVEDFS = _twins(
         competent=depth_is_competent,
     ),
     players=Players(
-        policies=_game_walk.DEPTH_PLAYERS,
+        policies=_walk.DEPTH_PLAYERS,
         oracle_is_ceiling=_oracle_is_ceiling,
-        reasoning=_reasoning.stack,
-        potentials=_potential.WALK,
+        reasoning=_measures.stack,
+        potentials=_measures.WALK,
     ),
     presentation=DEPTH_PRESENTATION,
     typing=Typing(parse=parse_number, help=WALK_HELP, actions=adjacent_nodes),
@@ -340,15 +333,15 @@ BFS, CAVEBFS = _twins(
     _texts.BFS,
     _texts.CAVEBFS,
     task="breadth",
-    game=_game_walk.WalkGame(depth_first=False),
+    game=_walk.WalkGame(depth_first=False),
     wording=WalkWording,
-    scores=_answers.BREADTH,
+    scores=_metrics.BREADTH,
     belief=queue,
     cases=BREADTH,
-    items=_walk_items(_answers.BREADTH, _game_walk.steps_breadth, FEWEST_NODES, 8, 15),
+    items=_walk_items(_metrics.BREADTH, _walk.steps_breadth, FEWEST_NODES, 8, 15),
     scoring=_WALK_SCORING(
-        metrics=_scores.walk_metrics(_answers.BREADTH),
-        series=_scores.series(_answers.BREADTH),
+        metrics=_metrics.walk_metrics(_metrics.BREADTH),
+        series=_metrics.series(_metrics.BREADTH),
         first_errors=BREADTH_ERRORS,
     ),
     difficulty=_WALK_DIFFICULTY(
@@ -356,10 +349,10 @@ BFS, CAVEBFS = _twins(
         competent=breadth_is_competent,
     ),
     players=Players(
-        policies=_game_walk.BREADTH_PLAYERS,
+        policies=_walk.BREADTH_PLAYERS,
         oracle_is_ceiling=_oracle_is_ceiling,
-        reasoning=_reasoning.queue,
-        potentials=_potential.WALK,
+        reasoning=_measures.queue,
+        potentials=_measures.WALK,
     ),
     presentation=BREADTH_PRESENTATION,
     typing=Typing(parse=parse_number, help=WALK_HELP, actions=known_nodes),

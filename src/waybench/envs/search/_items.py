@@ -30,8 +30,7 @@ from waybench.core import (
     user_path,
     with_examples,
 )
-from waybench.envs.search import _number as _game_number
-from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search import _number, _walk
 from waybench.envs.search._number import LARGEST, Number
 from waybench.envs.search._walk import Terrain
 from waybench.envs.spaces import SHAPES, Graph, connected_graph
@@ -96,7 +95,7 @@ WALK_OPTIONS = (
 )
 
 
-class NumberSource(KeyedSource[_game_number.Number]):
+class NumberSource(KeyedSource[_number.Number]):
     """Uniformly drawn targets.
 
     Args:
@@ -116,7 +115,7 @@ class NumberSource(KeyedSource[_game_number.Number]):
             raise UsageError(
                 f"span={self._span} is of level {self._span.bit_length() - 1}, not {level}: use that level"
             )
-        super().__init__(key, level, _game_number.prove)
+        super().__init__(key, level, _number.prove)
         self._low = int(options["lowest"])
 
     @property
@@ -124,13 +123,13 @@ class NumberSource(KeyedSource[_game_number.Number]):
         """The number of targets."""
         return self._span + 1
 
-    def instance(self, index: int) -> _game_number.Number:
+    def instance(self, index: int) -> _number.Number:
         """Return the case of this number."""
         rng = Stream("search/number", VERSION, self.key, self.level, self._low, self._span, index)
-        return _game_number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
+        return _number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
 
 
-class WalkSource(KeyedSource[_game_walk.Terrain]):
+class WalkSource(KeyedSource[_walk.Terrain]):
     """Randomly drawn graphs.
 
     Args:
@@ -148,17 +147,17 @@ class WalkSource(KeyedSource[_game_walk.Terrain]):
         key: str,
         level: int,
         options: Mapping[str, Json],
-        prove: Callable[[_game_walk.Terrain], Mapping[str, Json]],
+        prove: Callable[[_walk.Terrain], Mapping[str, Json]],
     ) -> None:
-        if not FEWEST_NODES <= level <= _game_walk.LARGEST:
-            raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_game_walk.LARGEST}")
+        if not FEWEST_NODES <= level <= _walk.LARGEST:
+            raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_walk.LARGEST}")
         super().__init__(key, level, prove)
         self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
 
-    def instance(self, index: int) -> _game_walk.Terrain:
+    def instance(self, index: int) -> _walk.Terrain:
         """Return the case of this number."""
         rng = Stream("search/walk", VERSION, self.key, self.level, self._shape, self._cycles, index)
-        return _game_walk.Terrain(connected_graph(self._shape, self.level, self._cycles, rng))
+        return _walk.Terrain(connected_graph(self._shape, self.level, self._cycles, rng))
 
 
 class CaseFile(Source[I], Generic[I]):

@@ -29,8 +29,7 @@ from waybench.core import (
     read_numbers,
     unread,
 )
-from waybench.envs.search import _number as _game_number
-from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search import _number, _walk
 from waybench.envs.search._metrics import BREADTH, DEPTH, NUMBERS, VALID, Scores, protocol_of
 from waybench.envs.search._number import Guessing, teacher
 from waybench.envs.search._texts import Story
@@ -98,7 +97,7 @@ LEVEL = FailureKind("level", "nodes of a later level", "It visits a new node whi
 class _Guesses:
     """What is wrong with a guess that does not follow the bisection."""
 
-    def __init__(self, case: _game_number.Number) -> None:
+    def __init__(self, case: _number.Number) -> None:
         self._case, self._low, self._high = case, case.low, case.high
 
     def take(self, answer: int) -> None:
@@ -116,7 +115,7 @@ class _Guesses:
 class _Visits:
     """What is wrong with a visit that does not follow the algorithm."""
 
-    def __init__(self, case: _game_walk.Terrain, depth_first: bool) -> None:
+    def __init__(self, case: _walk.Terrain, depth_first: bool) -> None:
         self._graph, self._depth_first = case.graph, depth_first
         self._at, self._visited = 0, 1
 

@@ -8,8 +8,7 @@ from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
 
 from waybench.core import End, EpisodeRecord, Instance, Metric, Outcome, Range, Series, outcome_metric, proof_metric
-from waybench.envs.search import _number as _game_number
-from waybench.envs.search import _walk as _game_walk
+from waybench.envs.search import _number, _walk
 from waybench.envs.search._texts import PROTOCOLS, Protocol
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
@@ -96,13 +95,13 @@ def follow_marks(answers: ScoredAnswers, algorithm: Algorithm) -> list[float]:
     return marks
 
 
-def errors(answers: ScoredAnswers, case: _game_number.Number, whole_range: bool) -> list[float]:
+def errors(answers: ScoredAnswers, case: _number.Number, whole_range: bool) -> list[float]:
     """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
     size = case.high - case.low + whole_range
     return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.values]
 
 
-def gaps(answers: ScoredAnswers, case: _game_walk.Terrain) -> list[float]:
+def gaps(answers: ScoredAnswers, case: _walk.Terrain) -> list[float]:
     """Return the share of nodes that are not visited after each answer.
 
     In free play an invalid answer adds nothing to the list. With a teacher, what is visited are the teacher's earlier
@@ -183,12 +182,12 @@ class Scores(Generic[I]):
 
 
 NUMBERS = Scores(
-    _game_number.decode,
-    _game_number.most_steps,
-    lambda case, protocol: _game_number.Bisection(case, protocol.any_bisection),
+    _number.decode,
+    _number.most_steps,
+    lambda case, protocol: _number.Bisection(case, protocol.any_bisection),
 )
-DEPTH = Scores(_game_walk.decode, _game_walk.most_steps_depth, lambda case, protocol: _game_walk.DepthFirst(case))
-BREADTH = Scores(_game_walk.decode, _game_walk.most_steps_breadth, lambda case, protocol: _game_walk.BreadthFirst(case))
+DEPTH = Scores(_walk.decode, _walk.most_steps_depth, lambda case, protocol: _walk.DepthFirst(case))
+BREADTH = Scores(_walk.decode, _walk.most_steps_breadth, lambda case, protocol: _walk.BreadthFirst(case))
 
 
 def protocol_of(record: EpisodeRecord) -> Protocol:
@@ -220,7 +219,7 @@ def err_avg(record: EpisodeRecord) -> float:
     return fsum(distances) / len(distances) if distances else 1.0
 
 
-def g_min(scores: Scores[_game_walk.Terrain], record: EpisodeRecord) -> float:
+def g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
     """Return the gap at the end."""
     case, answers = scores.read(record)
     shares = gaps(answers, case)
@@ -233,7 +232,7 @@ def _first_gap(record: EpisodeRecord) -> float:
     return 1 - visited_set(teacher_steps(record) if free else ()).bit_count() / len(record.instance["nodes"])
 
 
-def g_sum(scores: Scores[_game_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
+def g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
     case, answers = scores.read(record)
     return float(fsum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0))
@@ -328,7 +327,7 @@ NUMBER_METRICS = (
 )
 
 
-def walk_metrics(scores: Scores[_game_walk.Terrain]) -> tuple[Metric, ...]:
+def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
     """Return the metrics of a walk."""
     return (
         Metric(

@@ -23,7 +23,7 @@ from waybench.core import (
     UsageError,
     proof_axis,
 )
-from waybench.envs.tilemap import _drawing as people
+from waybench.envs.tilemap import _drawing
 from waybench.envs.tilemap._board import Location, MovePlan, board, style_of
 from waybench.envs.tilemap._drawing import draw, draw_picture
 from waybench.envs.tilemap._game import TileGame, step_budget
@@ -117,7 +117,7 @@ PRESENTATION = Presentation(
     item="map",
     metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
     draw=draw,
-    board=people.board,
+    board=_drawing.board,
     legend=(
         "The ring is the player's start, and the squares are the objectives with their numbers. The line is the "
         "walked path (a straight line if creatures interfered), and a dot marks where a plan ended."
@@ -170,10 +170,10 @@ def _environment(
         players=Players(policies=PLAYERS, oracle_is_ceiling=oracle_is_ceiling),
         probes=BELIEFS,
         typing=Typing(
-            parse=None if predicts else people.parse_typed,
-            format=None if predicts else people.format_typed,
-            help=people.REPLY_HELP if predicts else people.SINGLE_HELP if single else people.HELP,
-            actions=None if predicts else people.typed_actions(single=single),
+            parse=None if predicts else _drawing.parse_typed,
+            format=None if predicts else _drawing.format_typed,
+            help=_drawing.REPLY_HELP if predicts else _drawing.SINGLE_HELP if single else _drawing.HELP,
+            actions=None if predicts else _drawing.typed_actions(single=single),
         ),
         presentation=PRESENTATION,
     )
