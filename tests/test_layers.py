@@ -285,7 +285,7 @@ def test_one_module_of_the_analysis_asks_inspect() -> None:
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from waybench.envs.spaces import Lattice",
         ),
         ("envs.spaces._x", "from waybench.envs.maze import Maze"),
-        ("envs.spaces._x", "from waybench.core._random import Stream"),
+        ("envs.spaces._x", "from waybench.core._game import Stream"),
         ("envs.spaces._x", "from waybench.core import _random"),
         ("envs.maze._x", "from waybench.envs.bandit import Bandit"),
         ("envs.maze._x", "from waybench.envs import registry"),
@@ -320,7 +320,7 @@ def test_a_breach_is_found(where: str, text: str) -> None:
     ("where", "text"),
     [
         ("core._x", "import json\nfrom waybench._version import __version__"),
-        ("core._x", "from waybench.core._random import Stream\nfrom ._random import Stream"),
+        ("core._x", "from waybench.core._game import Stream\nfrom ._random import Stream"),
         ("envs.maze._x", "from waybench.core import Stream\nfrom waybench.envs.spaces import Lattice"),
         ("envs.maze._x", "from waybench.envs.maze._game import Maze"),
         ("envs.maze._x", "import_module('waybench.envs.maze._game')"),

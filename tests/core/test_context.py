@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from waybench.core import Episode, Item, UsageError, play_out, policy, replay
-from waybench.core._tokenizers import CharacterTokens
+from waybench.core._tokens import CharacterTokens
 from waybench.envs import registry
 
 ENVS = ("maze/alicia", "textmap/route", "textmap/destination")
@@ -100,7 +100,7 @@ def test_tokens_are_counted_by_the_tokenizer_that_is_named(monkeypatch: pytest.M
             assert name == "letters"
             return Letters()
 
-    monkeypatch.setattr("waybench.core._tokenizers.import_module", lambda name: {"tiktoken": Library}[name])
+    monkeypatch.setattr("waybench.core._tokens.import_module", lambda name: {"tiktoken": Library}[name])
     given = {"context_tokens": 20_000, "context_tokenizer": "tiktoken/letters"}
     text = prompt("maze/alicia", item("maze/alicia"), **given)
     assert 20_000 - 1_300 < len(text) <= 20_000

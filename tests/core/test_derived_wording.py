@@ -3,7 +3,7 @@
 import inspect
 
 from waybench.core import Wording
-from waybench.core._derived_wording import DerivedWording
+from waybench.core._wording import DerivedWording
 from waybench.envs import registry
 
 

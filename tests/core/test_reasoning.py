@@ -21,7 +21,7 @@ from waybench.core import (
     split_reasoning,
     write_calls,
 )
-from waybench.core._reasoning import looks_like_reasoning
+from waybench.core._replies import looks_like_reasoning
 
 MARKS = [
     ("<think>", "</think>"),

@@ -1,17 +1,14 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
-from waybench.core._axes import Axis, level_axis, proof_axis
-from waybench.core._beliefs import Belief, read_lists, read_numbers, read_rows, share_of_cells
 from waybench.core._board import Board, Tile, TypedAction
-from waybench.core._bounds import JsonBounds, check_json
-from waybench.core._calls import CALL_RULES, ActionTool, ToolCall
-from waybench.core._commitments import STRONG_BITS, commitment, key_bits, read_commitment
-from waybench.core._content import is_message, reasoning_of, text_of
 from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
+from waybench.core._conversation import with_examples
 from waybench.core._datasets import (
     GENERATED,
+    DataFile,
     DataFiles,
     Dataset,
+    Download,
     HorizonSpec,
     ItemList,
     ItemRecord,
@@ -22,8 +19,7 @@ from waybench.core._datasets import (
     read_items,
     read_records,
 )
-from waybench.core._downloads import DataFile, Download
-from waybench.core._environment import Environment, wording_name
+from waybench.core._environment import DIFFICULTY_INDEX, Environment, ItemIndex, searched_index, wording_name
 from waybench.core._episode import Episode, Reply, play_out
 from waybench.core._errors import (
     DataError,
@@ -32,11 +28,13 @@ from waybench.core._errors import (
     ReplayError,
     UsageError,
     WaybenchError,
+    duration_text,
+    plural,
+    short_count,
     shortened,
     unknown,
+    with_article,
 )
-from waybench.core._examples import with_examples
-from waybench.core._explanatory import ExplanatoryVariables
 from waybench.core._failures import (
     GENERAL_FAILURES,
     ILLEGAL,
@@ -50,32 +48,44 @@ from waybench.core._failures import (
     UNPRODUCTIVE,
     WRONG,
     FailureKind,
+    FirstError,
+    FirstErrors,
+    Step,
     general_failure,
     main_cause,
+    unread,
 )
-from waybench.core._first_errors import FirstError, FirstErrors, Step, unread
-from waybench.core._folders import LOCK_FILE, PROGRESS_FILE, prepare_folder
-from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Transition, evenly_chosen
+from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Stream, Transition, evenly_chosen
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
-from waybench.core._instance import Instance, Item, KeyedSource, Source, set_hash
-from waybench.core._isomorphs import MOST_ISOMORPHS, IsomorphicSource, draw_appearance, split_isomorphic_key
-from waybench.core._item_index import DIFFICULTY_INDEX, ItemIndex, searched_index
-from waybench.core._json import is_array, is_object
+from waybench.core._items import (
+    MOST_ISOMORPHS,
+    Instance,
+    IsomorphicSource,
+    Item,
+    KeyedSource,
+    Source,
+    draw_appearance,
+    set_hash,
+    split_isomorphic_key,
+)
+from waybench.core._json import JsonBounds, check_json, is_array, is_object
 from waybench.core._json_reply import FORMS, JsonObject, last_list, last_object, shown
-from waybench.core._keys import is_public_key, key_for_log, label_in_log, read_key
 from waybench.core._metrics import (
     OF_THE_ITEM,
     Aggregate,
+    Axis,
     Bounded,
+    ExplanatoryVariables,
     Metric,
     Range,
     SampleSize,
     Series,
+    level_axis,
     outcome_count,
     outcome_metric,
+    proof_axis,
     proof_metric,
 )
-from waybench.core._one_answer import AnswerState, Judgement, OneAnswerGame, OneAnswerWording
 from waybench.core._option_axes import OPTION_AXES
 from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, SHARD, WORDING, Option, resolve
 from waybench.core._parts import (
@@ -84,9 +94,12 @@ from waybench.core._parts import (
     Player,
     Players,
     Playing,
+    Potential,
+    Program,
     ReferenceScores,
     Scoring,
     Typing,
+    shaping_reward,
 )
 from waybench.core._picture import DrawPicture, Picture
 from waybench.core._play import TEXT_PROMPTS, Play, PromptKinds
@@ -99,19 +112,18 @@ from waybench.core._policies import (
     ScriptedPolicy,
     policy,
 )
-from waybench.core._potential import Potential, shaping_reward
-from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD, RECORDED, oracle_steps, read_prefix
-from waybench.core._prefix_records import named_prefix
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD, RECORDED, named_prefix, oracle_steps, read_prefix
 from waybench.core._presentation import Draw, DrawFrames, Presentation
-from waybench.core._prices import Price, price_table, read_budget, read_prices
-from waybench.core._programs import Program
-from waybench.core._random import Stream
-from waybench.core._reasoning import (
-    FIRST_REPLIES,
-    THINK_TAGS,
-    joined_think_tags,
-    reasoning_warning,
-    split_reasoning,
+from waybench.core._questions import (
+    AnswerState,
+    Belief,
+    Judgement,
+    OneAnswerGame,
+    OneAnswerWording,
+    read_lists,
+    read_numbers,
+    read_rows,
+    share_of_cells,
 )
 from waybench.core._record import (
     SCHEMA,
@@ -125,19 +137,49 @@ from waybench.core._record import (
 )
 from waybench.core._registry import CatalogueWarning, Entry, Registry
 from waybench.core._replay import replay, require_self_contained
+from waybench.core._replies import (
+    FIRST_REPLIES,
+    THINK_TAGS,
+    fold_typography,
+    is_message,
+    is_minus,
+    joined_think_tags,
+    normal_name,
+    reasoning_of,
+    reasoning_warning,
+    split_reasoning,
+    text_of,
+    without_invisible,
+)
 from waybench.core._secrets import (
     HIDDEN,
     LABEL,
+    STRONG_BITS,
+    commitment,
     credentials,
+    is_public_key,
+    key_bits,
+    key_for_log,
     key_label,
+    label_in_log,
     may_be_secret,
+    read_commitment,
+    read_key,
     redacted,
     secrets_in,
     without_credentials,
 )
 from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
-from waybench.core._text import duration_text, plural, short_count, with_article
-from waybench.core._tokenizers import ESTIMATE, CharacterTokens, tokenizer, tokenizer_name
+from waybench.core._tokens import (
+    ESTIMATE,
+    CharacterTokens,
+    Price,
+    price_table,
+    read_budget,
+    read_prices,
+    tokenizer,
+    tokenizer_name,
+)
 from waybench.core._tool_wording import (
     INTERFACE,
     TOOLS,
@@ -149,17 +191,19 @@ from waybench.core._tool_wording import (
     read_calls,
     write_calls,
 )
-from waybench.core._typography import fold_typography, is_minus, normal_name, without_invisible
 from waybench.core._user_files import (
+    LOCK_FILE,
+    PROGRESS_FILE,
     decode_text,
     json_lines,
     json_values,
+    prepare_folder,
     read_json,
     read_text,
     refuse_duplicates,
     user_path,
 )
-from waybench.core._wording import Field, Invalid, Memory, Message, View, Wording
+from waybench.core._wording import CALL_RULES, ActionTool, Field, Invalid, Memory, Message, ToolCall, View, Wording
 from waybench.core._workers import PROCESSES, Copies, Workers, dumped, forbid_copies, spread
 
 __all__ = [

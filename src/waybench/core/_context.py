@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from waybench.core._derived_wording import DerivedWording
 from waybench.core._errors import UsageError
-from waybench.core._game import A, Json, S
-from waybench.core._instance import Instance
+from waybench.core._game import A, Json, S, Stream
+from waybench.core._items import Instance
 from waybench.core._options import Option
-from waybench.core._random import Stream
-from waybench.core._tokenizers import ESTIMATE, tokenizer
-from waybench.core._wording import Message, Wording
+from waybench.core._tokens import ESTIMATE, tokenizer
+from waybench.core._wording import DerivedWording, Message, Wording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 

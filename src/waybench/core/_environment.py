@@ -1,24 +1,28 @@
 """An environment: everything that one family of problems consists of, as one value."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from hashlib import sha256
+from math import log2
+from typing import Any, Generic, TypeVar, cast
 
-from waybench.core._beliefs import Belief
 from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENS, Others, in_context, take_context, without_context
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, read_items
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Json, S
 from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
-from waybench.core._instance import Instance, Item, Source
+from waybench.core._items import Instance, Item, Source
+from waybench.core._metrics import Axis
 from waybench.core._options import IMAGE_WORDINGS, WORDING, Option, resolve
 from waybench.core._parts import Difficulty, Items, Players, Playing, Scoring, Typing
 from waybench.core._play import Play
 from waybench.core._prefix import PREFIX, PREFIX_OPTION, PREFIX_REPLIES, take_prefix, without_prefix
 from waybench.core._presentation import Presentation
-from waybench.core._reasoning import THINK_TAGS, THINK_TAGS_OPTION, take_think_tags
+from waybench.core._questions import Belief
+from waybench.core._record import EpisodeRecord
+from waybench.core._replies import THINK_TAGS, THINK_TAGS_OPTION, take_think_tags
 from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
 from waybench.core._tool_wording import (
     INTERFACE_OPTION,
@@ -244,3 +248,111 @@ def wording_name(environment: Environment[Any, Any, Any], options: Mapping[str, 
     defaults = {option.name: option.default for option in environment.playing.options if option.name in IMAGE_OPTIONS}
     changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
     return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])
+
+
+DIFFICULTY_INDEX = "difficulty_index"  # the option of a search, the key of its plan, and the setting of its results
+_STEPS = 20  # to a doubling, to which indices are rounded: finer differences are not known
+_MOST = 1e6  # of a number of the index, which may come from outside
+_MOST_DOUBLINGS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class ItemIndex:
+    """How hard an item is, in the unit of the level: log2 of the level plus a weighted sum of its other variables.
+
+    Each variable counts as log2(1 + x), less what it is expected to be at the item's level.
+
+    Attributes:
+        terms: Of each variable that counts, its expected value at level 1, by how much it is expected to rise with each
+            doubling of the level, and how many doublings of the level one unit more than that is worth.
+    """
+
+    terms: Mapping[str, tuple[float, float, float]]
+
+    @classmethod
+    def read(cls, value: object, names: Iterable[str]) -> "ItemIndex":
+        """Read an index from JSON.
+
+        Args:
+            value: Variable -> [expected value at level 1, rise, weight].
+            names: The variables that the environment declares.
+
+        Raises:
+            UsageError: If it is none, or has other variables.
+        """
+        known = set(names)
+        terms: dict[str, tuple[float, float, float]] = {}
+        for name, numbers in cast(dict[Any, Any], value).items() if isinstance(value, dict) else ():
+            if name not in known or not _are_numbers(numbers):
+                raise UsageError(f"a difficulty index has no term {str(name)[:60]!r}: {str(numbers)[:60]}")
+            terms[name] = (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+        if not terms:
+            raise UsageError("a difficulty index is an object: variable -> [expected value, rise, weight]")
+        return cls(terms)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return it as `read` takes it."""
+        return {name: list(numbers) for name, numbers in sorted(self.terms.items())}
+
+    def dumps(self) -> str:
+        """Return it as JSON text, the same for the same weights."""
+        return json.dumps(self.to_json(), separators=(",", ":"))
+
+    @property
+    def digest(self) -> str:
+        """A short name of these weights."""
+        return sha256(self.dumps().encode()).hexdigest()[:12]
+
+    def equivalent_level(self, level: float, values: Mapping[str, float | None]) -> float:
+        """Return the level at which an average item is as hard, rounded to a twentieth of a doubling.
+
+        Args:
+            level: The item's level, above 0.
+            values: Its variables, 0 or more; one that is unknown counts as expected.
+        """
+        doublings = log2(level)
+        index = doublings
+        for name, (start, rise, weight) in self.terms.items():
+            value = values.get(name)
+            if value is not None and value >= 0:
+                index += weight * (log2(1 + value) - start - rise * doublings)
+        return 2.0 ** (round(max(-_MOST_DOUBLINGS, min(index, _MOST_DOUBLINGS)) * _STEPS) / _STEPS)
+
+    def axis(self, environment: "Environment[Any, Any, Any]") -> Axis:
+        """Return the environment's first axis with equivalent levels in place of levels."""
+        levels = environment.difficulty.axes[0]
+
+        def of(record: EpisodeRecord) -> float | None:
+            level = levels.of(record)
+            if level is None or level <= 0:
+                return None
+            return self.equivalent_level(
+                level, {each.name: each.of(record) for each in environment.difficulty.item_variables}
+            )
+
+        doc = f"{levels.doc} Of an average item that is as hard, by a difficulty index."
+        return Axis(name=levels.name, title=levels.title, of=of, doc=doc)
+
+
+def searched_index(environment: "Environment[Any, Any, Any]", plan: Mapping[str, Json]) -> ItemIndex | None:
+    """Return the index that a search went by, as its plan says; None if it went by levels, or the plan is unfit.
+
+    Args:
+        environment: What was played.
+        plan: The plan, which may come from outside.
+    """
+    if plan.get(DIFFICULTY_INDEX) is None or not environment.difficulty.axes:
+        return None
+    try:
+        return ItemIndex.read(plan[DIFFICULTY_INDEX], (each.name for each in environment.difficulty.item_variables))
+    except UsageError:
+        return None
+
+
+def _are_numbers(value: object) -> bool:
+    if not isinstance(value, list) or len(cast(list[object], value)) != 3:
+        return False
+    return all(
+        isinstance(each, int | float) and type(each) is not bool and abs(each) < _MOST  # NaN is not
+        for each in cast(list[object], value)
+    )

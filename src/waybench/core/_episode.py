@@ -5,18 +5,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic
 
-from waybench.core._beliefs import Belief
 from waybench.core._conversation import Conversation
 from waybench.core._environment import Environment, I
 from waybench.core._errors import UsageError, WaybenchError
-from waybench.core._game import A, End, Json, Outcome, S, Transition
-from waybench.core._instance import Item
+from waybench.core._game import A, End, Json, Outcome, S, Stream, Transition
+from waybench.core._items import Item
 from waybench.core._policies import Policy
-from waybench.core._prefix import PREFIX, prefix_replies, without_prefix
-from waybench.core._prefix_records import with_recorded_prefix
-from waybench.core._random import Stream
-from waybench.core._reasoning import split_reasoning
+from waybench.core._prefix import PREFIX, prefix_replies, with_recorded_prefix, without_prefix
+from waybench.core._questions import Belief
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage
+from waybench.core._replies import split_reasoning
 from waybench.core._template import TEMPLATE
 from waybench.core._wording import Invalid, Message, Wording
 

@@ -1,6 +1,12 @@
-"""Type guards for JSON values."""
+"""JSON from outside: limits that are checked before it is parsed, and a reader of values in hostile text."""
 
+import ast
+import json
+import re
+import warnings
 from typing import Any, TypeGuard
+
+from waybench.core._errors import DataError
 
 
 def is_array(value: Any) -> TypeGuard[list[Any]]:
@@ -11,3 +17,280 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object."""
     return isinstance(value, dict)
+
+
+MOST_DEPTH = 100  # brackets within each other; what waybench writes has fewer than ten
+_PART = 1 << 20
+_STRUCTURE = b'[]{},"'
+_OTHER = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
+
+
+class JsonBounds:
+    """Checks that a JSON text in UTF-8, which comes in parts, is neither too deep nor has too many values.
+
+    Nothing is parsed: strings are left out, brackets that follow each other are taken away in pairs, and what is kept
+    from one part to the next is what is still open. Whatever is no JSON is left to the parser, which stops there.
+
+    Args:
+        values: Most values, counted by commas and opening brackets.
+        depth: Most brackets within each other. In a text of several parts up to twice as many can go unnoticed.
+    """
+
+    def __init__(self, values: int, depth: int = MOST_DEPTH) -> None:
+        self._left, self._depth = values, depth
+        self._carry = b""  # half an escape
+        self._inside = 0  # whether a string is open
+        self._open = b""
+
+    def feed(self, part: bytes) -> None:
+        """Take the next part.
+
+        Raises:
+            DataError: If there are too many brackets within each other, or too many values.
+        """
+        part = self._carry + part
+        self._carry = b"\\" if (len(part) - len(part.rstrip(b"\\"))) % 2 else b""
+        part = part[: len(part) - len(self._carry)].replace(b"\\\\", b"").replace(b'\\"', b"")
+        pieces = part.translate(None, _OTHER).split(b'"')
+        outside = b"".join(pieces[self._inside :: 2])
+        self._inside ^= (len(pieces) - 1) % 2
+        self._left -= sum(map(outside.count, (b",", b"[", b"{")))
+        if self._left < 0:
+            raise DataError("it has too many values")
+        self._open = self._reduced(self._open + outside.translate(None, b","))
+
+    def _reduced(self, brackets: bytes) -> bytes:
+        for _ in range(self._depth + 1):
+            before = len(brackets)
+            brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+            if len(brackets) == before:
+                break
+        else:
+            raise _too_deep()
+        if len(brackets) > self._depth:
+            raise _too_deep()
+        return brackets
+
+
+def _too_deep() -> DataError:
+    return DataError("it has too many nested brackets")
+
+
+def check_json(text: str | bytes, values: int, depth: int = MOST_DEPTH) -> None:
+    """Check that a JSON text is neither too deep nor has too many values (`JsonBounds`).
+
+    Raises:
+        DataError: If it is.
+    """
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if len(data) <= values and data.count(b"[") + data.count(b"{") <= depth:
+        return  # even if none of it were in strings; most texts are small
+    bounds = JsonBounds(values, depth)
+    for start in range(0, len(data), _PART):
+        bounds.feed(data[start : start + _PART])
+
+
+MAX_DEPTH = 100
+MAX_DIGITS = 18
+MAX_TOKENS = 100_000  # brackets, strings, commas and so on
+
+# Blanks and comments, then a token. Possessive quantifiers keep the time linear.
+_TOKEN = re.compile(
+    r"""(?P<gap>(?:\s++|\#[^\n]*+|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,2000}+\*/)*+)(?:(?P<sign>[\[\]{}:,])
+    | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
+    | (?P<number>-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+(?![\w.]))
+    | (?P<word>(?:null|None|true|True|false|False|-?Infinity|NaN)\b)
+    | (?P<placeholder>\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}+|_{2,100}+))""",
+    re.VERBOSE | re.DOTALL,
+)
+_GAP = re.compile(r"\s*")
+PLACEHOLDER = re.compile(r"\s*(?:\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}|_{2,100})\s*")
+_WORDS = {"null": None, "None": None, "true": True, "True": True, "false": False, "False": False}
+_CLOSING = {"[": "]", "{": "}"}
+
+
+class JsonObject(dict[str, Any]):
+    """A JSON object which remembers whether one of its keys was there twice."""
+
+    duplicate: str | None = None
+
+
+class Oversized:
+    """A number with too many digits to be held; it is no number to anyone who checks."""
+
+
+class MalformedError(ValueError):
+    """A value that is none.
+
+    Args:
+        position: Where it goes wrong.
+    """
+
+    def __init__(self, position: int) -> None:
+        self.position = position
+
+
+class TooDeepError(ValueError):
+    """A value of more than `MAX_DEPTH` brackets within each other."""
+
+
+class TooManyTokensError(ValueError):
+    """Values of more than `MAX_TOKENS` tokens together."""
+
+
+class _Open:
+    """A list or an object that is not closed yet."""
+
+    __slots__ = ("closing", "entries", "key")
+
+    def __init__(self, bracket: str) -> None:
+        self.closing = _CLOSING[bracket]
+        self.entries: list[Any] = []
+        self.key: str | None = None  # of the value that comes next
+
+    def put(self, value: Any) -> None:
+        if self.closing == "]":
+            self.entries.append(value)
+        elif self.key is not None:  # without one it is a placeholder in the place of entries
+            self.entries.append((self.key, value))
+        self.key = None
+
+    def close(self) -> Any:
+        return to_object(self.entries) if self.closing == "}" else self.entries
+
+
+class ValueReader:
+    """Reads one value after another.
+
+    It takes what the json module takes, and beyond it strings in single quotes, the escapes and words of Python, a
+    comma before a closing bracket, comments, and placeholders ("...", "<moves>", "$MOVES", "__") in the place of a
+    value, an entry or all of an object's further entries.
+
+    Args:
+        text: The text.
+
+    Attributes:
+        end: Where the value that was read last ends.
+        has_placeholder: Whether a placeholder is in it.
+        has_constant: Whether NaN or Infinity is in it, which Python reads and JSON does not have.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.end = self._start = 0
+        self.has_placeholder = self.has_constant = False
+        self._tokens = 0
+
+    def read(self, start: int) -> Any:
+        """Read the value that begins at a place.
+
+        Raises:
+            MalformedError: If there is none.
+            TooDeepError: If it has too many brackets within each other.
+            TooManyTokensError: If the values that were read have too many tokens.
+        """
+        self.end, self.has_placeholder, self.has_constant = start, False, False
+        within: list[_Open] = []
+        while True:
+            kind, token = self._next()
+            last = within[-1] if within else None
+            if last is not None and last.key is None and token == last.closing and kind == "sign":
+                value = within.pop().close()
+            elif last is not None and last.key is None and last.closing == "}":
+                if kind == "text":
+                    last.key = self._unquoted(token)
+                    self._expect(":")
+                    continue
+                if kind != "placeholder":
+                    raise MalformedError(self._start)
+                value = None  # in the place of entries
+                self.has_placeholder = True
+            elif kind == "sign":
+                if token not in _CLOSING:
+                    raise MalformedError(self._start)
+                if len(within) == MAX_DEPTH:
+                    raise TooDeepError
+                within.append(_Open(token))
+                continue
+            else:
+                value = self._plain(kind, token)
+            if (value := self._after(within, value)) is not within:
+                return value
+
+    def _after(self, within: list[_Open], value: Any) -> Any:
+        """Put a value where it belongs, with the brackets that close after it.
+
+        Returns:
+            The whole value, or `within` if it goes on.
+        """
+        while within:
+            last = within[-1]
+            last.put(value)
+            kind, token = self._next()
+            if kind != "sign" or token not in (",", last.closing):
+                raise MalformedError(self._start)
+            if token == ",":
+                return within
+            value = within.pop().close()
+        return value
+
+    def _plain(self, kind: str, token: str) -> Any:
+        if kind == "text":
+            return self._unquoted(token)
+        if kind == "number":
+            return to_whole(token) if token.lstrip("-").isdecimal() else float(token)
+        if kind == "placeholder":
+            self.has_placeholder = True
+            return None
+        self.has_constant = self.has_constant or token not in _WORDS
+        return _WORDS.get(token)
+
+    def _next(self) -> tuple[str, str]:
+        self._tokens += 1
+        if self._tokens > MAX_TOKENS:
+            raise TooManyTokensError
+        match = _TOKEN.match(self._text, self.end)
+        if match is None or match.lastgroup is None:
+            gap = _GAP.match(self._text, self.end)
+            raise MalformedError(self.end if gap is None else gap.end())
+        self._start, self.end = match.end("gap"), match.end()
+        return match.lastgroup, match[match.lastgroup]
+
+    def _expect(self, sign: str) -> None:
+        if self._next() != ("sign", sign):
+            raise MalformedError(self._start)
+
+    def _unquoted(self, quoted: str) -> str:
+        """Return the text of a string, with the escapes of JSON or Python."""
+        if "\\" not in quoted:
+            return quoted[1:-1]
+        if quoted[0] == '"':
+            try:
+                return str(json.loads(quoted, strict=False))
+            except ValueError:
+                pass  # an escape of Python
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return str(ast.literal_eval(quoted))
+        except (ValueError, SyntaxError):
+            raise MalformedError(self._start) from None
+
+
+def to_object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    """Return an object of its entries."""
+    value = JsonObject(pairs)
+    if len(value) < len(pairs):
+        names: set[str] = set()
+        value.duplicate = next(name for name, _ in pairs if name in names or names.add(name))
+    return value
+
+
+def to_whole(digits: str) -> int | Oversized:
+    """Return a whole number, if it is not too long to be held."""
+    return int(digits) if len(digits.removeprefix("-")) <= MAX_DIGITS else Oversized()
+
+
+def refuse_constant(constant: str) -> None:
+    """Refuse a number that Python reads and JSON does not have, for `parse_constant` of the json module."""
+    raise ValueError(f"{constant} is not JSON")

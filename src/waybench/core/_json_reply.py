@@ -8,8 +8,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from waybench.core._json import is_array, is_object
-from waybench.core._value_reader import (
+from waybench.core._json import (
     MAX_DEPTH,
     MAX_DIGITS,
     MAX_TOKENS,
@@ -20,6 +19,8 @@ from waybench.core._value_reader import (
     TooDeepError,
     TooManyTokensError,
     ValueReader,
+    is_array,
+    is_object,
     refuse_constant,
     to_object,
     to_whole,

@@ -1,9 +1,10 @@
-"""Metrics: pure functions of an episode's record."""
+"""Metrics, axes of difficulty and explanatory variables: pure functions of an episode's record."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Self
 
+from waybench.core._game import Json
 from waybench.core._record import EpisodeRecord
 
 Range = tuple[float | None, float | None]
@@ -236,3 +237,69 @@ def outcome_metric(
         better="lower",
         doc=doc,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Axis:
+    """A number that says how hard an item is, above 0; how far a player reaches on it is its horizon.
+
+    Attributes:
+        name: Its key in every output.
+        title: Its name in tables and charts, in the singular where it counts something.
+        of: EpisodeRecord -> the number, None where it is not known. It is a function of the item, whatever was done.
+        doc: What it counts.
+    """
+
+    name: str
+    title: str
+    of: Callable[[EpisodeRecord], float | None]
+    doc: str
+
+
+def level_axis(name: str, doc: str) -> Axis:
+    """Return the level as an axis.
+
+    Args:
+        name: What a level is called: "dimension".
+        doc: What it counts.
+    """
+    return Axis(name=name, title=name.capitalize(), of=lambda record: float(record.item["level"]), doc=doc)
+
+
+def proof_axis(name: str, title: str, doc: str, *, field: str = "") -> Axis:
+    """Return a number of an item's proof as an axis.
+
+    Args:
+        name: Its key.
+        title: Its name.
+        doc: What it counts.
+        field: The proof's field; the name by default.
+    """
+
+    def of(record: EpisodeRecord) -> float | None:
+        value = record.proof.get(field or name)
+        return float(value) if isinstance(value, int | float) else None
+
+    return Axis(name=name, title=title, of=of, doc=doc)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExplanatoryVariables:
+    """Explanatory variables of items and of clusters, for regressions of a player's scores on them.
+
+    Attributes:
+        titles: The names of the clusters' variables in tables.
+        note: What readers need to know about them, in a sentence or two.
+        by_metric: Metric -> the variables of clusters that it is regressed on.
+        depends_on: EpisodeRecord -> what else the clusters' variables depend on, such as how much of it was shown.
+        of: EpisodeRecord -> the variables of its cluster; None where one is unknown.
+        items: What may make one item harder than another of the same level. Each is 0 or more, and depends on the
+            item alone. Success is regressed on them together, beside the environment's first axis.
+    """
+
+    titles: Mapping[str, str] = field(default_factory=dict[str, str])
+    note: str = ""
+    by_metric: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    depends_on: Callable[[EpisodeRecord], Json] = lambda record: None
+    of: Callable[[EpisodeRecord], Mapping[str, float | None]] = lambda record: {}
+    items: tuple[Axis, ...] = ()

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from waybench.core._axes import Axis
 from waybench.core._context import CONTEXT_TOKENS
 from waybench.core._errors import UsageError
+from waybench.core._metrics import Axis
 from waybench.core._prefix import PREFIX, RECORD, PrefixPart, read_prefix
 from waybench.core._record import EpisodeRecord
 

@@ -6,23 +6,70 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from waybench.core._axes import Axis
 from waybench.core._board import TypedAction
 from waybench.core._datasets import Dataset, HorizonSpec
-from waybench.core._explanatory import ExplanatoryVariables
-from waybench.core._failures import GENERAL_FAILURES, FailureKind, general_failure
-from waybench.core._first_errors import FirstError, FirstErrors
-from waybench.core._game import A, End, Json, S
+from waybench.core._failures import GENERAL_FAILURES, FailureKind, FirstError, FirstErrors, general_failure
+from waybench.core._game import A, End, Json, S, Stream
 from waybench.core._images import Images, with_image_options
-from waybench.core._instance import Instance, Source, nothing_known
-from waybench.core._keys import PrivateSource, is_public_key
-from waybench.core._metrics import Aggregate, Metric, Series
+from waybench.core._items import Instance, PrivateSource, Source, nothing_known
+from waybench.core._metrics import Aggregate, Axis, ExplanatoryVariables, Metric, Series
 from waybench.core._options import Option, with_common_options
 from waybench.core._play import Play
-from waybench.core._potential import Potential
-from waybench.core._programs import Program
-from waybench.core._random import Stream
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
+from waybench.core._secrets import is_public_key
+
+
+@dataclass(frozen=True, slots=True)
+class Potential(Generic[S]):
+    """How far a state is on the way to the goal.
+
+    Attributes:
+        name: Its name, a value of the option `shaping` of `waybench.ext.train`.
+        doc: What it measures, in a sentence.
+        of: State of a game that is not over -> the potential, 0 at the start and at most 1; it can be negative where a
+            state is worse than the start.
+        reward: The environment's own reward for the goal: what a potential of 1 counts for.
+    """
+
+    name: str
+    doc: str
+    of: Callable[[S], float]
+    reward: float = 1.0
+
+
+def shaping_reward(potential: Potential[S], before: S, after: S, ended: bool, discount: float = 1.0) -> float:
+    """Return what potential-based shaping adds to the reward of a step.
+
+    This is reward * (discount * potential(after) - potential(before)), where the potential of a state in which the game
+    has ended is 0. It leaves the best policies of a discounted task the same (A. Y. Ng, D. Harada and S. Russell,
+    "Policy invariance under reward transformations", ICML 1999).
+
+    Args:
+        potential: The potential.
+        before: The state before the step.
+        after: The state after it.
+        ended: Whether the game has ended with the step. A limit from outside ends no game.
+        discount: The discount factor of the training.
+    """
+    return potential.reward * ((0.0 if ended else discount * potential.of(after)) - potential.of(before))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that an environment can use and that is installed separately; `waybench doctor` looks for it.
+
+    Attributes:
+        name: Its name, as in the option that chooses it.
+        purpose: What it is for.
+        find: Returns where it is, such as a path; None if it is not installed. Starts nothing.
+        advice: What to do if it is not installed.
+    """
+
+    name: str
+    purpose: str
+    find: Callable[[], str | None]
+    advice: str
+
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Generic, NamedTuple
 
-from waybench.core._game import A, Game, I, Limits, S
+from waybench.core._game import A, Game, I, Limits, S, Stream
 from waybench.core._picture import Picture
-from waybench.core._random import Stream
-from waybench.core._reasoning import ReplyParts, split_reasoning
 from waybench.core._record import TurnRecord
+from waybench.core._replies import ReplyParts, split_reasoning
 from waybench.core._tool_wording import ToolWording, read_calls, write_calls
 from waybench.core._wording import Wording
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from waybench.core._errors import UsageError, unknown
 
 if TYPE_CHECKING:
-    from waybench.core._beliefs import Belief
     from waybench.core._episode import Episode
     from waybench.core._parts import Player
+    from waybench.core._questions import Belief
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
 LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours

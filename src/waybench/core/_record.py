@@ -8,10 +8,9 @@ from math import fsum
 from typing import Any, NamedTuple, Self
 
 from waybench._version import __version__
-from waybench.core._bounds import check_json
 from waybench.core._errors import DataError
 from waybench.core._game import NOTHING, End, Json, Outcome
-from waybench.core._json import is_object
+from waybench.core._json import check_json, is_object
 from waybench.core._wording import Message
 
 # 1: the outcome of an action that the protocol took for a reply that names none was that of the action

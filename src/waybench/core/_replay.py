@@ -8,7 +8,7 @@ from waybench.core._environment import Environment, I
 from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
 from waybench.core._errors import LiveError, ReplayError
 from waybench.core._game import A, End, Json, Outcome, S
-from waybench.core._instance import Item
+from waybench.core._items import Item
 from waybench.core._options import WORDING
 from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord

@@ -1,10 +1,16 @@
-"""Secrets: keys of private sets and credentials of model servers. They are kept out of logs and pages."""
+"""Secrets: keys of private sets, commitments to them, and credentials of model servers."""
 
 import hashlib
+import math
+import os
 import re
+import string
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import SplitResult, unquote, urlsplit
+
+from waybench.core._errors import UsageError, WaybenchError
+from waybench.core._user_files import read_text, user_path
 
 HIDDEN = "***"
 LABEL = re.compile(r"private-[0-9a-f]{8}")
@@ -109,3 +115,111 @@ def _hidden(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_hidden(item) for item in cast("list[Any]", value)]
     return HIDDEN
+
+
+STRONG_BITS = 128  # a key of fewer bits can be found by trying
+# The domain keeps a commitment apart from every other hash of a key, such as its label.
+_DOMAIN = b"waybench commitment to a key, version 1\0"
+_FORM = re.compile(r"waybench-key-1:[0-9a-f]{64}")
+_CLASSES = string.ascii_lowercase, string.ascii_uppercase, string.digits, string.punctuation + " "
+
+
+def commitment(key: str) -> str:
+    """Return the commitment to a key: the name of its form, and the SHA-256 of a domain and the key.
+
+    It says nothing about a key of `STRONG_BITS` or more, and fixes the key: no second key has the same commitment.
+    """
+    return f"waybench-key-1:{hashlib.sha256(_DOMAIN + key.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def read_commitment(text: str) -> str:
+    """Return a commitment that a user gave.
+
+    Raises:
+        UsageError: If it has another form.
+    """
+    if not _FORM.fullmatch(text):
+        raise UsageError(f"{text[:90]!r} is no commitment: give what `waybench commit` prints (waybench-key-1:...)")
+    return text
+
+
+def key_bits(key: str) -> float:
+    """Return the most bits that a key can have, as its length and its kinds of characters show.
+
+    Words have far fewer. Repeated characters count for little, as in "aaaa".
+    """
+    if not key:
+        return 0.0
+    if set(key) <= set(string.hexdigits):
+        alphabet = 16
+    else:
+        alphabet = sum(len(kind) for kind in _CLASSES if set(key) & set(kind)) + len(set(key) - set(string.printable))
+    return len(key) * math.log2(max(1, min(alphabet, len(set(key)) ** 2)))
+
+
+_LARGEST_FILE = 1 << 20  # bytes
+_REFERENCE = re.compile(r"(env|file):(.*?)(?:#([0-9a-f]{8}))?", re.DOTALL)
+
+
+def is_public_key(key: str, public_key: str) -> bool:
+    """Return whether a key is that of the public set, or of one of its further sets ("search-v1/2")."""
+    return re.fullmatch(re.escape(public_key) + r"(/\d+)?", key) is not None
+
+
+def read_key(text: str) -> str:
+    """Return the key that a user gave: as it is, or from where "env:NAME" or "file:PATH" says that it is.
+
+    Args:
+        text: What was given. A reference may end in "#" and the digits of the key's label, as `key_for_log` writes it.
+
+    Raises:
+        UsageError: If there is no key, another one than the digits say, or what was given is a key's label.
+    """
+    if LABEL.fullmatch(text):
+        raise UsageError(f"key={text}: this is the name of a private set, not its key; give the key itself")
+    if not text.strip():
+        # As by a variable of the shell that is not set; a set with this key would be private in name alone.
+        raise UsageError("the key is empty: give the key of a set, or leave it out for the public set")
+    match = _REFERENCE.fullmatch(text)
+    if match is None:
+        return text
+    kind, place, digits = match.groups()
+    reference = f"key={kind}:{place[:120]}"
+    key = _from_environment(place, reference) if kind == "env" else _from_file(place, reference)
+    if not key:
+        raise UsageError(f"{reference}: empty; it should contain the key of a set")
+    if digits is not None and key_label(key) != f"private-{digits}":
+        raise UsageError(f"{reference}: the key does not belong to the set private-{digits}, but to {key_label(key)}")
+    return key
+
+
+def key_for_log(text: str) -> str:
+    """Return what may stand in a log for the key that a user gave: a reference with the key's digits, or its label.
+
+    Raises:
+        UsageError: As `read_key`.
+    """
+    label = key_label(read_key(text))
+    match = _REFERENCE.fullmatch(text)
+    return label if match is None else f"{match[1]}:{match[2]}#{label.removeprefix('private-')}"
+
+
+def label_in_log(text: str) -> str:
+    """Return the label of the key for which a text stands in a log, which may be an older one with the key itself."""
+    match = _REFERENCE.fullmatch(text)
+    if match is not None and match[3] is not None:
+        return f"private-{match[3]}"
+    return text if LABEL.fullmatch(text) else key_label(text)
+
+
+def _from_environment(name: str, reference: str) -> str:
+    if name not in os.environ:
+        raise UsageError(f"{reference}: this environment variable is not set; set it to the key of the set")
+    return os.environ[name]
+
+
+def _from_file(path: str, reference: str) -> str:
+    try:
+        return read_text(user_path(path), _LARGEST_FILE, "a file that contains the key").strip()
+    except WaybenchError as error:
+        raise UsageError(f"{reference}: {error}") from None

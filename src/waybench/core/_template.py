@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from waybench.core._derived_wording import DerivedWording
 from waybench.core._errors import UsageError, WaybenchError, shortened
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._images import without_images
@@ -16,7 +15,7 @@ from waybench.core._json import is_object
 from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
 from waybench.core._tool_wording import without_tools
 from waybench.core._user_files import read_text, user_path
-from waybench.core._wording import Field, Invalid, View, Wording
+from waybench.core._wording import DerivedWording, Field, Invalid, View, Wording
 
 I = TypeVar("I")  # noqa: E741  the instance
 

@@ -4,15 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple
 
-from waybench.core._calls import ActionTool, ToolCall
-from waybench.core._derived_wording import DerivedWording
 from waybench.core._errors import UsageError
 from waybench.core._game import A, I, Json, S
-from waybench.core._json import is_array, is_object
+from waybench.core._json import Oversized, is_array, is_object, refuse_constant, to_object
 from waybench.core._json_reply import MAX_CHARACTERS, shown
 from waybench.core._options import WORDING, Option
-from waybench.core._value_reader import Oversized, refuse_constant, to_object
-from waybench.core._wording import Invalid, Wording
+from waybench.core._wording import ActionTool, DerivedWording, Invalid, ToolCall, Wording
 
 INTERFACE = "interface"  # an option of play of every environment, in addition to its own
 TOOLS, _TEXT = "tools", "text"

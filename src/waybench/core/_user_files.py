@@ -1,4 +1,4 @@
-"""Files that users name: their paths, encodings and line ends, and the JSON values in them."""
+"""Files that users name: their paths, encodings and line ends, the JSON values in them, and folders to write to."""
 
 import codecs
 import json
@@ -255,3 +255,24 @@ def refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise DataError(f"{name} is not JSON")
+
+
+# In the folder of a run's logs, for the programs that look at a run: `waybench run` writes them.
+LOCK_FILE = ".waybench-lock"  # an SQLite database that the process holds exclusively
+PROGRESS_FILE = ".waybench-progress.json"
+
+
+def prepare_folder(folder: Path) -> Path:
+    """Create a folder to write to.
+
+    Raises:
+        UsageError: If that cannot be done.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".waybench-write-test"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder} ({error.strerror}): choose another folder with --out") from None
+    return folder

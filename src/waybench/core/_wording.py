@@ -1,14 +1,56 @@
-"""Wordings: the texts that a player reads, and the parser of replies."""
+"""Wordings: the texts that a player reads, the parser of replies, and the tools by which a player can act."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
-from waybench.core._calls import CALL_RULES, REPLY_TOOL, ActionTool, ToolCall
-from waybench.core._game import A, I, Outcome, S, Transition
+from waybench.core._game import A, I, Json, Outcome, S, Transition
 from waybench.core._picture import Picture
-from waybench.core._reasoning import split_reasoning
+from waybench.core._replies import split_reasoning
+
+
+class ActionTool(NamedTuple):
+    """A tool by which a player acts.
+
+    Attributes:
+        name: Its name.
+        doc: What it does, in a sentence.
+        parameters: Name -> JSON schema with a "description"; all of them are required. The types "string" (with or
+            without "enum"), "integer", "array" ("items", "maxItems") and "object" ("properties") are known.
+    """
+
+    name: str
+    doc: str
+    parameters: Mapping[str, Json]
+
+
+class ToolCall(NamedTuple):
+    """A call of a tool.
+
+    Attributes:
+        name: The tool's name.
+        arguments: The arguments; empty if they could not be read.
+        error: Why they could not be read, in the words of the program that read them; "" if they could.
+    """
+
+    name: str
+    arguments: Mapping[str, Json]
+    error: str = ""
+
+
+REPLY_TOOL = ActionTool(
+    "act",
+    "Reply to the environment.",
+    {"reply": {"type": "string", "description": "The reply, in the form that the rules ask for."}},
+)
+"""The tool of a wording that declares none of its own: it takes a whole reply as text."""
+
+CALL_RULES = (
+    "Act by calling a tool, with one call in each turn: what you are asked to write goes into the arguments of the "
+    "call. Text beside the call is not read."
+)
+
 
 F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
@@ -211,3 +253,80 @@ class Wording(ABC, Generic[I, S, A]):
     def render_call(self, action: A, state: S) -> ToolCall:
         """Return a call that `parse_call` reads as this action."""
         return ToolCall(REPLY_TOOL.name, {"reply": self.render(action, state)})
+
+
+class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
+    """A wording that does as another one does, but for what a subclass changes.
+
+    Args:
+        base: The other wording.
+        name: The name of this one.
+    """
+
+    def __init__(self, base: Wording[I, S, A], name: str) -> None:
+        self.name = name
+        self.memory, self.rules_role = base.memory, base.rules_role
+        self.reads_truncated, self.closing_answer = base.reads_truncated, base.closing_answer
+        self.rewrites, self.call_rules = base.rewrites, base.call_rules
+        self.rule_fields, self.fields = base.rule_fields, base.fields
+        self._base = base
+
+    def rules(self, instance: I) -> str:
+        """Return what the base wording returns."""
+        return self._base.rules(instance)
+
+    def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
+        """Return what the base wording returns."""
+        return self._base.observe(state, last, turn)
+
+    def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
+        """Return what the base wording returns."""
+        return self._base.picture(state, last, turn)
+
+    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
+        """Return the messages as the base wording divides them."""
+        return self._base.prompt(rules, examples, observation)
+
+    def recall(self, state: S) -> int:
+        """Return what the base wording returns."""
+        return self._base.recall(state)
+
+    def thought_question(self, state: S) -> str:
+        """Return what the base wording returns."""
+        return self._base.thought_question(state)
+
+    def takes_truncated(self, state: S) -> bool:
+        """Return what the base wording returns."""
+        return self._base.takes_truncated(state)
+
+    def parse(self, reply: str, state: S) -> A | Invalid:
+        """Read a reply as the base wording does."""
+        return self._base.parse(reply, state)
+
+    def understands(self, reply: str, state: S) -> bool:
+        """Return what the base wording returns."""
+        return self._base.understands(reply, state)
+
+    def remember(self, reply: str, parsed: A | Invalid) -> str:
+        """Return what the base wording returns."""
+        return self._base.remember(reply, parsed)
+
+    def render(self, action: A, state: S) -> str:
+        """Return a reply as the base wording does."""
+        return self._base.render(action, state)
+
+    def action_name(self, action: A, state: S) -> str:
+        """Return what the base wording returns."""
+        return self._base.action_name(action, state)
+
+    def tools(self, state: S) -> Sequence[ActionTool]:
+        """Return the tools that the base wording declares."""
+        return self._base.tools(state)
+
+    def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
+        """Read a call as the base wording does."""
+        return self._base.parse_call(call, state)
+
+    def render_call(self, action: A, state: S) -> ToolCall:
+        """Return a call as the base wording does."""
+        return self._base.render_call(action, state)

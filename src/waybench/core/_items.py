@@ -1,13 +1,14 @@
 """Instances, their identity, and where they come from."""
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from waybench.core._errors import UsageError
-from waybench.core._game import NOTHING, Json
+from waybench.core._game import NOTHING, Json, Stream
 from waybench.core._secrets import key_label
 
 
@@ -116,7 +117,96 @@ class KeyedSource(Source[I]):
         return Item(instance, f"{self.level}-{index}", self.level, self.key, index, self._prove(instance))
 
 
+class PrivateSource(Source[I]):
+    """The items of a source, marked as those of a private set.
+
+    Args:
+        source: The source.
+    """
+
+    def __init__(self, source: Source[I]) -> None:
+        self._source = source
+
+    @property
+    def space(self) -> int | None:
+        """The number of different instances of the source, if known."""
+        return self._source.space
+
+    def item(self, index: int) -> Item[I]:
+        """Return the item of this number, from 0."""
+        item = self._source.item(index)
+        place = item.id, item.level, item.key, item.index  # `replace` takes longer than a small item
+        return Item(item.instance, *place, item.proof, item.examples, private=True, isomorph=item.isomorph)
+
+
 def set_hash(items: Iterable[Item[I]]) -> str:
     """Return the SHA-256 of a set: of its items' ids and hashes, in order, one "id hash" line each."""
     lines = "".join(f"{item.id} {item.instance.hash}\n" for item in items)
     return hashlib.sha256(lines.encode()).hexdigest()
+
+
+T = TypeVar("T")
+
+MOST_ISOMORPHS = 1_000_000
+_LABEL = re.compile(r"(.*)~([1-9]\d*)", re.DOTALL)
+
+
+class IsomorphicSource(Source[I]):
+    """The isomorphic items of a source's items, each with the id, level and index of its original.
+
+    Args:
+        source: The source of the originals.
+        isomorph: (instance, key, number) -> isomorphic instance, as `Items.isomorph`.
+        prove: Instance -> what is known of its solution.
+        number: The number of the isomorphic set, from 1.
+    """
+
+    def __init__(
+        self,
+        source: Source[I],
+        isomorph: Callable[[I, str, int], I],
+        prove: Callable[[I], Mapping[str, Json]],
+        number: int,
+    ) -> None:
+        self._source, self._isomorph, self._prove, self._number = source, isomorph, prove, number
+
+    @property
+    def space(self) -> int | None:
+        """The number of different instances of the source, if known."""
+        return self._source.space
+
+    def item(self, index: int) -> Item[I]:
+        """Return the isomorphic item of the original of this number, from 0. Its examples are isomorphic, too."""
+        original = self._source.item(index)
+        instance, *examples = (
+            self._isomorph(each, original.key, self._number) for each in (original.instance, *original.examples)
+        )
+        return replace(
+            original,
+            instance=instance,
+            proof=self._prove(instance),
+            examples=tuple(examples),
+            isomorph=self._number,
+        )
+
+
+def split_isomorphic_key(label: str) -> tuple[str, int]:
+    """Return the label of the original set and the number of the isomorphic one, 0 for an original set."""
+    found = _LABEL.fullmatch(label)
+    return (label, 0) if found is None else (found[1], int(found[2]))
+
+
+def draw_appearance(appearances: Sequence[T], number: int, *purpose: str | int) -> T:
+    """Return the appearance of an instance in an isomorphic set.
+
+    The sets of the numbers 1 to n, where n is the number of appearances, all differ; so do the next n sets.
+
+    Args:
+        appearances: The appearances that differ from the original's.
+        number: The number of the isomorphic set, from 1.
+        *purpose: Key of the random stream: what the instance is.
+    """
+    block, place = divmod(number - 1, len(appearances))
+    order = list(appearances)
+    Stream("isomorph", *purpose, block).shuffle(order)
+    return order[place]

@@ -1,16 +1,16 @@
-"""The reader of reasoning marks: what a reply says, apart from the reasoning that stands in it."""
+"""Reading replies: the text of a message, the reasoning that stands in it, and names as they are compared."""
 
 import json
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
-from waybench.core._errors import UsageError
+from waybench.core._errors import UsageError, plural
 from waybench.core._game import Json
+from waybench.core._json import MAX_DEPTH
 from waybench.core._options import Option
-from waybench.core._text import plural
-from waybench.core._value_reader import MAX_DEPTH
 
 THINK_TAGS = "think_tags"  # an option of play of every environment, in addition to its own
 THINK_TAGS_OPTION = Option(
@@ -294,3 +294,123 @@ def reasoning_warning(replies: Sequence[str]) -> str:
         f"without marks, and are read as answers: {excerpt}... If the model marks its reasoning, give --think-tags "
         "OPEN CLOSE, or let its server separate it."
     )
+
+
+_REASONING = ("thinking", "reasoning", "summary")  # where a part of reasoning has it
+_REASONING_TYPES = (*_REASONING, "redacted_thinking", "reasoning_content", "summary_text")
+_TEXT = ("text", "content", "refusal", "value")
+
+
+def text_of(content: object) -> str | None:
+    """Return the text of a message or of its content; None if it has no text in any known form.
+
+    Args:
+        content: A text, a part, a list of parts, or a message with these, as mappings or as objects with attributes
+            (pydantic models of any version). Parts follow each other without a separator. Reasoning and pictures are
+            no text.
+    """
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list | tuple):
+        texts = [text for part in cast("list[object]", content) if (text := text_of(part)) is not None]
+        return "".join(texts) if texts or not content else None
+    if content is None or _is_reasoning(content):
+        return None
+    values = (_field(content, name) for name in _TEXT)
+    texts = (text_of(cast("object", value)) for value in values if isinstance(value, str | list | tuple | Mapping))
+    return next((text for text in texts if text is not None), None)
+
+
+def is_message(value: object) -> bool:
+    """Return whether a value is a message, or a list of parts, of which `text_of` can say that it has no text."""
+    if isinstance(value, list | tuple):
+        return all(map(_is_reasoning, cast("list[object]", value)))
+    names = ("content", "text")
+    return any(name in value for name in names) if isinstance(value, Mapping) else any(hasattr(value, n) for n in names)
+
+
+def reasoning_of(content: object) -> str:
+    """Return the reasoning that the parts of a message's content hold; "" if there is none.
+
+    Args:
+        content: As for `text_of`.
+    """
+    if isinstance(content, list | tuple):
+        return "\n\n".join(filter(None, map(reasoning_of, cast("list[object]", content))))
+    if content is None or not _is_reasoning(content):
+        return ""
+    values = (_field(content, name) for name in (*_REASONING, *_TEXT))
+    return next((text for value in values if (text := _any_text(value))), "")
+
+
+def _any_text(content: object) -> str:
+    """Return the text of content that is known to be reasoning, whatever the types of its parts are."""
+    if isinstance(content, list | tuple):
+        return "".join(map(_any_text, cast("list[object]", content)))
+    return reasoning_of(content) or text_of(content) or ""
+
+
+def _is_reasoning(part: object) -> bool:
+    return _field(part, "type") in _REASONING_TYPES
+
+
+def _field(holder: object, name: str) -> Any:
+    if isinstance(holder, Mapping):
+        return cast("Mapping[object, Any]", holder).get(name)
+    return getattr(holder, name, None)
+
+
+_LONGEST_WORD = 100
+_DELETED = "\u00ad\u200b\u2060\ufeff"  # soft hyphen, zero-width space, word joiner, byte order mark
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
+_TWINS = {
+    "'": "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4\uff07",
+    '"': "\u201c\u201d\u201e\u201f\u2033\uff02",
+    "...": "\u2026",
+    "..": "\u2025",
+    "": _DELETED,
+}
+# What word processors and models put in the place of an ASCII character. NFKC knows width and blanks, and few of these.
+_FOLDED = str.maketrans({twin: sign for sign, twins in _TWINS.items() for twin in twins})
+_WITH_DASHES = _FOLDED | dict.fromkeys(map(ord, _DASHES), "-")
+_INVISIBLE = dict.fromkeys(map(ord, _DELETED))
+
+
+def without_invisible(text: str) -> str:
+    """Return a text without soft hyphens and characters of no width."""
+    return text if text.isascii() else text.translate(_INVISIBLE)
+
+
+def is_minus(sign: str) -> bool:
+    """Return whether a character is a hyphen, a dash or a minus sign."""
+    return sign == "-" or (sign != "" and sign in _DASHES)
+
+
+def normal_name(name: str, *, dashes: bool = True) -> str:
+    """Return a name as it is compared with others, without differences of case, width, blanks and typography.
+
+    It is for both sides of a comparison, not for what is stored. Long words keep their width, since normalizing many
+    marks on one letter is slow.
+
+    Args:
+        name: The name, or a text that is searched for names.
+        dashes: Whether all dashes are hyphens. In a text they are not, unless a name that it is searched for has one:
+            a dash between two words would make one of them.
+    """
+    return _short_name(name, dashes) if len(name) <= _LONGEST_WORD else _normal(name, dashes)
+
+
+def fold_typography(text: str, *, dashes: bool = True) -> str:
+    """Return a text without differences of width and typography, with one blank for several."""
+    if text.isascii():
+        return " ".join(text.split())
+    folded = text.translate(_WITH_DASHES if dashes else _FOLDED)
+    words = (word if len(word) > _LONGEST_WORD else unicodedata.normalize("NFKC", word) for word in folded.split())
+    return " ".join(" ".join(words).split())
+
+
+def _normal(text: str, dashes: bool) -> str:
+    return " ".join(fold_typography(text, dashes=dashes).casefold().split())
+
+
+_short_name = lru_cache(maxsize=8192)(_normal)  # the same names come again and again
