@@ -19,8 +19,15 @@ from waybench.core._datasets import (
     read_items,
     read_records,
 )
-from waybench.core._environment import DIFFICULTY_INDEX, Environment, ItemIndex, searched_index, wording_name
-from waybench.core._episode import Episode, Reply, play_out
+from waybench.core._environment import (
+    DIFFICULTY_INDEX,
+    PLAY_EXTENSIONS,
+    Environment,
+    ItemIndex,
+    PlayExtension,
+    searched_index,
+)
+from waybench.core._episode import Episode, Reply
 from waybench.core._errors import (
     DataError,
     LiveError,
@@ -35,6 +42,7 @@ from waybench.core._errors import (
     unknown,
     with_article,
 )
+from waybench.core._extensions import OPTION_AXES, base_wording, wording_name
 from waybench.core._failures import (
     GENERAL_FAILURES,
     ILLEGAL,
@@ -86,8 +94,6 @@ from waybench.core._metrics import (
     proof_axis,
     proof_metric,
 )
-from waybench.core._option_axes import OPTION_AXES
-from waybench.core._options import AGENT, IMAGE, IMAGE_AND_TEXT, IMAGE_WORDINGS, PROBE, SHARD, WORDING, Option, resolve
 from waybench.core._parts import (
     Difficulty,
     Items,
@@ -102,7 +108,20 @@ from waybench.core._parts import (
     shaping_reward,
 )
 from waybench.core._picture import DrawPicture, Picture
-from waybench.core._play import TEXT_PROMPTS, Play, PromptKinds
+from waybench.core._play import (
+    AGENT,
+    IMAGE,
+    IMAGE_AND_TEXT,
+    IMAGE_WORDINGS,
+    PROBE,
+    SHARD,
+    TEXT_PROMPTS,
+    WORDING,
+    Option,
+    Play,
+    PromptKinds,
+    resolve,
+)
 from waybench.core._policies import (
     EMBEDDED,
     LOCAL_MODELS,
@@ -110,9 +129,12 @@ from waybench.core._policies import (
     NullPolicy,
     Policy,
     ScriptedPolicy,
+    play_out,
     policy,
+    replay,
+    require_self_contained,
 )
-from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD, RECORDED, named_prefix, oracle_steps, read_prefix
+from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD, RECORDED, oracle_steps
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._questions import (
     AnswerState,
@@ -136,7 +158,6 @@ from waybench.core._record import (
     own_turns,
 )
 from waybench.core._registry import CatalogueWarning, Entry, Registry
-from waybench.core._replay import replay, require_self_contained
 from waybench.core._replies import (
     FIRST_REPLIES,
     THINK_TAGS,
@@ -169,7 +190,7 @@ from waybench.core._secrets import (
     secrets_in,
     without_credentials,
 )
-from waybench.core._template import TEMPLATE, TemplateWording, base_wording, is_template_name, template_fields
+from waybench.core._template import TEMPLATE, TemplateWording, is_template_name, template_fields
 from waybench.core._tokens import (
     ESTIMATE,
     CharacterTokens,
@@ -180,7 +201,7 @@ from waybench.core._tokens import (
     tokenizer,
     tokenizer_name,
 )
-from waybench.core._tool_wording import (
+from waybench.core._tools import (
     INTERFACE,
     TOOLS,
     TOOLS_PREFIX,
@@ -203,7 +224,18 @@ from waybench.core._user_files import (
     refuse_duplicates,
     user_path,
 )
-from waybench.core._wording import CALL_RULES, ActionTool, Field, Invalid, Memory, Message, ToolCall, View, Wording
+from waybench.core._wording import (
+    CALL_RULES,
+    ActionTool,
+    DerivedWording,
+    Field,
+    Invalid,
+    Memory,
+    Message,
+    ToolCall,
+    View,
+    Wording,
+)
 from waybench.core._workers import PROCESSES, Copies, Workers, dumped, forbid_copies, spread
 
 __all__ = [
@@ -237,6 +269,7 @@ __all__ = [
     "OF_THE_ITEM",
     "OPTION_AXES",
     "OVERFLOW",
+    "PLAY_EXTENSIONS",
     "PREFIX",
     "PREFIX_REPLIES",
     "PROBE",
@@ -274,6 +307,7 @@ __all__ = [
     "DataFile",
     "DataFiles",
     "Dataset",
+    "DerivedWording",
     "Difficulty",
     "Download",
     "Draw",
@@ -321,6 +355,7 @@ __all__ = [
     "Outcome",
     "Picture",
     "Play",
+    "PlayExtension",
     "Player",
     "Players",
     "Playing",
@@ -395,7 +430,6 @@ __all__ = [
     "lost_turns",
     "main_cause",
     "may_be_secret",
-    "named_prefix",
     "normal_name",
     "object_schema",
     "oracle_steps",
@@ -417,7 +451,6 @@ __all__ = [
     "read_key",
     "read_lists",
     "read_numbers",
-    "read_prefix",
     "read_prices",
     "read_records",
     "read_rows",

@@ -1,18 +1,19 @@
 """`context_tokens`: one item asked among others in a prompt of a given length."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
+from waybench.core._environment import AnyEnvironment, AnyPlay, I, PlayExtension, Resolve
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Json, S, Stream
-from waybench.core._items import Instance
-from waybench.core._options import Option
+from waybench.core._images import has_images
+from waybench.core._metrics import Axis
+from waybench.core._play import Option, resolve
+from waybench.core._record import EpisodeRecord
 from waybench.core._tokens import ESTIMATE, tokenizer
 from waybench.core._wording import DerivedWording, Message, Wording
-
-I = TypeVar("I", bound=Instance)  # noqa: E741
 
 CONTEXT_TOKENS = "context_tokens"
 CONTEXT_TOKENIZER = "context_tokenizer"
@@ -26,6 +27,7 @@ CONTEXT_OPTIONS = (
         kind=int,
         low=100,
         high=_MOST_TOKENS,
+        separate_tables=True,
         doc="Tokens of the prompt, at most: the item is asked among as many others of its level as have room. An "
         "episode has one turn then. By default the item stands alone.",
     ),
@@ -42,46 +44,6 @@ class NoRoomError(UsageError):
     """An item alone takes more tokens than its context may have."""
 
 
-@dataclass(frozen=True, slots=True)
-class Others:
-    """The other instances.
-
-    Attributes:
-        env_id: The environment's id.
-        draw: (instance, key) -> another instance of the same level, by key.
-    """
-
-    env_id: str
-    draw: Callable[[Any, str], Any] = field(compare=False)
-
-
-def take_context(values: dict[str, Any], *, allowed: bool) -> dict[str, Json]:
-    """Take the options of the context out of given options of play.
-
-    Args:
-        values: The options; those of the context are removed.
-        allowed: Whether the environment has them.
-
-    Returns:
-        The options with their values; empty if the item stands alone.
-
-    Raises:
-        UsageError: If one is unfit.
-    """
-    if not allowed:
-        return {}
-    tokens, name = (option.check(values.pop(option.name, None)) for option in CONTEXT_OPTIONS)
-    if tokens is None:
-        if name is not None:
-            raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]}: give {CONTEXT_TOKENS}, too, or leave it out")
-        return {}
-    name = name or ESTIMATE
-    if name != ESTIMATE and not name.startswith("tiktoken/"):
-        # A file would have to be there wherever the record is replayed.
-        raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]!r}: give {ESTIMATE} or tiktoken/ENCODING")
-    return {CONTEXT_TOKENS: tokens, CONTEXT_TOKENIZER: name}
-
-
 def without_context(options: Mapping[str, Json]) -> dict[str, Json]:
     """Return options of play of an item that stands alone."""
     names = {option.name for option in CONTEXT_OPTIONS}
@@ -96,14 +58,17 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
     Args:
         base: The wording of each of them.
-        others: The others.
+        draw: (instance, key) -> another instance of the same level, by key.
         tokens: Tokens of the prompt, at most.
         name: The name of the tokenizer that counts them.
+
+    Raises:
+        UsageError: If there is no such tokenizer.
     """
 
-    def __init__(self, base: Wording[I, S, A], others: Others, tokens: int, name: str) -> None:
+    def __init__(self, base: Wording[I, S, A], draw: Callable[[I, str], I], tokens: int, name: str) -> None:
         super().__init__(base, base.name)
-        self._others, self._tokens, self._tokenizer = others, tokens, tokenizer(name)
+        self._draw, self._tokens, self._tokenizer = draw, tokens, tokenizer(name)
         self._text = lru_cache(maxsize=4)(self._filled)  # a page of replays asks again; a text may have megabytes
 
     def rules(self, instance: I) -> str:
@@ -135,7 +100,7 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
             raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
         # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
         for number in range(_MOST_TASKS):
-            text = self._base.rules(self._others.draw(instance, f"context/{instance_hash}/{number}"))
+            text = self._base.rules(self._draw(instance, f"context/{instance_hash}/{number}"))
             if text == own:  # of a level with few instances
                 continue
             counted += self._count(_task(len(others) + 1, text))
@@ -172,17 +137,52 @@ def _among(texts: Sequence[str], at: int) -> str:
     )
 
 
-def in_context(
-    options: Mapping[str, Json], base: Wording[Any, Any, Any], others: Others
-) -> ContextWording[Any, Any, Any]:
-    """Return the wording that asks an item among others.
+def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+    tokens, name = (option.check(values.pop(option.name, None)) for option in CONTEXT_OPTIONS)
+    if tokens is None:
+        if name is not None:
+            raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]}: give {CONTEXT_TOKENS}, too, or leave it out")
+        return resolve_others(values)
+    name = name or ESTIMATE
+    if name != ESTIMATE and not name.startswith("tiktoken/"):
+        # A file would have to be there wherever the record is replayed.
+        raise UsageError(f"{CONTEXT_TOKENIZER}={name[:80]!r}: give {ESTIMATE} or tiktoken/ENCODING")
+    options = resolve_others(values)
+    if has_images(options):
+        raise UsageError(f"{CONTEXT_TOKENS}={tokens}: texts only; choose a wording without pictures")
+    return options | {CONTEXT_TOKENS: tokens, CONTEXT_TOKENIZER: name}
 
-    Args:
-        options: Resolved options of play with those of the context.
-        base: The wording of an item that stands alone.
-        others: The others.
 
-    Raises:
-        UsageError: If there is no such tokenizer.
-    """
-    return ContextWording(base, others, options[CONTEXT_TOKENS], str(options[CONTEXT_TOKENIZER]))
+def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    if CONTEXT_TOKENS not in options:
+        return None
+    items, source_options = environment.items, resolve(environment.items.options, {})
+
+    def draw(instance: Any, key: str) -> Any:
+        return items.make_source(key, items.level_of(instance), source_options).item(0).instance
+
+    play = environment.play_with(without_context(options))
+    wording = ContextWording(play.wording, draw, options[CONTEXT_TOKENS], str(options[CONTEXT_TOKENIZER]))
+    # One turn: later messages would say again what had to be found.
+    return replace(play, wording=wording, limits=replace(play.limits, turns=1), turns=None)
+
+
+def _length(record: EpisodeRecord) -> float | None:
+    tokens = record.options.get(CONTEXT_TOKENS)
+    return tokens / 1000 if type(tokens) is int and tokens > 0 else None
+
+
+CONTEXT_LENGTH = Axis(
+    name="context_length",
+    title="Context length (thousand tokens)",
+    of=_length,
+    doc="Thousands of tokens, at most, of a prompt in which an item stands among others (context_tokens).",
+)
+
+CONTEXT_EXTENSION = PlayExtension(
+    name="context",
+    options=CONTEXT_OPTIONS,
+    resolve=_resolve,
+    wrap=_wrap,
+    applies=lambda environment: environment.playing.takes_context,
+)

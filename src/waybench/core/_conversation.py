@@ -9,9 +9,8 @@ from waybench.core._environment import Environment, I
 from waybench.core._errors import UsageError, plural
 from waybench.core._game import A, Json, S, Stream, Transition
 from waybench.core._items import Item, Source
-from waybench.core._options import WORDING
 from waybench.core._picture import Picture
-from waybench.core._play import Play
+from waybench.core._play import WORDING, Play
 from waybench.core._record import TurnRecord
 from waybench.core._wording import Invalid, Message, Wording
 

@@ -11,7 +11,7 @@ from waybench.core._errors import DataError, UsageError, unknown
 from waybench.core._game import Json
 from waybench.core._items import Instance, Item, Source
 from waybench.core._json import is_array, is_object
-from waybench.core._options import Option
+from waybench.core._play import Option
 from waybench.core._user_files import json_values, read_text
 
 

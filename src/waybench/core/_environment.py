@@ -2,40 +2,30 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from hashlib import sha256
 from math import log2
 from typing import Any, Generic, TypeVar, cast
 
-from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENS, Others, in_context, take_context, without_context
 from waybench.core._datasets import FILE, GENERATED, PUBLISHED, DataFiles, Dataset, read_items
 from waybench.core._errors import UsageError
 from waybench.core._game import A, Json, S
-from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
 from waybench.core._items import Instance, Item, Source
 from waybench.core._metrics import Axis
-from waybench.core._options import IMAGE_WORDINGS, WORDING, Option, resolve
 from waybench.core._parts import Difficulty, Items, Players, Playing, Scoring, Typing
-from waybench.core._play import Play
-from waybench.core._prefix import PREFIX, PREFIX_OPTION, PREFIX_REPLIES, take_prefix, without_prefix
+from waybench.core._play import Option, Play, resolve
 from waybench.core._presentation import Presentation
 from waybench.core._questions import Belief
 from waybench.core._record import EpisodeRecord
-from waybench.core._replies import THINK_TAGS, THINK_TAGS_OPTION, take_think_tags
-from waybench.core._template import TEMPLATE, resolve_template, stored_template, without_template
-from waybench.core._tool_wording import (
-    INTERFACE_OPTION,
-    TOOLS_PREFIX,
-    is_tool_name,
-    take_interface,
-    with_tools,
-    without_tools,
-)
 from waybench.core._user_files import user_path
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
+DIFFICULTY_INDEX = "difficulty_index"  # the option of a search, the key of its plan, and the setting of its results
+_STEPS = 20  # to a doubling, to which indices are rounded: finer differences are not known
+_MOST = 1e6  # of a number of the index, which may come from outside
+_MOST_DOUBLINGS = 60
 _encode = json.JSONEncoder(sort_keys=True).encode  # which `dumps` would make anew each time
 _PLAYS = 16  # of an environment that are kept; one with a long context can have megabytes
 _NO_PLAYERS: Players[Any, Any] = Players()
@@ -126,21 +116,25 @@ class Environment(Generic[I, S, A]):
         return Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=open_)
 
     @property
+    def extension_options(self) -> tuple[Option, ...]:
+        """The options of play that extensions add to its own, such as `interface` and `prefix`."""
+        return tuple(option for extension in self._extensions() for option in extension.options)
+
+    @property
     def play_options(self) -> tuple[Option, ...]:
-        """Its options of play, with those that more than one environment has, such as `interface` and `prefix`."""
-        context = CONTEXT_OPTIONS if self.playing.takes_context else ()
-        return (*self.playing.options, INTERFACE_OPTION, PREFIX_OPTION, THINK_TAGS_OPTION, *context)
+        """All its options of play."""
+        return (*self.playing.options, *self.extension_options)
+
+    def _extensions(self) -> list["PlayExtension"]:
+        return [extension for extension in PLAY_EXTENSIONS if extension.applies(self)]
 
     def resolve_options(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return all options of play with their values.
 
-        With `interface=tools` the name of the wording begins with "tools:" in the options that are returned. Options of
-        pictures are left out unless the wording has pictures.
-
-        If `wording` names a file, the options that are returned have the name of its template in its place, and the
-        template's texts as a further option, `template`: they need the file no more.
-
-        There is an option `prefix` only if a prefix is given; the same holds for those of a context and `think_tags`.
+        Those of extensions are among them only where they change something, and some are named in another way: with
+        `interface=tools` the name of the wording begins with "tools:". If `wording` names a file, the options that are
+        returned have the name of its template in its place, and the template's texts as a further option, `template`:
+        they need the file no more.
 
         Raises:
             UsageError: For an unknown option or an unfit value, or a template that cannot be read or does not fit.
@@ -151,69 +145,26 @@ class Environment(Generic[I, S, A]):
             self._defaults.update(self._resolve(values))
         return self._defaults.copy()
 
+    def _resolve(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        resolve_others: Resolve = partial(resolve, self.playing.options)
+        for extension in self._extensions():
+            resolve_others = partial(extension.resolve, self, resolve_others)
+        return resolve_others(dict(values))
+
     def play_with(self, options: Mapping[str, Json]) -> Play[I, S, A]:
         """Return how an episode is played with resolved options, with the words of a template if they have one.
 
         Raises:
             UsageError: If the template does not fit the wording that it is based on.
         """
-        if PREFIX in options:
-            return self.play_with(without_prefix(options))
         return self._play_of("" if options == self._defaults else _encode(options))
-
-    def _resolve(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        given = dict(values)
-        by_tools = take_interface(given)
-        prefix, replies = take_prefix(given, self.players.policies, self.id), given.pop(PREFIX_REPLIES, None)
-        think_tags = take_think_tags(given)
-        context = take_context(given, allowed=self.playing.takes_context)
-        stored = given.pop(TEMPLATE, None)
-        resolved = resolve(self.playing.options, given)
-        template = resolve_template(self.playing.options, resolved, stored)
-        if without_template(resolved)[WORDING] not in IMAGE_WORDINGS:
-            resolved = {name: value for name, value in resolved.items() if name not in IMAGE_OPTIONS}
-        if template is not None:
-            self.play_with(resolved)
-        if by_tools:
-            if has_images(resolved):
-                raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
-            resolved[WORDING] = f"{TOOLS_PREFIX}{resolved[WORDING]}"
-        if context and has_images(resolved):
-            raise UsageError(
-                f"{CONTEXT_TOKENS}={context[CONTEXT_TOKENS]}: texts only; choose a wording without pictures"
-            )
-        resolved |= context | think_tags
-        if prefix is None:
-            return resolved
-        return {**resolved, PREFIX: prefix, **({} if replies is None else {PREFIX_REPLIES: replies})}
 
     def _make_play(self, encoded: str) -> Play[I, S, A]:
         options = json.loads(encoded) if encoded else self._defaults
-        if THINK_TAGS in options:
-            others = {name: value for name, value in options.items() if name != THINK_TAGS}
-            return replace(self.play_with(others), think_tags=options[THINK_TAGS])
-        if CONTEXT_TOKENS in options:
-            played = self.play_with(without_context(options))
-            others = Others(self.id, self._item_beside)
-            # One turn: later messages would say again what had to be found.
-            limits = replace(played.limits, turns=1)
-            return replace(played, wording=in_context(options, played.wording, others), limits=limits, turns=None)
-        if is_tool_name(options[WORDING]):
-            played = self.play_with(without_tools(options))
-            return replace(played, wording=with_tools(played.wording))
-        if TEMPLATE in options:
-            own = next(option for option in self.playing.options if option.name == WORDING)
-            template = stored_template(options[TEMPLATE], str(options[WORDING]), own)
-            played = self.play_with(without_template(options))
-            return replace(played, wording=template.around(played.wording))
-        if self.playing.images is not None and has_images(options):
-            played = self.playing.play(without_images(options))
-            return replace(played, wording=self.playing.images.around(played.wording, options))
+        for extension in reversed(self._extensions()):
+            if (play := extension.wrap(self, options)) is not None:
+                return play
         return self.playing.play(options)
-
-    def _item_beside(self, instance: I, key: str) -> I:
-        options = resolve(self.items.options, {})
-        return self.items.make_source(key, self.items.level_of(instance), options).item(0).instance
 
     def item(self, data: Json, examples: Sequence[Json] = ()) -> Item[I]:
         """Make an item of an instance that came from outside, with its proof.
@@ -235,25 +186,54 @@ class Environment(Generic[I, S, A]):
         )
 
 
-def wording_name(environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> str:
-    """Return the name of a wording with its options, so that pictures of another size are another wording.
+AnyEnvironment = Environment[Any, Any, Any]
+AnyPlay = Play[Any, Any, Any]
+Resolve = Callable[[dict[str, Json]], dict[str, Json]]
+"""Given options of play, which it may change -> the resolved ones."""
 
-    Args:
-        environment: The environment.
-        options: Resolved options of play.
 
-    Returns:
-        Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
+def _always(environment: AnyEnvironment) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlayExtension:
+    """A way in which the play of any environment can be changed, with its options.
+
+    Whether scores with and without it are comparable is said by its options (`Option.separate_tables`).
+
+    Attributes:
+        name: Its name.
+        options: The options of play that it adds to those of an environment. Their default is None, or the value with
+            which nothing changes.
+        resolve: (environment, resolve_others, given options) -> resolved options. It takes its own out of the given
+            ones, has `resolve_others` resolve the others, and adds its own if they change something.
+        wrap: (environment, resolved options) -> how episodes are played with them: most often the play without its own
+            options (`Environment.play_with`), changed. None if they have nothing of its own.
+        applies: Environment -> whether it has these options; by default every environment has.
+        content: Names of options that records have in addition, whose values follow from those of other options.
+            Results do not tell them apart by these.
+        for_item: (environment, item, resolved options, attempt) -> the options, with what this item needs of a file;
+            None where all items have the same.
+        names_file: Options -> the name of the one that names a file of this machine, whose content the options do not
+            have; "" without. None if there is never any.
+        for_log: (environment, parameters of a task) -> those of its options that a log has in another form, as the name
+            and digest of a file in place of its path; None if they all stay as they are.
     """
-    defaults = {option.name: option.default for option in environment.playing.options if option.name in IMAGE_OPTIONS}
-    changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
-    return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])
+
+    name: str
+    options: tuple[Option, ...] = ()
+    resolve: Callable[[AnyEnvironment, Resolve, dict[str, Json]], dict[str, Json]]
+    wrap: Callable[[AnyEnvironment, Mapping[str, Json]], AnyPlay | None]
+    applies: Callable[[AnyEnvironment], bool] = _always
+    content: tuple[str, ...] = ()
+    for_item: Callable[[AnyEnvironment, Item[Any], dict[str, Json], int], dict[str, Json]] | None = None
+    names_file: Callable[[Mapping[str, Json]], str] | None = None
+    for_log: Callable[[AnyEnvironment, Mapping[str, Json]], Mapping[str, Json]] | None = None
 
 
-DIFFICULTY_INDEX = "difficulty_index"  # the option of a search, the key of its plan, and the setting of its results
-_STEPS = 20  # to a doubling, to which indices are rounded: finer differences are not known
-_MOST = 1e6  # of a number of the index, which may come from outside
-_MOST_DOUBLINGS = 60
+PLAY_EXTENSIONS: list[PlayExtension] = []
+"""All extensions, each around those before it; add your own at the end before you play anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +298,7 @@ class ItemIndex:
                 index += weight * (log2(1 + value) - start - rise * doublings)
         return 2.0 ** (round(max(-_MOST_DOUBLINGS, min(index, _MOST_DOUBLINGS)) * _STEPS) / _STEPS)
 
-    def axis(self, environment: "Environment[Any, Any, Any]") -> Axis:
+    def axis(self, environment: AnyEnvironment) -> Axis:
         """Return the environment's first axis with equivalent levels in place of levels."""
         levels = environment.difficulty.axes[0]
 
@@ -334,7 +314,7 @@ class ItemIndex:
         return Axis(name=levels.name, title=levels.title, of=of, doc=doc)
 
 
-def searched_index(environment: "Environment[Any, Any, Any]", plan: Mapping[str, Json]) -> ItemIndex | None:
+def searched_index(environment: AnyEnvironment, plan: Mapping[str, Json]) -> ItemIndex | None:
     """Return the index that a search went by, as its plan says; None if it went by levels, or the plan is unfit.
 
     Args:

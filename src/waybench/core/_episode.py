@@ -1,21 +1,18 @@
 """The one stateful thing: an episode of one player on one instance."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Generic
+from typing import Generic
 
 from waybench.core._conversation import Conversation
-from waybench.core._environment import Environment, I
-from waybench.core._errors import UsageError, WaybenchError
+from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
+from waybench.core._errors import WaybenchError
 from waybench.core._game import A, End, Json, Outcome, S, Stream, Transition
 from waybench.core._items import Item
-from waybench.core._policies import Policy
-from waybench.core._prefix import PREFIX, prefix_replies, with_recorded_prefix, without_prefix
 from waybench.core._questions import Belief
 from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord, Usage
 from waybench.core._replies import split_reasoning
-from waybench.core._template import TEMPLATE
 from waybench.core._wording import Invalid, Message, Wording
 
 
@@ -105,8 +102,10 @@ class Episode(Generic[I, S, A]):
     ) -> None:
         self.environment = environment
         self.item = item
-        resolved = environment.resolve_options(options or {})
-        self.options = with_recorded_prefix(environment, item, resolved, attempt)
+        self.options = environment.resolve_options(options or {})
+        for extension in PLAY_EXTENSIONS:
+            if extension.for_item is not None:
+                self.options = extension.for_item(environment, item, self.options, attempt)
         self.play = play = environment.play_with(self.options)
         self.limits = play.limits_on(item.instance)
         self.attempt = attempt
@@ -124,22 +123,9 @@ class Episode(Generic[I, S, A]):
         self._invalid_in_a_row = 0
         self._spent = 0  # turns that count towards the limit
         self._conversation = Conversation(environment, item, play, self.options, self.state)
-        self._prefix = self._prefix_turns()
+        self._prefix = iter(() if play.prefix_turns is None else play.prefix_turns(self))
         while plays_prefix and self.prefix_step() is not None:
             pass
-
-    def _prefix_turns(self) -> Iterator[tuple[str, str]]:
-        prefix = self.options.get(PREFIX)
-        if prefix is None:
-            return iter(())
-        if self.play.guide is not None:
-            raise UsageError(f"prefix={prefix}: a teacher plays this episode; leave one of them out")
-        if self.limits.turns < 2:
-            raise UsageError(
-                f"prefix={prefix}: episodes of {self.environment.id} have only one turn with these options, so there "
-                "are no steps to hand over; leave prefix out"
-            )
-        return iter(prefix_replies(self, prefix))
 
     def prefix_step(self) -> TurnRecord | None:
         """Play the next turn of the prefix; return None, and change nothing, if there is none left."""
@@ -149,11 +135,6 @@ class Episode(Generic[I, S, A]):
         player, reply = following
         self._turns[-1] = turn = self.step(reply)._replace(prefix=player)
         return turn
-
-    def without_prefix(self) -> "Episode[I, S, A]":
-        """Return a new episode of the same attempt at the item without a prefix."""
-        options = without_prefix(self.options)
-        return Episode(self.environment, self.item, options, attempt=self.attempt, player=self.player)
 
     @property
     def default_opening(self) -> tuple[Message, ...]:
@@ -251,7 +232,7 @@ class Episode(Generic[I, S, A]):
 
         Nothing is known of what a template of a user's own shows, so that nothing is asked with one.
         """
-        if self.end_reason is not None or TEMPLATE in self.options:
+        if self.end_reason is not None or not self.play.takes_probes:
             return ()
         return tuple(each for each in self.environment.probes if each.is_shown(self.options, self.state))
 
@@ -376,13 +357,3 @@ class Episode(Generic[I, S, A]):
             end=self.end_reason,
             error=self.error,
         )
-
-
-def play_out(
-    environment: Any, item: Item[Any], player: Policy, options: dict[str, Json] | None = None, *, attempt: int = 1
-) -> Episode[Any, Any, Any]:
-    """Let a player play an item to the end and return the finished episode."""
-    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt, player=player.name)
-    while episode.end_reason is None:
-        episode.step(player.reply(episode))
-    return episode

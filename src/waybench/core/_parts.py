@@ -13,8 +13,7 @@ from waybench.core._game import A, End, Json, S, Stream
 from waybench.core._images import Images, with_image_options
 from waybench.core._items import Instance, PrivateSource, Source, nothing_known
 from waybench.core._metrics import Aggregate, Axis, ExplanatoryVariables, Metric, Series
-from waybench.core._options import Option, with_common_options
-from waybench.core._play import Play
+from waybench.core._play import Option, Play, with_common_options
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._secrets import is_public_key
 

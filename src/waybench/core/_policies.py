@@ -1,14 +1,18 @@
-"""Players that are no models: null, random, an environment's heuristic and oracle, and noisy ones."""
+"""Playing episodes out: players that are no models, and records that are simulated again."""
 
+import json
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
-from waybench.core._errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from waybench.core._episode import Episode
-    from waybench.core._parts import Player
-    from waybench.core._questions import Belief
+from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
+from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
+from waybench.core._errors import LiveError, ReplayError, UsageError, unknown
+from waybench.core._game import A, End, Json, Outcome, S
+from waybench.core._items import Item
+from waybench.core._parts import Player
+from waybench.core._questions import Belief
+from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
 LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours
@@ -20,10 +24,10 @@ class Policy(ABC):
     name: str
 
     @abstractmethod
-    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
+    def reply(self, episode: Episode[Any, Any, Any]) -> str:
         """Return the reply to the episode's present messages."""
 
-    def believe(self, episode: "Episode[Any, Any, Any]", belief: "Belief[Any]") -> str:
+    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
         """Return the reply to a belief probe; by default it is right, for the player knows the true state."""
         return belief.render(belief.expected(episode.state))
 
@@ -33,11 +37,11 @@ class NullPolicy(Policy):
 
     name = "null"
 
-    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
+    def reply(self, episode: Episode[Any, Any, Any]) -> str:
         """Return the empty reply."""
         return ""
 
-    def believe(self, episode: "Episode[Any, Any, Any]", belief: "Belief[Any]") -> str:
+    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
         """Return the empty reply."""
         return ""
 
@@ -53,7 +57,7 @@ class ScriptedPolicy(Policy):
         self.name = name
         self._purpose = f"player {name}"
 
-    def action(self, episode: "Episode[Any, Any, Any]") -> Any:
+    def action(self, episode: Episode[Any, Any, Any]) -> Any:
         """Return the action this player takes now."""
         player: Player[Any, Any] | None = episode.environment.players.policies.get(self.name)
         stream = episode.stream(self._purpose)
@@ -65,7 +69,7 @@ class ScriptedPolicy(Policy):
             unknown(f"player of {episode.environment.id}", self.name, episode.environment.players.policies)
         )
 
-    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
+    def reply(self, episode: Episode[Any, Any, Any]) -> str:
         """Return the action as the wording renders it."""
         return episode.play.wording.render(self.action(episode), episode.state)
 
@@ -88,14 +92,14 @@ class NoisyPolicy(Policy):
         self.rate = rate
         self.name = f"noisy-{rate:g}"
 
-    def reply(self, episode: "Episode[Any, Any, Any]") -> str:
+    def reply(self, episode: Episode[Any, Any, Any]) -> str:
         """Return the base player's action with errors in it, as the wording renders it."""
         action = episode.play.game.perturb(
             episode.state, self.base.action(episode), self.rate, episode.stream(f"player {self.name}")
         )
         return episode.play.wording.render(action, episode.state)
 
-    def believe(self, episode: "Episode[Any, Any, Any]", belief: "Belief[Any]") -> str:
+    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
         """Return the right answer, or at the player's rate of error that it knows none."""
         errs = episode.stream(f"belief {belief.name} of {self.name}").random() < self.rate
         return belief.render(None) if errs else super().believe(episode, belief)
@@ -120,3 +124,175 @@ def policy(name: str) -> Policy:
             raise UsageError(f"player {name[:40]!r}: give the error rate from 0 to 1, as in noisy-0.1") from None
         return NoisyPolicy(ScriptedPolicy("oracle"), rate)
     return ScriptedPolicy(name)
+
+
+def play_out(
+    environment: Any, item: Item[Any], player: Policy, options: dict[str, Json] | None = None, *, attempt: int = 1
+) -> Episode[Any, Any, Any]:
+    """Let a player play an item to the end and return the finished episode."""
+    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt, player=player.name)
+    while episode.end_reason is None:
+        episode.step(player.reply(episode))
+    return episode
+
+
+_READ_OTHERWISE = "; replies are read in another way since schema 3 of records (reasoning marks and forms of JSON)"
+
+
+def replay(
+    environment: Environment[I, S, A],
+    record: EpisodeRecord,
+    *,
+    by_hand: bool = False,
+    without_texts: bool = False,
+    watch: Callable[[Episode[I, S, A], TurnRecord], None] | None = None,
+) -> Episode[I, S, A]:
+    """Simulate a record again, without a model, and check that everything it says happened did happen.
+
+    Args:
+        environment: The record's environment.
+        record: The record.
+        by_hand: Whether actions may have been replaced although the options name no teacher. The result of such an
+            episode belongs to no player, so that it is refused by default.
+        without_texts: Whether the opening and the messages of turns were left out of the record; they follow from the
+            item and the replies, and the returned episode has them.
+        watch: Is shown the episode before each turn, and the turn as it is recorded, which is not confirmed yet.
+
+    Returns:
+        The episode, at the record's end. In a record of schema 1 unparsed turns may be ok or illegal instead: those for
+        which the protocol took an action.
+
+    Raises:
+        ReplayError: At the first difference between record and simulation.
+        LiveError: If there is nothing to simulate it by.
+        DataError: If the record's instance is none.
+    """
+    if (record.env, record.env_version) != (environment.id, environment.version):
+        raise ReplayError(
+            f"record of {record.env}@{record.env_version} cannot be replayed by {environment.id}@{environment.version}"
+        )
+    if environment.playing.not_replayable is not None and (reason := environment.playing.not_replayable(record)):
+        # The instance can be read without the world, and one that is none is no better for a missing engine.
+        _require_same("instance_hash", record.instance_hash, environment.items.decode(record.instance).hash)
+        raise LiveError(reason)
+    require_self_contained(record.options)
+    computed = environment.item(record.instance)
+    if strange := record.item.keys() - {"id", "level", "key", "index"}:
+        raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
+    place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
+    examples = tuple(environment.items.decode(example) for example in record.examples)
+    item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
+    episode = Episode(
+        environment, item, record.options, attempt=record.attempt, player=record.player, plays_prefix=False
+    )
+    if record.attempt < 1 or item.index < 0:
+        raise ReplayError(f"attempt {record.attempt} at index {item.index}: attempts count from 1, items from 0")
+    _require_same("options", dict(record.options), episode.options)
+    _require_same("instance_hash", record.instance_hash, item.instance.hash)
+    _require_same("level", item.level, computed.level)
+    _require_same("proof", dict(record.proof), dict(computed.proof))
+    opening = episode.record().opening
+    # An older record has the default form, where a wording has messages of its own since.
+    if not without_texts and record.opening != opening and record.opening != episode.default_opening:
+        _require_same("opening", record.opening, opening)
+    compared = [name for name in TurnRecord._fields if name != "message" or not without_texts]
+    probes = list(record.probes)
+    for number, turn in enumerate(record.turns):
+        if episode.done:
+            raise ReplayError(f"the record continues after turn {number}, where the simulation ends")
+        executed = None if episode.play.guide or turn.executed is None else episode.play.game.decode(turn.executed)
+        if executed is not None and not by_hand:
+            raise ReplayError(f"turn {number}: something was done in place of what was said, and no teacher is named")
+        _probe_again(episode, probes)
+        if watch is not None:
+            watch(episode, turn)
+        simulated = episode.prefix_step()
+        if simulated is None:
+            simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
+        recorded, hint = (
+            (_as_of_today(turn, simulated, record.schema), _READ_OTHERWISE) if record.schema < 3 else (turn, "")
+        )
+        for name in compared:
+            _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name), hint)
+    _probe_again(episode, probes)
+    if probes:
+        raise ReplayError(f"probe {probes[0].name[:40]!r} of turn {probes[0].turn}: nothing is asked there")
+    if record.turns and episode.prefix_step() is not None:
+        raise ReplayError(f"the record ends after turn {len(record.turns)}, before its prefix does")
+    # A caller may have ended an episode that was going on, and then says why; every other end is the simulation's.
+    end = record.end
+    if (end is End.INFRASTRUCTURE or end is End.TURN_LIMIT) and record.error and not episode.done:
+        episode.end(end, record.error)
+    _require_same("end", record.end, episode.end_reason)
+    _require_same("error", record.error, episode.error)
+    return episode
+
+
+def _probe_again(episode: Episode[I, S, A], left: list[ProbeRecord]) -> None:
+    """Take the recorded answers to the questions of the present turn, and remove them from those that are left."""
+    number = len(episode.turns)
+    while left and left[0].turn == number:
+        recorded = left.pop(0)
+        what = f"probe {recorded.name[:40]!r} of turn {number}"
+        belief = next((each for each in episode.beliefs if each.name == recorded.name), None)
+        if belief is None or any((each.turn, each.name) == (number, recorded.name) for each in episode.probes):
+            raise ReplayError(f"{what}: it is not asked there, or twice")
+        simulated = episode.probe(belief, Reply(recorded.reply, usage=recorded.usage))
+        for name in ProbeRecord._fields:
+            _require_same(f"{what}: {name}", getattr(recorded, name), getattr(simulated, name))
+
+
+def require_self_contained(options: Mapping[str, Json]) -> None:
+    """Raise an error if a record's options name files of this machine; they have to have what is in a file.
+
+    Raises:
+        ReplayError: If they do.
+    """
+    for extension in PLAY_EXTENSIONS:
+        if extension.names_file is not None and (name := extension.names_file(options)):
+            raise ReplayError(f"options: {name} names a file, and the record does not have its content")
+
+
+def _as_of_today(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnRecord:
+    """Return a turn of an older schema as today's has it, where only the schema differs (see `SCHEMA`)."""
+    if turn.outcome is Outcome.TRUNCATED and simulated.outcome is Outcome.OVERFLOW:
+        turn = turn._replace(outcome=simulated.outcome)
+    by_protocol = simulated.outcome is Outcome.UNPARSED and simulated.action is not None
+    was_applied = turn.outcome in (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
+    if schema < 2 and by_protocol and was_applied:
+        turn = turn._replace(outcome=simulated.outcome)
+    return turn._replace(reasoning=simulated.reasoning)
+
+
+def _stop_of(turn: TurnRecord) -> str:
+    """Return why a recorded reply stopped, as its outcome says; before schema 3, its reason tells overflow."""
+    if turn.reason == NOT_CARRIED_OUT["overflow"].reason and turn.outcome is Outcome.TRUNCATED:
+        return "overflow"
+    return str(turn.outcome) if turn.outcome in NOT_CARRIED_OUT else "stop"
+
+
+def _require_same(name: str, recorded: Json, simulated: Json, hint: str = "") -> None:
+    # As text, for 4.0 and 4, or true and 1, are equal and not the same.
+    if not _is_surely_same(recorded, simulated) and _plain(recorded) != _plain(simulated):
+        raise ReplayError(
+            f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}{hint}"
+        )
+
+
+def _is_surely_same(recorded: Any, simulated: Any) -> bool:
+    """Return True for most values that are the same as text, in a fraction of the time."""
+    if recorded is simulated:
+        return True
+    kind = cast(type[object], type(recorded))
+    if kind is list or kind is tuple:
+        return (
+            type(simulated) in (list, tuple)
+            and len(recorded) == len(simulated)
+            and all(map(_is_surely_same, recorded, simulated))
+        )
+    return kind is type(simulated) and kind in (str, int, bool) and recorded == simulated
+
+
+def _plain(value: Json) -> str:
+    # A record that has been through JSON has lists where the simulation has tuples.
+    return json.dumps(value, sort_keys=True, default=dict)

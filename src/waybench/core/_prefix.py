@@ -3,34 +3,32 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
+from waybench.core._episode import Episode
 from waybench.core._errors import DataError, UsageError, unknown
+from waybench.core._game import Json
 from waybench.core._items import Item
 from waybench.core._json import check_json
-from waybench.core._options import Option
+from waybench.core._metrics import Axis
+from waybench.core._play import Option
 from waybench.core._policies import Policy, policy
 from waybench.core._record import EpisodeRecord
 from waybench.core._user_files import json_lines, user_path
 from waybench.core._wording import Invalid
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from waybench.core._environment import Environment
-    from waybench.core._episode import Episode
-    from waybench.core._game import Json
-
 
 PREFIX = "prefix"  # an option of play of every environment, in addition to its own
 PREFIX_OPTION = Option(
     name=PREFIX,
     default=None,
     kind=str,
+    separate_tables=True,
     doc='Steps that reference players take before the episode is handed over, such as "oracle:5", "oracle:-3" (all but '
     'the last three of the oracle\'s steps) or "oracle:4+random:1"; or record:PATH:TURNS, the replies of a stored '
     "record of the item. By default none.",
@@ -84,20 +82,12 @@ def read_prefix(text: str) -> tuple[PrefixPart, ...]:
     return tuple(parts)
 
 
-def take_prefix(values: dict[str, Any], players: "Collection[str]", environment: str) -> str | None:
-    """Take the prefix out of given options of play, and return it in its one form; None if there is none.
-
-    Args:
-        values: The options.
-        players: The names of the environment's players.
-        environment: The environment's id.
+def _checked(text: str, environment: AnyEnvironment) -> str:
+    """Return a prefix in its one form.
 
     Raises:
         UsageError: If it is unfit, or names a player that the environment does not have.
     """
-    text = PREFIX_OPTION.check(values.pop(PREFIX, None))
-    if text is None:
-        return None
     if text.startswith(RECORD):
         split_record(text)
         return text
@@ -105,8 +95,8 @@ def take_prefix(values: dict[str, Any], players: "Collection[str]", environment:
     for player, _ in parts:
         if player.startswith("noisy-"):
             _check_noisy(player)
-        elif player not in (known := {"null", "random", *players}):
-            raise UsageError(f"prefix: {unknown(f'player of {environment}', player, {*known, 'noisy-0.1'})}")
+        elif player not in (known := {"null", "random", *environment.players.policies}):
+            raise UsageError(f"prefix: {unknown(f'player of {environment.id}', player, {*known, 'noisy-0.1'})}")
     return "+".join(f"{player}:{steps}" for player, steps in parts)
 
 
@@ -131,54 +121,67 @@ def split_record(text: str) -> tuple[str, int | None]:
     return path, int(turns) if turns else None
 
 
-def without_prefix(options: "Mapping[str, Any]") -> dict[str, Any]:
+def without_prefix(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return options of play without a prefix."""
     return {name: value for name, value in options.items() if name not in (PREFIX, PREFIX_REPLIES)}
 
 
-def prefix_replies(episode: "Episode[Any, Any, Any]", text: str) -> list[tuple[str, str]]:
-    """Return the turns of a prefix as (player, reply).
+def _turns(episode: Episode[Any, Any, Any]) -> list[tuple[str, str]]:
+    """Return the turns of a new episode's prefix as (player, reply).
 
     The prefix is over before a turn that would end the episode. A step is a turn, except where the game's actions are
     plans that it can cut (`Game.cut`); a turn that asks for a thought is no step of its own.
 
-    Args:
-        episode: An episode that has not begun; another one with the same item, attempt and options is played.
-        text: The prefix.
+    Raises:
+        UsageError: If a teacher plays the episode, or if it has one turn.
     """
-    own = episode.without_prefix()
-    replies: list[tuple[str, str]] = []
+    text = episode.options[PREFIX]
+    if episode.play.guide is not None:
+        raise UsageError(f"prefix={text}: a teacher plays this episode; leave one of them out")
+    if episode.limits.turns < 2:
+        raise UsageError(
+            f"prefix={text}: episodes of {episode.environment.id} have only one turn with these options, so there "
+            "are no steps to hand over; leave prefix out"
+        )
+    trial = _restarted(episode)
     if PREFIX_REPLIES in episode.options:
-        return _recorded_replies(own, episode.options[PREFIX_REPLIES])
-    whole = 0  # number of replies up to the last one that is no thought
+        return _recorded_replies(trial, episode.options[PREFIX_REPLIES])
+    replies: list[tuple[str, str]] = []
+    complete = 0  # number of replies up to the last one that is no thought
     for player, steps in read_prefix(text):
         chosen = policy(player)
-        left = steps if steps >= 0 else oracle_steps(episode) + steps
-        while left > 0:
-            reply, taken = _next_reply(own, chosen, left)
-            own.step(reply)
-            if own.done:
-                return replies[:whole]
+        steps_left = steps if steps >= 0 else oracle_steps(episode) + steps
+        while steps_left > 0:
+            reply, taken = _next_reply(trial, chosen, steps_left)
+            trial.step(reply)
+            if trial.done:
+                return replies[:complete]
             replies.append((player, reply))
-            whole = len(replies) if taken else whole
-            left -= taken
+            complete = len(replies) if taken else complete
+            steps_left -= taken
     return replies
 
 
-def _recorded_replies(own: "Episode[Any, Any, Any]", recorded: Any) -> list[tuple[str, str]]:
+def _restarted(episode: Episode[Any, Any, Any]) -> Episode[Any, Any, Any]:
+    """Return a new episode of the same attempt at the item without a prefix."""
+    options = without_prefix(episode.options)
+    return Episode(episode.environment, episode.item, options, attempt=episode.attempt, player=episode.player)
+
+
+def _recorded_replies(trial: Episode[Any, Any, Any], recorded: Any) -> list[tuple[str, str]]:
     """Return those replies of a record that do not end the episode."""
     if not isinstance(recorded, list | tuple) or not all(isinstance(reply, str) for reply in recorded):  # pyright: ignore[reportUnknownVariableType]
         raise UsageError("prefix_replies: give a list of texts")
     replies: list[tuple[str, str]] = []
     for reply in recorded:  # pyright: ignore[reportUnknownVariableType]
-        own.step(reply)  # pyright: ignore[reportUnknownArgumentType]
-        if own.done:
+        trial.step(reply)  # pyright: ignore[reportUnknownArgumentType]
+        if trial.done:
             break
         replies.append((RECORDED, reply))  # pyright: ignore[reportUnknownArgumentType]
     return replies
 
 
-def _next_reply(episode: "Episode[Any, Any, Any]", player: Policy, most_steps: int) -> tuple[str, int]:
+def _next_reply(episode: Episode[Any, Any, Any], player: Policy, most_steps: int) -> tuple[str, int]:
     """Return a player's next reply, and how many steps it takes: 0 for a thought."""
     reply, wording, state = player.reply(episode), episode.play.wording, episode.state
     if wording.thought_question(state):
@@ -190,12 +193,12 @@ def _next_reply(episode: "Episode[Any, Any, Any]", player: Policy, most_steps: i
     return (reply if first == action else wording.render(first, state)), taken
 
 
-def oracle_steps(episode: "Episode[Any, Any, Any]") -> int:
+def oracle_steps(episode: Episode[Any, Any, Any]) -> int:
     """Return the number of steps in the oracle's own episode on the item."""
-    own, oracle, steps = episode.without_prefix(), policy("oracle"), 0
-    while not own.done:
-        reply, taken = _next_reply(own, oracle, _MOST_STEPS)
-        own.step(reply)
+    trial, oracle, steps = _restarted(episode), policy("oracle"), 0
+    while not trial.done:
+        reply, taken = _next_reply(trial, oracle, _MOST_STEPS)
+        trial.step(reply)
         steps += taken
     return steps
 
@@ -210,9 +213,7 @@ class _Records(NamedTuple):
     by_instance: Mapping[str, Sequence[EpisodeRecord]]
 
 
-def with_recorded_prefix(
-    environment: "Environment[Any, Any, Any]", item: Item[Any], options: dict[str, Any], attempt: int
-) -> dict[str, Any]:
+def _with_record(environment: AnyEnvironment, item: Item[Any], options: dict[str, Any], attempt: int) -> dict[str, Any]:
     """Return options of play with the replies of a record, if their prefix names a file of records.
 
     Args:
@@ -238,24 +239,16 @@ def with_recorded_prefix(
             raise UsageError(
                 f"{what}: turn {number} of the record was cut off, refused or carried out by a teacher; give less"
             )
-    name = f"{RECORD}{Path(path).name}#{stored.digest}{'' if turns is None else f':{turns}'}"
-    return {**options, PREFIX: name, PREFIX_REPLIES: replies}
+    return {**options, PREFIX: _stored_name(path, stored, turns), PREFIX_REPLIES: replies}
 
 
-def named_prefix(text: "Json") -> "Json":
-    """Return a prefix with the name and digest of its file of records in place of the path; others as they are.
-
-    Raises:
-        UsageError: If the file cannot be read.
-    """
-    if not isinstance(text, str) or not text.startswith(RECORD):
-        return text
-    path, turns = split_record(text)
-    return f"{RECORD}{Path(path).name}#{_read(path).digest}{'' if turns is None else f':{turns}'}"
+def _stored_name(path: str, stored: _Records, turns: int | None) -> str:
+    """Return what stands for a file of records in options and logs: its name and its digest."""
+    return f"{RECORD}{Path(path).name}#{stored.digest}{'' if turns is None else f':{turns}'}"
 
 
 def _chosen(
-    environment: "Environment[Any, Any, Any]",
+    environment: AnyEnvironment,
     item: Item[Any],
     options: Mapping[str, Any],
     attempt: int,
@@ -307,3 +300,85 @@ def _parsed(path: str, changed: int, size: int) -> _Records:
             ) from None
         by_instance.setdefault(record.instance_hash, []).append(record)
     return _Records(hashlib.sha256(content).hexdigest()[:12], by_instance)
+
+
+def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+    text, replies = PREFIX_OPTION.check(values.pop(PREFIX, None)), values.pop(PREFIX_REPLIES, None)
+    prefix = None if text is None else _checked(text, environment)
+    options = resolve_others(values)
+    if prefix is None:
+        return options
+    return options | {PREFIX: prefix} | ({} if replies is None else {PREFIX_REPLIES: replies})
+
+
+def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    if PREFIX not in options:
+        return None
+    return replace(environment.play_with(without_prefix(options)), prefix_turns=_turns)
+
+
+def _names_file(options: Mapping[str, Json]) -> str:
+    return PREFIX if str(options.get(PREFIX)).startswith(RECORD) and PREFIX_REPLIES not in options else ""
+
+
+def _for_log(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a prefix with the name and digest of its file of records in place of the path; others as they are.
+
+    Raises:
+        UsageError: If the file cannot be read.
+    """
+    text = parameters.get(PREFIX)
+    if not isinstance(text, str) or not text.startswith(RECORD):
+        return {}
+    path, turns = split_record(text)
+    return {PREFIX: _stored_name(path, _read(path), turns)}
+
+
+PREFIX_EXTENSION = PlayExtension(
+    name="prefix",
+    options=(PREFIX_OPTION,),
+    resolve=_resolve,
+    wrap=_wrap,
+    content=(PREFIX_REPLIES,),
+    for_item=_with_record,
+    names_file=_names_file,
+    for_log=_for_log,
+)
+
+
+def _handover(name: str, title: str, doc: str, read: Callable[[tuple[PrefixPart, ...]], float | None]) -> Axis:
+    def of(record: EpisodeRecord) -> float | None:
+        text = record.options.get(PREFIX)
+        if not isinstance(text, str) or text.startswith(RECORD):
+            return None
+        try:
+            return read(read_prefix(text))
+        except UsageError:  # of a record that somebody has edited
+            return None
+
+    return Axis(name=name, title=title, of=of, doc=doc)
+
+
+def _steps_left(parts: tuple[PrefixPart, ...]) -> float | None:
+    return float(-parts[0].steps) if len(parts) == 1 and parts[0].steps < 0 else None
+
+
+def _random_steps(parts: tuple[PrefixPart, ...]) -> float | None:
+    players = [part.player for part in parts]
+    return float(parts[1].steps) if players == ["oracle", "random"] and parts[1].steps > 0 else None
+
+
+HANDOVER_AXES = (
+    _handover(
+        "steps_left",
+        "Steps left",
+        "The steps of the oracle's episode that are left to the player (prefix=oracle:-N).",
+        _steps_left,
+    ),
+    _handover(
+        "random_steps",
+        "Random steps",
+        "The random steps between the oracle's first steps and the player's (prefix=oracle:K+random:N).",
+        _random_steps,
+    ),
+)

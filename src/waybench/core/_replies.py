@@ -8,19 +8,9 @@ from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 from waybench.core._errors import UsageError, plural
-from waybench.core._game import Json
 from waybench.core._json import MAX_DEPTH
-from waybench.core._options import Option
 
 THINK_TAGS = "think_tags"  # an option of play of every environment, in addition to its own
-THINK_TAGS_OPTION = Option(
-    name=THINK_TAGS,
-    default=None,
-    kind=str,
-    doc="Marks around the reasoning of a model whose own marks waybench does not know: the opening and the closing "
-    'one with a blank between them, such as "<plan> </plan>" (with a line break, if a mark has a blank in it). By '
-    "default none.",
-)
 _LONGEST_MARK = 100  # characters
 _MOST_MARKS = 1_000  # in a reply; what follows them stays as it is
 
@@ -200,7 +190,7 @@ def _reader(think_tags: str | None) -> _Reader:
     """Return the marks with the pattern of all that can stand in a text, by group: oN, cN, answer, end."""
     marks, first = _MARKS, "<[◁H"  # all marks begin with one of these signs, which is quickly seen
     if think_tags is not None:
-        opening, closing = _split_tags(think_tags)
+        opening, closing = split_think_tags(think_tags)
         marks = (_Mark(re.escape(opening), re.escape(closing)), *_MARKS)
         first += opening[0] + closing[0]
     groups: list[str] = []
@@ -213,25 +203,17 @@ def _reader(think_tags: str | None) -> _Reader:
     return _Reader(marks, closings, re.compile(rf"(?=[{re.escape(first)}])(?:{'|'.join(groups)})", re.IGNORECASE))
 
 
-def take_think_tags(values: dict[str, Json]) -> dict[str, Json]:
-    """Take the marks out of given options of play, and return them as an option in its one form; empty without.
-
-    Raises:
-        UsageError: If they are not two different marks.
-    """
-    given = THINK_TAGS_OPTION.check(values.pop(THINK_TAGS, None))
-    if given is None:
-        return {}
-    opening, closing = _split_tags(given)
-    return {THINK_TAGS: joined_think_tags(opening, closing)}
-
-
 def joined_think_tags(opening: str, closing: str) -> str:
     """Return two marks as the value of the option `think_tags`."""
     return ("\n" if " " in f"{opening}{closing}" else " ").join((opening, closing))
 
 
-def _split_tags(think_tags: str) -> list[str]:
+def split_think_tags(think_tags: str) -> list[str]:
+    """Return the opening and the closing mark of a value of the option `think_tags`.
+
+    Raises:
+        UsageError: If it is not two different marks.
+    """
     tags = [tag.strip() for tag in think_tags.strip().split("\n" if "\n" in think_tags.strip() else " ") if tag.strip()]
     if len(tags) != 2 or tags[0].lower() == tags[1].lower() or max(map(len, tags)) > _LONGEST_MARK:
         raise UsageError(

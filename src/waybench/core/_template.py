@@ -5,15 +5,15 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
 from waybench.core._errors import UsageError, WaybenchError, shortened
 from waybench.core._game import A, Json, S, Transition
-from waybench.core._images import without_images
 from waybench.core._json import is_object
-from waybench.core._options import TEMPLATE_PREFIX, WORDING, Option
-from waybench.core._tool_wording import without_tools
+from waybench.core._play import TEMPLATE_PREFIX, WORDING, Option
+from waybench.core._tools import TOOLS_PREFIX, without_tools
 from waybench.core._user_files import read_text, user_path
 from waybench.core._wording import DerivedWording, Field, Invalid, View, Wording
 
@@ -53,18 +53,6 @@ class Template:
         """Return its content, without the name."""
         texts = {part: getattr(self, part) for part in _PARTS}
         return {_BASE: self.base, **{part: text for part, text in texts.items() if text is not None}}
-
-    def around(self, wording: Wording[Any, Any, Any]) -> "TemplateWording[Any, Any, Any]":
-        """Return the wording that has these texts.
-
-        Args:
-            wording: The base wording.
-
-        Raises:
-            UsageError: If a template names a field that the wording does not have, or the problem would be in no
-                message.
-        """
-        return TemplateWording(self, wording)
 
 
 def _hash(content: Mapping[str, Json]) -> str:
@@ -138,38 +126,11 @@ def _template(content: Mapping[str, Json], stem: str, own: Option, what: str) ->
     return Template(f"{TEMPLATE_PREFIX}{stem}-{_hash({_BASE: base, **texts})}", base, **texts)
 
 
-def resolve_template(options: Iterable[Option], resolved: dict[str, Json], stored: Json) -> Template | None:
-    """Return the template that resolved options of play name, and put its name and its texts into them.
-
-    Args:
-        options: The declared options.
-        resolved: Their values; changed if `wording` names a file.
-        stored: The value of the option `template`, which records have; None if it was not given.
-
-    Raises:
-        UsageError: If it cannot be read, or does not fit.
-    """
-    named = resolved.get(WORDING)
-    if not is_template_name(named):
-        if stored is not None:
-            raise UsageError(f"option {TEMPLATE}: for {WORDING}={TEMPLATE_PREFIX}... only; leave it out")
-        return None
-    own = next(option for option in options if option.name == WORDING)
-    found = read_template(str(named), own) if stored is None else stored_template(stored, str(named), own)
-    resolved[WORDING], resolved[TEMPLATE] = found.name, found.to_json()
-    return found
-
-
 def without_template(options: Mapping[str, Json]) -> dict[str, Json]:
     """Return options of play as they would be with the environment's own wording: no template, and no tools."""
     values = without_tools(options)
     template: Any = values.pop(TEMPLATE, None)
     return values | ({WORDING: template[_BASE]} if template else {})
-
-
-def base_wording(options: Mapping[str, Json]) -> str:
-    """Return the name of the environment's own wording that resolved options of play name or base a template on."""
-    return str(without_images(without_template(options))[WORDING])
 
 
 def template_fields(wording: Wording[Any, Any, Any]) -> dict[str, tuple[Field[Any], ...]]:
@@ -266,3 +227,46 @@ class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
         of = {field.name: field.of for field in self.fields}
         filled = chosen.fill({name: own if name == "observation" else of[name](view) for name in chosen.names})
         return filled if filled.strip() else own
+
+
+def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+    stored, name = values.pop(TEMPLATE, None), values.get(WORDING)
+    if not is_template_name(name):
+        options = resolve_others(values)
+        if stored is not None:
+            raise UsageError(f"option {TEMPLATE}: for {WORDING}={TEMPLATE_PREFIX}... only; leave it out")
+        return options
+    own = _wording_option(environment)
+    template = read_template(str(name), own) if stored is None else stored_template(stored, str(name), own)
+    options = resolve_others(values | {WORDING: template.base})
+    options |= {WORDING: template.name, TEMPLATE: template.to_json()}
+    environment.play_with(options)  # so that a template that does not fit is refused
+    return options
+
+
+def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    if TEMPLATE not in options:
+        return None
+    template = stored_template(options[TEMPLATE], str(options[WORDING]), _wording_option(environment))
+    play = environment.play_with(without_template(options))
+    return replace(play, wording=TemplateWording(template, play.wording), takes_probes=False)
+
+
+def _wording_option(environment: AnyEnvironment) -> Option:
+    return next(option for option in environment.playing.options if option.name == WORDING)
+
+
+def _names_file(options: Mapping[str, Json]) -> str:
+    named = is_template_name(str(options.get(WORDING)).removeprefix(TOOLS_PREFIX))
+    return WORDING if named and TEMPLATE not in options else ""
+
+
+def _for_log(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the name of a template in place of its path; it has a digest: another content is another task."""
+    wording = parameters.get(WORDING)
+    return {WORDING: environment.resolve_options({WORDING: wording})[WORDING]} if is_template_name(wording) else {}
+
+
+TEMPLATE_EXTENSION = PlayExtension(
+    name="template", resolve=_resolve, wrap=_wrap, content=(TEMPLATE,), names_file=_names_file, for_log=_for_log
+)

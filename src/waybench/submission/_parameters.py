@@ -12,10 +12,10 @@ from inspect_ai.dataset import Sample
 
 from waybench.core import (
     LABEL,
+    PLAY_EXTENSIONS,
     PREFIX,
     RECORD,
     TEMPLATE,
-    TOOLS_PREFIX,
     WORDING,
     EpisodeRecord,
     Json,
@@ -132,10 +132,10 @@ def usable(
 def _names_file(option: Option, value: Json, template: Json) -> bool:
     """Return whether a parameter of a submission names a file or a variable of the machine that verifies it."""
     text = str(value)
+    options = {option.name: value, **({} if template is None else {TEMPLATE: template})}
     return (
         (option.name == "key" and text.startswith(("env:", "file:")))
-        or (option.name == WORDING and is_template_name(text.removeprefix(TOOLS_PREFIX)) and template is None)
-        or (option.name == PREFIX and text.startswith(RECORD))
+        or any(extension.names_file and extension.names_file(options) for extension in PLAY_EXTENSIONS)
         or (option.local and value is not None and os.path.lexists(user_path(text)))
     )
 

@@ -15,14 +15,13 @@ from waybench.core import (
     AGENT,
     DIFFICULTY_INDEX,
     INTERFACE,
-    PREFIX,
+    PLAY_EXTENSIONS,
     PROBE,
     TOOLS,
     WORDING,
     Option,
     UsageError,
     is_template_name,
-    named_prefix,
 )
 from waybench.envs import registry
 from waybench.evaluation import agent_sandbox, episode, one_line_errors, play, read_plan
@@ -74,9 +73,9 @@ def task_function(entry: TaskEntry) -> Callable[..., Task]:
         # The engine writes both to the log, and knows by the first one which task it is that it resumes.
         for parameters in (registry_params(created), getattr(created, TASK_ALL_PARAMS_ATTR)):
             hide_key(parameters, entry)
-            _name_template(parameters, entry)
-            if PREFIX in parameters:
-                parameters[PREFIX] = named_prefix(parameters[PREFIX])
+            for extension in PLAY_EXTENSIONS:
+                if extension.for_log is not None:
+                    parameters.update(extension.for_log(registry.load(entry.envs[0]), parameters))
             if parameters.get(DIFFICULTY_INDEX) is not None:
                 # Another content of the file is another task. The task can be repeated without the file.
                 index = read_index(parameters[DIFFICULTY_INDEX], registry.load(entry.envs[0]))
@@ -123,13 +122,6 @@ def inspect_task(
         continue_on_fail=True,
         score_on_error=True,  # so that the score says how many attempts it lacks
     )
-
-
-def _name_template(parameters: dict[str, Any], entry: TaskEntry) -> None:
-    """Replace the path of a template by its name, which has a digest: another content is another task."""
-    if is_template_name(wording := parameters.get(WORDING)):
-        environment = registry.load(entry.envs[0])
-        parameters[WORDING] = environment.resolve_options({WORDING: wording})[WORDING]
 
 
 def _parameter(option: Option) -> Parameter:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from waybench.core import (
-    CONTEXT_TOKENS,
     DIFFICULTY_INDEX,
     OPTION_AXES,
     PREFIX,
@@ -37,7 +36,6 @@ from waybench.envs import registry
 from waybench.results.logs import LoggedEpisode
 from waybench.results.results._rows import (
     EXAMPLES,
-    NOT_IN_GROUPS,
     SEARCHED,
     UNCONFIRMED,
     UNFINISHED,
@@ -46,6 +44,7 @@ from waybench.results.results._rows import (
     Group,
     Probed,
     Row,
+    follows_from_others,
     option_defaults,
     option_setting,
     record_ranges,
@@ -175,7 +174,8 @@ def _searched(environment: Environment[Any, Any, Any], search: Mapping[str, Any]
 
 
 def _published_setting(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> str:
-    if environment.scoring.published_setting is None or record.options.keys() & {PREFIX, CONTEXT_TOKENS}:
+    changed = any(option.separate_tables and option.name in record.options for option in environment.extension_options)
+    if environment.scoring.published_setting is None or changed:
         return ""
     return environment.scoring.published_setting(record) or ""
 
@@ -186,7 +186,7 @@ def _group(
     record, defaults = episode.record, option_defaults(episode.record.env)
     options: dict[str, Any] = {
         **defaults,
-        **{name: value for name, value in record.options.items() if name not in NOT_IN_GROUPS},
+        **{name: value for name, value in record.options.items() if not follows_from_others(name)},
         **({WORDING: wording_name(environment, record.options)} if WORDING in record.options else {}),
         **episode.settings,
         **({EXAMPLES: len(record.examples)} if record.examples else {}),

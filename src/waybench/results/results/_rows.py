@@ -10,10 +10,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from waybench.core import (
     CONTEXT_TOKENS,
-    IMAGE_OPTIONS,
+    PLAY_EXTENSIONS,
     PREFIX,
-    PREFIX_REPLIES,
-    TEMPLATE,
     Bounded,
     Environment,
     EpisodeRecord,
@@ -34,7 +32,6 @@ SEARCHED: Mapping[str, tuple[str, str]] = {
     "random_steps": (PREFIX, "oracle:K+random:N"),
     "context_length": (CONTEXT_TOKENS, "N"),
 }
-NOT_IN_GROUPS = (TEMPLATE, PREFIX_REPLIES, *IMAGE_OPTIONS)  # other options name what is in them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,10 +71,14 @@ class Group:
     def apart(self) -> tuple[str, ...]:
         """Those of its settings, in words, that keep its scores out of others' tables.
 
-        These are those options that declare it (`Option.separate_tables`), a prefix, and a context.
+        These are those options that declare it (`Option.separate_tables`), such as a prefix.
         """
-        own, names = dict(self.options), {**_apart(self.env), PREFIX: None, CONTEXT_TOKENS: None}
-        return tuple(f"{name}: {own[name]}" for name, default in names.items() if own.get(name, default) != default)
+        options = dict(self.options)
+        return tuple(
+            f"{name}: {options[name]}"
+            for name, default in _apart(self.env).items()
+            if options.get(name, default) != default
+        )
 
     def without(self, option: str) -> "Group":
         """Return the group with one option left out."""
@@ -115,7 +116,14 @@ def option_defaults(env: str) -> Mapping[str, Json]:
 @cache
 def _apart(env: str) -> Mapping[str, Json]:
     """Return the defaults of the options that make something else of an environment."""
-    return {option.name: option.default for option in declared(env) if option.separate_tables}
+    options = (*declared(env), *registry.load(env).extension_options)
+    return {option.name: option.default for option in options if option.separate_tables}
+
+
+@cache  # every row asks for each of its options
+def follows_from_others(name: str) -> bool:
+    """Return whether other options name what is in an option of records, so that groups do not have it."""
+    return any(name in extension.content for extension in PLAY_EXTENSIONS)
 
 
 def option_setting(value: Json, default: Json) -> Json:
@@ -128,7 +136,7 @@ def option_setting(value: Json, default: Json) -> Json:
 def declared(env: str) -> tuple[Option, ...]:
     """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
     environment = registry.load(env)
-    played = (option for option in environment.playing.options if option.name not in IMAGE_OPTIONS)
+    played = (option for option in environment.playing.options if not follows_from_others(option.name))
     return (*played, *environment.items.options)
 
 

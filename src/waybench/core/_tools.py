@@ -2,13 +2,17 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Generic, NamedTuple
 
+from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
 from waybench.core._errors import UsageError
 from waybench.core._game import A, I, Json, S
+from waybench.core._images import has_images
 from waybench.core._json import Oversized, is_array, is_object, refuse_constant, to_object
 from waybench.core._json_reply import MAX_CHARACTERS, shown
-from waybench.core._options import WORDING, Option
+from waybench.core._play import WORDING, Option
+from waybench.core._replies import ReplyParts, split_reasoning
 from waybench.core._wording import ActionTool, DerivedWording, Invalid, ToolCall, Wording
 
 INTERFACE = "interface"  # an option of play of every environment, in addition to its own
@@ -217,11 +221,6 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return write_calls("", [self.render_call(action, state)])
 
 
-def with_tools(wording: Wording[Any, Any, Any]) -> ToolWording[Any, Any, Any]:
-    """Return the wording whose player acts by tools around a wording."""
-    return ToolWording(wording)
-
-
 def is_tool_name(value: object) -> bool:
     """Return whether a value of the option `wording` names a wording whose replies are calls of tools."""
     return isinstance(value, str) and value.startswith(TOOLS_PREFIX)
@@ -235,19 +234,32 @@ def without_tools(options: Mapping[str, Json]) -> dict[str, Json]:
     return values
 
 
-def take_interface(values: dict[str, Json]) -> bool:
-    """Take the interface out of given options of play, and return whether it is tools.
+def _split_reply(reply: str, think_tags: str | None) -> ReplyParts:
+    """Return a reply's calls, or its answer, and the reasoning in its text."""
+    text, calls = read_calls(reply)
+    answer, reasoning = split_reasoning(text, think_tags)
+    return ReplyParts(reply if calls or not reasoning else write_calls(answer, ()), reasoning)
 
-    Args:
-        values: The options; `interface` is removed, and `wording` becomes the name of the base wording.
 
-    Raises:
-        UsageError: For an unknown interface, or one that contradicts the wording.
-    """
+def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
     given = values.pop(INTERFACE, None)
     interface = None if given is None else INTERFACE_OPTION.check(given)
-    named = is_tool_name(values.get(WORDING))
-    if named and interface == _TEXT:
+    is_named = is_tool_name(values.get(WORDING))
+    if is_named and interface == _TEXT:
         raise UsageError(f"interface=text: wording={str(values[WORDING])[:60]} acts by tools; give one of them")
-    values.update(without_tools(values))
-    return named or interface == TOOLS
+    options = resolve_others(without_tools(values))
+    if not is_named and interface != TOOLS:
+        return options
+    if has_images(options):
+        raise UsageError("interface=tools: results of tools are texts; choose a wording without pictures")
+    return options | {WORDING: f"{TOOLS_PREFIX}{options[WORDING]}"}
+
+
+def _wrap(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    if not is_tool_name(options[WORDING]):
+        return None
+    play = environment.play_with(without_tools(options))
+    return replace(play, wording=ToolWording(play.wording), split_reply=_split_reply)
+
+
+TOOLS_EXTENSION = PlayExtension(name="tools", options=(INTERFACE_OPTION,), resolve=_resolve, wrap=_wrap)

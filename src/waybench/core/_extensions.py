@@ -1,0 +1,98 @@
+"""The extensions of play that waybench has, in their order, and what is known of wordings with all of them.
+
+Pictures, templates, tools, prefixes, marks of reasoning and contexts are six values of `PlayExtension`. Environments
+and episodes go through the list and know nothing else about them. Only the options of pictures are not among them: they
+are in `Playing.options`, since an environment that has pictures chooses their defaults.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from waybench.core._context import CONTEXT_EXTENSION, CONTEXT_LENGTH
+from waybench.core._environment import PLAY_EXTENSIONS, AnyEnvironment, AnyPlay, PlayExtension, Resolve
+from waybench.core._game import Json
+from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
+from waybench.core._metrics import Axis
+from waybench.core._play import IMAGE_WORDINGS, WORDING, Option
+from waybench.core._prefix import HANDOVER_AXES, PREFIX_EXTENSION
+from waybench.core._replies import THINK_TAGS, joined_think_tags, split_think_tags
+from waybench.core._template import TEMPLATE_EXTENSION, without_template
+from waybench.core._tools import TOOLS_EXTENSION
+
+THINK_TAGS_OPTION = Option(
+    name=THINK_TAGS,
+    default=None,
+    kind=str,
+    doc="Marks around the reasoning of a model whose own marks waybench does not know: the opening and the closing "
+    'one with a blank between them, such as "<plan> </plan>" (with a line break, if a mark has a blank in it). By '
+    "default none.",
+)
+
+
+def _resolve_images(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
+    options = resolve_others(values)
+    if options[WORDING] in IMAGE_WORDINGS:
+        return options
+    return {name: value for name, value in options.items() if name not in IMAGE_OPTIONS}
+
+
+def _wrap_images(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    if environment.playing.images is None or not has_images(options):
+        return None
+    play = environment.play_with(without_images(options))
+    return replace(play, wording=environment.playing.images.around(play.wording, options))
+
+
+def _resolve_think_tags(
+    environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]
+) -> dict[str, Json]:
+    text = THINK_TAGS_OPTION.check(values.pop(THINK_TAGS, None))
+    think_tags = {} if text is None else {THINK_TAGS: joined_think_tags(*split_think_tags(text))}
+    return resolve_others(values) | think_tags
+
+
+def _wrap_think_tags(environment: AnyEnvironment, options: Mapping[str, Json]) -> AnyPlay | None:
+    if THINK_TAGS not in options:
+        return None
+    others = {name: value for name, value in options.items() if name != THINK_TAGS}
+    return replace(environment.play_with(others), think_tags=options[THINK_TAGS])
+
+
+PLAY_EXTENSIONS += (
+    PlayExtension(name="images", resolve=_resolve_images, wrap=_wrap_images, content=IMAGE_OPTIONS),
+    TEMPLATE_EXTENSION,
+    TOOLS_EXTENSION,
+    PREFIX_EXTENSION,
+    PlayExtension(name="think_tags", options=(THINK_TAGS_OPTION,), resolve=_resolve_think_tags, wrap=_wrap_think_tags),
+    CONTEXT_EXTENSION,
+)
+
+OPTION_AXES: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in (*HANDOVER_AXES, CONTEXT_LENGTH)})
+"""Name -> axis along an option of an extension, on items that stay the same."""
+
+
+def base_wording(options: Mapping[str, Json]) -> str:
+    """Return the name of the environment's own wording that resolved options of play name or base a template on."""
+    return str(without_images(without_template(options))[WORDING])
+
+
+def wording_name(environment: AnyEnvironment, options: Mapping[str, Json]) -> str:
+    """Return the name of a wording with its options, so that pictures of another size are another wording.
+
+    Args:
+        environment: The environment.
+        options: Resolved options of play.
+
+    Returns:
+        Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
+    """
+    defaults = {option.name: option.default for option in environment.playing.options if option.name in IMAGE_OPTIONS}
+    changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
+    return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])
+
+
+DIFFICULTY_INDEX = "difficulty_index"  # the option of a search, the key of its plan, and the setting of its results
+_STEPS = 20  # to a doubling, to which indices are rounded: finer differences are not known
+_MOST = 1e6  # of a number of the index, which may come from outside
+_MOST_DOUBLINGS = 60
