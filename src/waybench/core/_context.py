@@ -92,16 +92,16 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return self._base.prompt(rules, examples, observation)
 
     def _filled(self, instance: I) -> str:
-        own, instance_hash = self._base.rules(instance), instance.hash
+        text_of_item, instance_hash = self._base.rules(instance), instance.hash
         share = Stream("context", instance_hash).below(_STEPS) / _STEPS
         others: list[str] = []
-        counted = self._count(_among([own], 0))
+        counted = self._count(_among([text_of_item], 0))
         if counted > self._tokens:
             raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
         # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
         for number in range(_MOST_TASKS):
             text = self._base.rules(self._draw(instance, f"context/{instance_hash}/{number}"))
-            if text == own:  # of a level with few instances
+            if text == text_of_item:  # of a level with few instances
                 continue
             counted += self._count(_task(len(others) + 1, text))
             if counted > self._tokens:
@@ -109,7 +109,7 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
             others.append(text)
         while True:
             at = int(share * (len(others) + 1))
-            text = _among([*others[:at], own, *others[at:]], at)
+            text = _among([*others[:at], text_of_item, *others[at:]], at)
             if not others or self._count(text) <= self._tokens:
                 return text
             others.pop()
@@ -130,10 +130,10 @@ def _among(texts: Sequence[str], at: int) -> str:
         at: The place of the one that is asked, from 0.
     """
     number = at + 1
-    listed = "".join(_task(place, text) for place, text in enumerate(texts, start=1))
+    tasks = "".join(_task(index, text) for index, text in enumerate(texts, start=1))
     return (
         f"Below are {len(texts)} tasks, numbered from 1. Do task {number} only, and reply as it says; the other tasks "
-        f"are not for you.\n\n{listed}Now do task {number} only."
+        f"are not for you.\n\n{tasks}Now do task {number} only."
     )
 
 

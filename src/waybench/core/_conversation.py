@@ -214,8 +214,8 @@ class Conversation(Generic[I, S, A]):
         return messages if picture is None else (*messages[:-1], messages[-1]._replace(picture=picture))
 
     def _examples(self) -> Chat:
-        shown = self._item.examples
-        return solved_examples(self._environment, self._play, shown) if shown else ()
+        examples = self._item.examples
+        return solved_examples(self._environment, self._play, examples) if examples else ()
 
     def default_opening(self) -> tuple[Message, ...]:
         """Return the opening in the default form of `Wording.prompt`, at the start of an episode."""

@@ -260,10 +260,10 @@ class ItemIndex:
         Raises:
             UsageError: If it is none, or has other variables.
         """
-        known = set(names)
+        variables = set(names)
         terms: dict[str, tuple[float, float, float]] = {}
         for name, numbers in cast(dict[Any, Any], value).items() if isinstance(value, dict) else ():
-            if name not in known or not _are_numbers(numbers):
+            if name not in variables or not _are_numbers(numbers):
                 raise UsageError(f"a difficulty index has no term {str(name)[:60]!r}: {str(numbers)[:60]}")
             terms[name] = (float(numbers[0]), float(numbers[1]), float(numbers[2]))
         if not terms:
@@ -307,7 +307,7 @@ class ItemIndex:
             if level is None or level <= 0:
                 return None
             return self.equivalent_level(
-                level, {each.name: each.of(record) for each in environment.difficulty.item_variables}
+                level, {variable.name: variable.of(record) for variable in environment.difficulty.item_variables}
             )
 
         doc = f"{levels.doc} Of an average item that is as hard, by a difficulty index."
@@ -324,7 +324,7 @@ def searched_index(environment: AnyEnvironment, plan: Mapping[str, Json]) -> Ite
     if plan.get(DIFFICULTY_INDEX) is None or not environment.difficulty.axes:
         return None
     try:
-        return ItemIndex.read(plan[DIFFICULTY_INDEX], (each.name for each in environment.difficulty.item_variables))
+        return ItemIndex.read(plan[DIFFICULTY_INDEX], (variable.name for variable in environment.difficulty.item_variables))
     except UsageError:
         return None
 
@@ -333,6 +333,6 @@ def _are_numbers(value: object) -> bool:
     if not isinstance(value, list) or len(cast(list[object], value)) != 3:
         return False
     return all(
-        isinstance(each, int | float) and type(each) is not bool and abs(each) < _MOST  # NaN is not
-        for each in cast(list[object], value)
+        isinstance(number, int | float) and type(number) is not bool and abs(number) < _MOST  # NaN is not
+        for number in cast(list[object], value)
     )

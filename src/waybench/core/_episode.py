@@ -194,9 +194,9 @@ class Episode(Generic[I, S, A]):
         if execute is None and play.guide is not None:
             execute = play.guide(state, self.stream("guide"), self._turns)
         if execute is not None:
-            shown = self._wording.render(execute, state)
+            remembered = self._wording.render(execute, state)
         else:
-            shown = self._wording.remember(text, parsed) if self._rewrites else text
+            remembered = self._wording.remember(text, parsed) if self._rewrites else text
         refused = invalid = False
         if execute is not None:
             turn = self._guided(text, parsed, execute, usage)
@@ -209,8 +209,8 @@ class Episode(Generic[I, S, A]):
             invalid = turn.outcome is _ILLEGAL and self.limits.illegal
         if reasoning:
             turn = turn._replace(reasoning=reasoning)
-        if shown != text:  # a text in the reply's place belongs to no turn
-            self._conversation.replaced[len(self._turns)] = shown
+        if remembered != text:  # a text in the reply's place belongs to no turn
+            self._conversation.replaced[len(self._turns)] = remembered
         self._turns.append(turn)
         if refused:  # it costs nothing
             return turn
@@ -234,7 +234,7 @@ class Episode(Generic[I, S, A]):
         """
         if self.end_reason is not None or not self.play.takes_probes:
             return ()
-        return tuple(each for each in self.environment.probes if each.is_shown(self.options, self.state))
+        return tuple(belief for belief in self.environment.probes if belief.is_shown(self.options, self.state))
 
     def probe(self, belief: Belief[S], reply: Reply | str) -> ProbeRecord:
         """Take the answer to a belief probe, which changes nothing but the record.
@@ -255,8 +255,8 @@ class Episode(Generic[I, S, A]):
         if any(probe.turn == turn and probe.name == belief.name for probe in self._probes[-len(self.beliefs) :]):
             raise WaybenchError(f"the probe {belief.name!r} was asked before in this turn")
         text, usage = (reply, None) if isinstance(reply, str) else (reply.text, reply.usage)
-        said = split_reasoning(text, self.play.think_tags).answer
-        expected, answer = belief.expected(self.state), belief.parse(said)
+        answer_text = split_reasoning(text, self.play.think_tags).answer
+        expected, answer = belief.expected(self.state), belief.parse(answer_text)
         if isinstance(answer, Invalid):
             probe = ProbeRecord(turn, belief.name, belief.text, text, answer.reason, expected=expected, usage=usage)
         else:
@@ -283,8 +283,8 @@ class Episode(Generic[I, S, A]):
 
     def _refused(self, text: str, action: A, objection: str, usage: Usage | None) -> TurnRecord:
         """Return the turn of an action that the coach has refused; nothing has changed."""
-        said, why = self._game.encode(action), "The coach has refused it."
-        return TurnRecord(text, Outcome.UNPRODUCTIVE, why, said, events=_COACHED, message=objection, usage=usage)
+        encoded, why = self._game.encode(action), "The coach has refused it."
+        return TurnRecord(text, Outcome.UNPRODUCTIVE, why, encoded, events=_COACHED, message=objection, usage=usage)
 
     def _carried_out(self, text: str, action: A, usage: Usage | None) -> TurnRecord:
         game = self._game

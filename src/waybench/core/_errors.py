@@ -40,32 +40,32 @@ def shortened(message: str) -> str:
     return _LONG_WORD.sub(lambda match: f"{match[0][:120]}…{match[0][-79:]}", message)
 
 
-def unknown(kind: str, given: str, known: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
+def unknown(kind: str, name: str, known: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
     """Write the one-line message for a name that does not exist, with the nearest name that does.
 
     Args:
         kind: What is named.
-        given: The name.
+        name: The name.
         known: The names that exist.
         also: Further names that exist and can be the nearest one, but are too many to list.
         meant: The name that was meant, where that is known; by default the one that is spelled most alike.
     """
     names = sorted({*known})
-    near = [meant] if meant else difflib.get_close_matches(given[:80], sorted({*names, *also}), n=1)
+    near = [meant] if meant else difflib.get_close_matches(name[:80], sorted({*names, *also}), n=1)
     hint = f"did you mean {near[0]!r}?" if near else ""
     choice = "" if near and len(names) > _MANY else f"choose from {', '.join(names)}"
-    return f"unknown {kind} {given[:80]!r}: {' '.join(filter(None, (hint, choice)))}"
+    return f"unknown {kind} {name[:80]!r}: {' '.join(filter(None, (hint, choice)))}"
 
 
-def plural(count: int, one: str, several: str | None = None) -> str:
+def plural(count: int, singular: str, several: str | None = None) -> str:
     """Return "1 maze", "2 mazes", "1,000 mazes".
 
     Args:
         count: The number.
-        one: What there is one of.
-        several: What there are several of; by default `one` with an "s".
+        singular: What there is one of.
+        several: What there are several of; by default `singular` with an "s".
     """
-    return f"{count:,} {one if count == 1 else several or one + 's'}"
+    return f"{count:,} {singular if count == 1 else several or singular + 's'}"
 
 
 def short_count(count: float) -> str:
@@ -79,12 +79,12 @@ def short_count(count: float) -> str:
 
 def duration_text(seconds: float) -> str:
     """Return a duration: "45 s", "3 min 20 s", "35 min", "1 h 5 min"."""
-    whole = max(round(seconds), 0)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min" + (f" {whole % 60} s" if whole < 600 and whole % 60 else "")
-    return f"{whole // 3600:,} h" + (f" {whole % 3600 // 60} min" if whole % 3600 >= 60 else "")
+    rounded = max(round(seconds), 0)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min" + (f" {rounded % 60} s" if rounded < 600 and rounded % 60 else "")
+    return f"{rounded // 3600:,} h" + (f" {rounded % 3600 // 60} min" if rounded % 3600 >= 60 else "")
 
 
 def with_article(noun: str) -> str:

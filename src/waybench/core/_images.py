@@ -94,8 +94,8 @@ def with_image_options(images: Images | None, options: Sequence[Option]) -> tupl
         images: How its messages are drawn; None if they cannot be.
         options: The options that it declares.
     """
-    own = tuple(option for option in options if option.name not in IMAGE_OPTIONS)
-    return own if images is None else (*(_with_choices(option) for option in own), *images.options)
+    declared = tuple(option for option in options if option.name not in IMAGE_OPTIONS)
+    return declared if images is None else (*(_with_choices(option) for option in declared), *images.options)
 
 
 def _with_choices(option: Option) -> Option:
@@ -136,17 +136,17 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return field
 
     def _legend_text(self, instance: I) -> str:
-        own = "" if self._legend is None else self._legend.of(instance)
-        return self._images.legend if self.name == IMAGE or not own else f"{own}\n{self._images.legend}"
+        legend = "" if self._legend is None else self._legend.of(instance)
+        return self._images.legend if self.name == IMAGE or not legend else f"{legend}\n{self._images.legend}"
 
     def rules(self, instance: I) -> str:
         """Return the base wording's rules, with how to read the picture."""
         text = self._base.rules(instance)
         if self.name == IMAGE:
             text = _without(text, (field.of(instance) for field in self._replaced_rules.values()))
-        own = "" if self._legend is None else self._legend.of(instance)
-        if own and own in text:
-            return text.replace(own, self._legend_text(instance), 1)
+        legend = "" if self._legend is None else self._legend.of(instance)
+        if legend and legend in text:
+            return text.replace(legend, self._legend_text(instance), 1)
         return "\n\n".join(part for part in (text, self._images.legend) if part)
 
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
@@ -170,6 +170,6 @@ def _without(text: str, pieces: Iterable[str]) -> str:
     """Return a text with what the picture shows left out of it."""
     for piece in pieces:
         if piece:  # the last one, since an example above it can have the same text
-            before, found, after = text.rpartition(piece)
-            text = f"{before}{IN_PICTURE}{after}" if found else text
+            before, separator, after = text.rpartition(piece)
+            text = f"{before}{IN_PICTURE}{after}" if separator else text
     return text

@@ -135,8 +135,8 @@ class PrivateSource(Source[I]):
     def item(self, index: int) -> Item[I]:
         """Return the item of this number, from 0."""
         item = self._source.item(index)
-        place = item.id, item.level, item.key, item.index  # `replace` takes longer than a small item
-        return Item(item.instance, *place, item.proof, item.examples, private=True, isomorph=item.isomorph)
+        position = item.id, item.level, item.key, item.index  # `replace` takes longer than a small item
+        return Item(item.instance, *position, item.proof, item.examples, private=True, isomorph=item.isomorph)
 
 
 def set_hash(items: Iterable[Item[I]]) -> str:
@@ -179,7 +179,7 @@ class IsomorphicSource(Source[I]):
         """Return the isomorphic item of the original of this number, from 0. Its examples are isomorphic, too."""
         original = self._source.item(index)
         instance, *examples = (
-            self._isomorph(each, original.key, self._number) for each in (original.instance, *original.examples)
+            self._isomorph(instance, original.key, self._number) for instance in (original.instance, *original.examples)
         )
         return replace(
             original,
@@ -192,8 +192,8 @@ class IsomorphicSource(Source[I]):
 
 def split_isomorphic_key(label: str) -> tuple[str, int]:
     """Return the label of the original set and the number of the isomorphic one, 0 for an original set."""
-    found = _LABEL.fullmatch(label)
-    return (label, 0) if found is None else (found[1], int(found[2]))
+    match = _LABEL.fullmatch(label)
+    return (label, 0) if match is None else (match[1], int(match[2]))
 
 
 def draw_appearance(appearances: Sequence[T], number: int, *purpose: str | int) -> T:
@@ -206,7 +206,7 @@ def draw_appearance(appearances: Sequence[T], number: int, *purpose: str | int) 
         number: The number of the isomorphic set, from 1.
         *purpose: Key of the random stream: what the instance is.
     """
-    block, place = divmod(number - 1, len(appearances))
+    block, index = divmod(number - 1, len(appearances))
     order = list(appearances)
     Stream("isomorph", *purpose, block).shuffle(order)
-    return order[place]
+    return order[index]

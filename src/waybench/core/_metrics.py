@@ -73,8 +73,8 @@ class Bounded:
     def range_text(self) -> str:
         """The range in words, with the reason where there is no bound: "0 to 1"."""
         if self.range is not None:
-            own = "depends on the options and the item"
-            return f"{own}; unbounded where {self.unbounded}" if self.unbounded else own
+            text = "depends on the options and the item"
+            return f"{text}; unbounded where {self.unbounded}" if self.unbounded else text
         low, high = ("unbounded" if end is None else f"{end:g}" for end in (self.low, self.high))
         return f"{low} to {high}" + (f", since {self.unbounded}" if self.unbounded else "")
 

@@ -179,9 +179,9 @@ def replay(
     computed = environment.item(record.instance)
     if strange := record.item.keys() - {"id", "level", "key", "index"}:
         raise ReplayError(f"item: the record has the unknown field {sorted(strange)[0][:40]!r}")
-    place: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
+    position: dict[str, Json] = {"id": computed.id, "level": computed.level, **record.item}
     examples = tuple(environment.items.decode(example) for example in record.examples)
-    item = Item(computed.instance, **place, proof=computed.proof, examples=examples)
+    item = Item(computed.instance, **position, proof=computed.proof, examples=examples)
     episode = Episode(
         environment, item, record.options, attempt=record.attempt, player=record.player, plays_prefix=False
     )
@@ -228,14 +228,14 @@ def replay(
     return episode
 
 
-def _probe_again(episode: Episode[I, S, A], left: list[ProbeRecord]) -> None:
+def _probe_again(episode: Episode[I, S, A], probes: list[ProbeRecord]) -> None:
     """Take the recorded answers to the questions of the present turn, and remove them from those that are left."""
     number = len(episode.turns)
-    while left and left[0].turn == number:
-        recorded = left.pop(0)
+    while probes and probes[0].turn == number:
+        recorded = probes.pop(0)
         what = f"probe {recorded.name[:40]!r} of turn {number}"
-        belief = next((each for each in episode.beliefs if each.name == recorded.name), None)
-        if belief is None or any((each.turn, each.name) == (number, recorded.name) for each in episode.probes):
+        belief = next((belief for belief in episode.beliefs if belief.name == recorded.name), None)
+        if belief is None or any((probe.turn, probe.name) == (number, recorded.name) for probe in episode.probes):
             raise ReplayError(f"{what}: it is not asked there, or twice")
         simulated = episode.probe(belief, Reply(recorded.reply, usage=recorded.usage))
         for name in ProbeRecord._fields:

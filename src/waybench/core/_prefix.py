@@ -95,8 +95,8 @@ def _checked(text: str, environment: AnyEnvironment) -> str:
     for player, _ in parts:
         if player.startswith("noisy-"):
             _check_noisy(player)
-        elif player not in (known := {"null", "random", *environment.players.policies}):
-            raise UsageError(f"prefix: {unknown(f'player of {environment.id}', player, {*known, 'noisy-0.1'})}")
+        elif player not in (players := {"null", "random", *environment.players.policies}):
+            raise UsageError(f"prefix: {unknown(f'player of {environment.id}', player, {*players, 'noisy-0.1'})}")
     return "+".join(f"{player}:{steps}" for player, steps in parts)
 
 
@@ -255,14 +255,14 @@ def _chosen(
     stored: _Records,
     what: str,
 ) -> EpisodeRecord:
-    own = [
+    records = [
         record
         for record in stored.by_instance.get(item.instance.hash, ())
         if (record.env, record.env_version) == (environment.id, environment.version)
     ]
-    if not own:
+    if not records:
         raise UsageError(f"{what}: the file has no record of item {item.id} of {environment.id}; record it first")
-    alike = [record for record in own if without_prefix(record.options) == without_prefix(options)]
+    alike = [record for record in records if without_prefix(record.options) == without_prefix(options)]
     if not alike:
         raise UsageError(f"{what}: item {item.id} was recorded with other options of play; give the same ones")
     is_chance = not environment.play_with(options).game.facts.deterministic

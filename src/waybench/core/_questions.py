@@ -143,8 +143,8 @@ class Belief(Generic[S]):
         Returns:
             The value, or why there is none.
         """
-        found = last_object(reply, self.name, unique=True)
-        return found if isinstance(found, Invalid) else self.read(found[self.name])
+        answer = last_object(reply, self.name, unique=True)
+        return answer if isinstance(answer, Invalid) else self.read(answer[self.name])
 
     def render(self, value: Json) -> str:
         """Return a value as a reply in the requested form."""
@@ -164,10 +164,10 @@ def read_numbers(value: Json, count: int | None = None) -> list[int] | Invalid:
         wanted = f"{count}" if count is not None else f"at most {MOST_NUMBERS}"
         return Invalid(f"The list has {len(value)} values in place of {wanted}.")
     numbers: list[int] = []
-    for each in value:
-        number = int(each) if type(each) is float and each.is_integer() and abs(each) < 1e18 else each
+    for element in value:
+        number = int(element) if type(element) is float and element.is_integer() and abs(element) < 1e18 else element
         if type(number) is not int:
-            return Invalid(f"The list has {shown(each)} in place of a whole number.")
+            return Invalid(f"The list has {shown(element)} in place of a whole number.")
         numbers.append(number)
     return numbers
 
@@ -182,8 +182,8 @@ def read_lists(value: Json, count: int) -> list[list[int]] | Invalid:
     if not is_array(value) or len(value) != count:
         return Invalid(f"The answer must be {count} lists of whole numbers.")
     lists: list[list[int]] = []
-    for each in value:
-        numbers = read_numbers(each)
+    for element in value:
+        numbers = read_numbers(element)
         if isinstance(numbers, Invalid):
             return numbers
         lists.append(numbers)

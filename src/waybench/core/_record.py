@@ -66,8 +66,8 @@ class Usage:
     @classmethod
     def reported(cls, **values: Any) -> Self:
         """Return the usage that a provider reports, with 0 for impossible numbers of tokens or seconds (-1, NaN)."""
-        known: dict[str, Any] = {name: 0 for name, value in values.items() if name in _NUMBERS and not _possible(value)}
-        return cls(**values | known)
+        corrected: dict[str, Any] = {name: 0 for name, value in values.items() if name in _NUMBERS and not _possible(value)}
+        return cls(**values | corrected)
 
 
 class TurnRecord(NamedTuple):
@@ -287,10 +287,10 @@ class EpisodeRecord:
         progress = progress or {"turns": [], "end": None}
         try:
             [head] = [head] if isinstance(head, str) else head
-            listed = {name: progress[name] for name in ("turns", "probes") if name in progress}
-            for text in (head, *(text for texts in listed.values() for text in texts)):
+            texts_by_name = {name: progress[name] for name in ("turns", "probes") if name in progress}
+            for text in (head, *(text for texts in texts_by_name.values() for text in texts)):
                 check_json(text, _MOST_VALUES)
-            read = {name: [json.loads(text) for text in texts] for name, texts in listed.items()}
+            read = {name: [json.loads(text) for text in texts] for name, texts in texts_by_name.items()}
             return cls.from_json({**json.loads(head), **progress, **read})
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as problem:
             raise DataError(f"not an episode record: {type(problem).__name__} {str(problem)[:200]}") from None

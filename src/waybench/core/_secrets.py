@@ -38,10 +38,10 @@ def without_credentials(address: str) -> str:
     parts = _split(address)
     if parts is None:
         return HIDDEN
-    at, place = parts.netloc.rpartition("@")[1:]
+    at, host = parts.netloc.rpartition("@")[1:]
     query = "&".join(f"{pair.partition('=')[0]}={HIDDEN}" if "=" in pair else HIDDEN for pair in _pairs(parts.query))
     redacted_parts = parts._replace(
-        netloc=HIDDEN + at + place if at else place, query=query, fragment=HIDDEN if parts.fragment else ""
+        netloc=HIDDEN + at + host if at else host, query=query, fragment=HIDDEN if parts.fragment else ""
     )
     return redacted_parts.geturl() if parts.scheme else redacted_parts.geturl().removeprefix("//")
 
@@ -183,9 +183,9 @@ def read_key(text: str) -> str:
     match = _REFERENCE.fullmatch(text)
     if match is None:
         return text
-    kind, place, digits = match.groups()
-    reference = f"key={kind}:{place[:120]}"
-    key = _from_environment(place, reference) if kind == "env" else _from_file(place, reference)
+    kind, location, digits = match.groups()
+    reference = f"key={kind}:{location[:120]}"
+    key = _from_environment(location, reference) if kind == "env" else _from_file(location, reference)
     if not key:
         raise UsageError(f"{reference}: empty; it should contain the key of a set")
     if digits is not None and key_label(key) != f"private-{digits}":

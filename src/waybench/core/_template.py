@@ -64,13 +64,13 @@ def is_template_name(value: object) -> bool:
     return isinstance(value, str) and value.startswith(TEMPLATE_PREFIX)
 
 
-def read_template(reference: str, own: Option) -> Template:
+def read_template(reference: str, option: Option) -> Template:
     """Read a template.
 
     Args:
         reference: "file:" and the path of a text file, the template of the rules, or of a TOML file with "rules",
             "first", "observation" and "base".
-        own: The option `wording` of the environment, which lists the wordings that it can be based on.
+        option: The option `wording` of the environment, which lists the wordings that it can be based on.
 
     Raises:
         UsageError: If the file cannot be read, or has something else in it.
@@ -87,17 +87,17 @@ def read_template(reference: str, own: Option) -> Template:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise UsageError(f"{what}: it is not valid TOML: {error}") from None
-    content = {_BASE: own.default, **content}
-    return _template(content, f"{path.stem[:60]}", own, what)
+    content = {_BASE: option.default, **content}
+    return _template(content, f"{path.stem[:60]}", option, what)
 
 
-def stored_template(content: Json, name: str, own: Option) -> Template:
+def stored_template(content: Json, name: str, option: Option) -> Template:
     """Return the template of a record.
 
     Args:
         content: What `Template.to_json` returned.
         name: Its name as a wording.
-        own: The option `wording` of the environment.
+        option: The option `wording` of the environment.
 
     Raises:
         UsageError: If it is no template, or not the one of this name.
@@ -105,21 +105,21 @@ def stored_template(content: Json, name: str, own: Option) -> Template:
     if not is_object(content):
         raise UsageError(f"option {TEMPLATE}: give an object with the texts of a template")
     stem = name.removeprefix(TEMPLATE_PREFIX).rpartition("-")[0]
-    found = _template(content, stem, own, f"option {TEMPLATE}")
-    if found.name != name:
+    template = _template(content, stem, option, f"option {TEMPLATE}")
+    if template.name != name:
         raise UsageError(f"option {TEMPLATE}: its text is not that of {WORDING}={name[:80]}: one of them was changed")
-    return found
+    return template
 
 
-def _template(content: Mapping[str, Json], stem: str, own: Option, what: str) -> Template:
+def _template(content: Mapping[str, Json], stem: str, option: Option, what: str) -> Template:
     for name, value in content.items():
         if name != _BASE and name not in _PARTS:
             raise UsageError(f"{what}: unknown key {name[:40]!r}: choose from {', '.join((_BASE, *_PARTS))}")
         if not isinstance(value, str):
             raise UsageError(f"{what}: {name} must be a text")
     base = str(content[_BASE]) if _BASE in content else ""
-    if is_template_name(base) or (own.choices and base not in own.all_choices):
-        raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(own.all_choices)}")
+    if is_template_name(base) or (option.choices and base not in option.all_choices):
+        raise UsageError(f"{what}: unknown base {base[:40]!r}: choose from {', '.join(option.all_choices)}")
     texts: dict[str, str] = {part: str(content[part]).strip("\r\n") for part in _PARTS if part in content}
     if not texts:
         raise UsageError(f"{what}: it has no template: give at least one of {', '.join(_PARTS)}")
@@ -198,17 +198,17 @@ class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def _text(self, part: str, text: str | None, fields: Iterable[Field[Any]], needs_field: bool) -> _Text | None:
         if text is None:
             return None
-        found, known = _Text(text), [field.name for field in fields]
-        listed = f"choose from {', '.join(sorted(known))}"
-        for name in found.names:
-            if name not in known:
+        template, names = _Text(text), [field.name for field in fields]
+        choices = f"choose from {', '.join(sorted(names))}"
+        for name in template.names:
+            if name not in names:
                 raise UsageError(
-                    f"{self.name}: {part}: unknown field {{{name}}}: {listed}; write {{{{{name}}}}} for the text "
+                    f"{self.name}: {part}: unknown field {{{name}}}: {choices}; write {{{{{name}}}}} for the text "
                     f"{{{name}}}"
                 )
-        if needs_field and not found.names.keys() - {"turn"}:
-            raise UsageError(f"{self.name}: {part}: no field in it says what the problem is: {listed}")
-        return found
+        if needs_field and not template.names.keys() - {"turn"}:
+            raise UsageError(f"{self.name}: {part}: no field in it says what the problem is: {choices}")
+        return template
 
     def rules(self, instance: I) -> str:
         """Return the template's rules, filled, or the base wording's."""
@@ -219,14 +219,14 @@ class TemplateWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
         """Return the template of this turn, filled; the base wording's text where that has no text in it."""
-        own = self._base.observe(state, last, turn)
+        base_text = self._base.observe(state, last, turn)
         chosen = self._first if last is None and self._has_first else self._later
-        if chosen is None or not (own or (last is None and self._has_first)):
-            return own
+        if chosen is None or not (base_text or (last is None and self._has_first)):
+            return base_text
         view = View(state, last, turn)
         of = {field.name: field.of for field in self.fields}
-        filled = chosen.fill({name: own if name == "observation" else of[name](view) for name in chosen.names})
-        return filled if filled.strip() else own
+        filled = chosen.fill({name: base_text if name == "observation" else of[name](view) for name in chosen.names})
+        return filled if filled.strip() else base_text
 
 
 def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
@@ -236,8 +236,8 @@ def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[
         if stored is not None:
             raise UsageError(f"option {TEMPLATE}: for {WORDING}={TEMPLATE_PREFIX}... only; leave it out")
         return options
-    own = _wording_option(environment)
-    template = read_template(str(name), own) if stored is None else stored_template(stored, str(name), own)
+    option = _wording_option(environment)
+    template = read_template(str(name), option) if stored is None else stored_template(stored, str(name), option)
     options = resolve_others(values | {WORDING: template.base})
     options |= {WORDING: template.name, TEMPLATE: template.to_json()}
     environment.play_with(options)  # so that a template that does not fit is refused

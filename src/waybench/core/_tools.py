@@ -110,8 +110,8 @@ def checked_call(call: ToolCall, tools: Sequence[ActionTool]) -> ToolCall | Inva
     """
     tool = next((tool for tool in tools if tool.name == call.name), None)
     if tool is None:
-        known = ", ".join(tool.name for tool in tools)
-        return Invalid(f"There is no tool {shown(call.name)}; the tools are: {known}.")
+        names = ", ".join(tool.name for tool in tools)
+        return Invalid(f"There is no tool {shown(call.name)}; the tools are: {names}.")
     if call.error:
         return Invalid(f"The arguments of the call of {tool.name} are no valid JSON object.")
     try:
@@ -137,7 +137,7 @@ def _checked(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> 
                 raise _UnfitError(f"{here} must be a list, not {shown(value)}")
             if len(value) > schema.get("maxItems", len(value)):
                 raise _UnfitError(f"{here} has {len(value)} elements; at most {schema['maxItems']} are read")
-            return [_checked(each, schema["items"], f"{here}[{at}]", depth + 1) for at, each in enumerate(value)]
+            return [_checked(element, schema["items"], f"{here}[{at}]", depth + 1) for at, element in enumerate(value)]
         case "integer":
             if type(value) is float and value.is_integer() and abs(value) < 1e18:
                 value = int(value)
@@ -191,14 +191,14 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
 
     def parse(self, reply: str, state: S) -> A | Invalid:
         """Read the one call of a reply, as `write_calls` writes it."""
-        said = read_calls(reply)
+        call_reply = read_calls(reply)
         if self._base.thought_question(state):
-            return self._base.parse(said.text, state)
+            return self._base.parse(call_reply.text, state)
         if len(reply) > MAX_CHARACTERS:
             return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
-        if len(said.calls) > 1:
-            return Invalid(f"The reply has {len(said.calls)} calls of tools; make one call in each turn.")
-        only = next(iter(said.calls), None)
+        if len(call_reply.calls) > 1:
+            return Invalid(f"The reply has {len(call_reply.calls)} calls of tools; make one call in each turn.")
+        only = next(iter(call_reply.calls), None)
         if only is None:
             return Invalid("The reply has no call of a tool.")
         call = checked_call(only, self.tools(state))
@@ -242,8 +242,8 @@ def _split_reply(reply: str, think_tags: str | None) -> ReplyParts:
 
 
 def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
-    given = values.pop(INTERFACE, None)
-    interface = None if given is None else INTERFACE_OPTION.check(given)
+    value = values.pop(INTERFACE, None)
+    interface = None if value is None else INTERFACE_OPTION.check(value)
     is_named = is_tool_name(values.get(WORDING))
     if is_named and interface == _TEXT:
         raise UsageError(f"interface=text: wording={str(values[WORDING])[:60]} acts by tools; give one of them")

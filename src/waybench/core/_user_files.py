@@ -193,7 +193,7 @@ def json_lines(stream: IO[bytes], longest: int, name: str) -> Iterator[tuple[int
                 if len(content) > longest:
                     yield 1, None
                 else:
-                    yield from ((place, part.encode()) for place, part in _parts(decode_text(content, name)))
+                    yield from ((number, part.encode()) for number, part in _parts(decode_text(content, name)))
                 return
         if len(line) == longest and not line.endswith(b"\n"):
             number += 1
