@@ -73,8 +73,8 @@ class EpisodeResult:
         return self.record.end is End.SOLVED
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value:g}" for name, value in self.metrics.items() if value is not None)
-        return f"<EpisodeResult {self.record.env}: {self.end or 'unfinished'}, {shown}>"
+        metrics = ", ".join(f"{name}={value:g}" for name, value in self.metrics.items() if value is not None)
+        return f"<EpisodeResult {self.record.env}: {self.end or 'unfinished'}, {metrics}>"
 
 
 class _Replies(Policy):
@@ -86,10 +86,10 @@ class _Replies(Policy):
 
     def reply(self, episode: Episode[Any, Any, Any]) -> str:
         """Return the function's reply to the prompt."""
-        said = cast(object, self._function(Prompt(episode.messages)))
-        if not isinstance(said, str):
-            raise UsageError(f"the player returned {type(said).__name__}: return the reply as a string")
-        return said
+        reply = cast(object, self._function(Prompt(episode.messages)))
+        if not isinstance(reply, str):
+            raise UsageError(f"the player returned {type(reply).__name__}: return the reply as a string")
+        return reply
 
 
 def list_environments() -> list[Entry]:
@@ -148,10 +148,10 @@ def play(
     """
     environment = find_environment(env) if isinstance(env, str) else env
     drawn = {option.name for option in environment.items.options}
-    known = {option.name for option in environment.play_options} | drawn
+    names = {option.name for option in environment.play_options} | drawn
     for name in options:
-        if name not in known:
-            raise UsageError(unknown(f"option of {environment.id}", name, known))
+        if name not in names:
+            raise UsageError(unknown(f"option of {environment.id}", name, names))
     played = environment.resolve_options({name: options[name] for name in options if name not in drawn})
     source = environment.source(
         key, level, protocol=str(played["protocol"]), **{name: options[name] for name in options if name in drawn}

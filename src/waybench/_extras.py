@@ -22,15 +22,15 @@ def extras() -> dict[str, list[str]]:
     Returns:
         Extra -> the names of its packages, in alphabetical order of the extras; empty where waybench is not installed.
     """
-    found: dict[str, list[str]] = {}
+    by_extra: dict[str, list[str]] = {}
     try:
         declared = requires("waybench") or []
     except PackageNotFoundError:
         declared = []
     for requirement in declared:
         if parts := _REQUIREMENT.match(requirement):
-            found.setdefault(parts[2], []).append(parts[1])
-    return dict(sorted(found.items()))
+            by_extra.setdefault(parts[2], []).append(parts[1])
+    return dict(sorted(by_extra.items()))
 
 
 def missing_extra(error: ModuleNotFoundError, what: str = "this") -> UsageError | None:

@@ -36,6 +36,6 @@ class LateModule:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self._name), name)
-        setattr(self, name, found)  # from now on it is an attribute like others
-        return found
+        value = getattr(import_module(self._name), name)
+        setattr(self, name, value)  # from now on it is an attribute like others
+        return value

@@ -33,7 +33,7 @@ def _frozen(value: Any) -> Any:
     match value:
         case dict():
             table = cast("dict[str, Any]", value)
-            return {key: _frozen(each) for key, each in table.items()}
+            return {key: _frozen(item) for key, item in table.items()}
         case list():
             return tuple(map(_frozen, cast("list[Any]", value)))
         case _:

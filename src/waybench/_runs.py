@@ -78,7 +78,7 @@ def evaluate(
     for name in [tasks] if isinstance(tasks, str) else tasks:
         entry = find_task(name)
         checked = entry.resolve(parameters)
-        chosen.append(partial(load_task(entry), **{given: checked[given] for given in parameters}))
+        chosen.append(partial(load_task(entry), **{parameter: checked[parameter] for parameter in parameters}))
         prompts |= task_prompts(entry, checked)
     run(
         chosen,
@@ -115,9 +115,9 @@ def read_logs(*folders: Paths, prices: Paths | None = None) -> Results:
     from waybench.results.results import exclude, verified
 
     passed_over: list[Skipped] = []
-    known = read_prices(Path(prices)) if prices else {}
-    found = read(*map(Path, folders), on_problem=passed_over.append)
-    rows = exclude(one.row for one in verified(found, known, passed_over.append))
+    price_by_model = read_prices(Path(prices)) if prices else {}
+    episodes = read(*map(Path, folders), on_problem=passed_over.append)
+    rows = exclude(episode.row for episode in verified(episodes, price_by_model, passed_over.append))
     return Results(
         episode_frame(rows).table,
         score_frame([*by_level(rows), *overall(rows)]).table,
@@ -159,9 +159,9 @@ def report(
     if not folders:
         raise UsageError("give at least one folder with logs")
     passed_over: list[Skipped] = []
-    found = read(*map(Path, folders), on_problem=passed_over.append)
+    episodes = read(*map(Path, folders), on_problem=passed_over.append)
     written = write_report(
-        found,
+        episodes,
         Path(out) if out is not None else _site_beside(Path(folders[0])),
         title=title,
         prices=read_prices(Path(prices)) if prices else None,
@@ -169,8 +169,8 @@ def report(
         passed_over=passed_over,
         published=papers() if published else (),
     )
-    for one in written.passed_over:
-        print(f"waybench: {one}", file=sys.stderr)
+    for skipped in written.passed_over:
+        print(f"waybench: {skipped}", file=sys.stderr)
     return written.index
 
 

@@ -80,22 +80,22 @@ def score_and_record(
     Returns:
         What `score_line` returns, and the record; None if the line cannot be scored.
     """
-    place: dict[str, Json] = {}
+    line_id: dict[str, Json] = {}
     try:
         data = _read(line)
         if more and not _is_record(data) and isinstance(data.get("options", {}), dict):
             data["options"] = {**more, **data.get("options", {})}
         if "id" in data:
-            place["id"] = _typed(data, "id", str, int)
+            line_id["id"] = _typed(data, "id", str, int)
         episode = scored_episode(data)
-        return {**place, **_scored(data, episode), **place}, _stored(data, episode, model)
+        return {**line_id, **_scored(data, episode), **line_id}, _stored(data, episode, model)
     except WaybenchError as error:
         why = shortened(" ".join(str(error).split()))
     except RecursionError:
         why = "the line has too many nested brackets"
     except UnicodeEncodeError:
         why = "the line has an unpaired surrogate (\\ud800 to \\udfff) in a string"
-    return {"line": number, **place, "error": why}, None
+    return {"line": number, **line_id, "error": why}, None
 
 
 def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
@@ -130,7 +130,10 @@ def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
     if "instance" not in data:
         raise DataError('"instance" is missing')
     examples: list[Json] = _typed(data, "examples", list) if "examples" in data else []
-    item = environment.item(_whole(environment, data["instance"]), examples)
+    instance, resolve_references = data["instance"], environment.items.resolve_references
+    if resolve_references is not None:
+        instance = resolve_references(instance, locate)
+    item = environment.item(instance, examples)
     if data.get("hash", item.instance.hash) != item.instance.hash:
         raise DataError('"hash" does not match this instance: one of them was changed')
     episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
@@ -164,40 +167,32 @@ def _stored(data: dict[str, Json], episode: Episode[Any, Any, Any], model: str) 
     """Return an episode's record with the line's fields about the item's set, the task and the player."""
     record = episode.record().to_json()
     kinds = {"id": (str, int), "level": int, "key": str, "index": int}
-    given = {name: data[name] for name, kind in kinds.items() if isinstance(data.get(name), kind)}
+    fields = {name: data[name] for name, kind in kinds.items() if isinstance(data.get(name), kind)}
     if not _is_record(data):
-        record["item"] |= {name: str(value) if name == "id" else value for name, value in given.items()}
+        record["item"] |= {name: str(value) if name == "id" else value for name, value in fields.items()}
     name = data.get("model")
     record["player"] = name if isinstance(name, str) and name else model or record["player"]
     return record | {name: data[name] for name in ("task", "settings") if name in data}
 
 
-def _whole(environment: Environment[Any, Any, Any], instance: Json) -> Json:
-    """Return an instance with the published data that it names."""
-    resolve_references = environment.items.resolve_references
-    return instance if resolve_references is None else resolve_references(instance, locate)
-
-
 def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
-    record = episode.record()
-    scored = record.end is not End.INFRASTRUCTURE
+    record, scoring = episode.record(), episode.environment.scoring
+    metrics: dict[str, Json] | None = None
+    if record.end is not End.INFRASTRUCTURE:
+        metrics = {metric.name: metric.format_value(record) for metric in scoring.metrics}
+        metrics |= {series.name: list(series.of(record)) for series in scoring.series}
     return {
         "env": record.env,
-        "metrics": _measured(episode.environment, record) if scored else None,
+        "metrics": metrics,
         "end": None if record.end is None else str(record.end),
         "turns": [_turn(turn) for turn in record.turns],
     }
 
 
-def _measured(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> dict[str, Json]:
-    numbers: dict[str, Json] = {metric.name: metric.format_value(record) for metric in environment.scoring.metrics}
-    return numbers | {series.name: list(series.of(record)) for series in environment.scoring.series}
-
-
 def _turn(turn: TurnRecord) -> dict[str, Json]:
-    known: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
+    result: dict[str, Json] = {"outcome": str(turn.outcome), "action": turn.action, "message": turn.message}
     more = {"reason": turn.reason, "executed": turn.executed}
-    return known | {name: value for name, value in more.items() if value is not None}
+    return result | {name: value for name, value in more.items() if value is not None}
 
 
 def _reply(data: Json, at: int) -> Reply:

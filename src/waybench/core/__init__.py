@@ -1,7 +1,7 @@
 """The abstractions that every environment and every face of waybench share. Standard library only."""
 
 from waybench.core._board import Board, Tile, TypedAction
-from waybench.core._context import CONTEXT_OPTIONS, CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
+from waybench.core._context import CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
 from waybench.core._conversation import with_examples
 from waybench.core._datasets import (
     GENERATED,
@@ -43,26 +43,6 @@ from waybench.core._errors import (
     with_article,
 )
 from waybench.core._extensions import OPTION_AXES, base_wording, wording_name
-from waybench.core._failures import (
-    GENERAL_FAILURES,
-    ILLEGAL,
-    LOST,
-    NO_ANSWER,
-    OVERFLOW,
-    REFUSED,
-    TRUNCATED,
-    TURN_LIMIT,
-    UNPARSED,
-    UNPRODUCTIVE,
-    WRONG,
-    FailureKind,
-    FirstError,
-    FirstErrors,
-    Step,
-    general_failure,
-    main_cause,
-    unread,
-)
 from waybench.core._game import NOTHING, End, Facts, Game, Json, Limits, Outcome, Stream, Transition, evenly_chosen
 from waybench.core._images import IMAGE_OPTIONS, IN_PICTURE, Images, has_images
 from waybench.core._items import (
@@ -79,20 +59,38 @@ from waybench.core._items import (
 from waybench.core._json import JsonBounds, check_json, is_array, is_object
 from waybench.core._json_reply import FORMS, JsonObject, last_list, last_object, shown
 from waybench.core._metrics import (
+    GENERAL_FAILURES,
+    ILLEGAL,
+    LOST,
+    NO_ANSWER,
     OF_THE_ITEM,
+    OVERFLOW,
+    REFUSED,
+    TRUNCATED,
+    TURN_LIMIT,
+    UNPARSED,
+    UNPRODUCTIVE,
+    WRONG,
     Aggregate,
     Axis,
     Bounded,
     ExplanatoryVariables,
+    FailureKind,
+    FirstError,
+    FirstErrors,
     Metric,
     Range,
     SampleSize,
     Series,
+    Step,
+    general_failure,
     level_axis,
+    main_cause,
     outcome_count,
     outcome_metric,
     proof_axis,
     proof_metric,
+    unread,
 )
 from waybench.core._parts import (
     Difficulty,
@@ -111,7 +109,6 @@ from waybench.core._picture import DrawPicture, Picture
 from waybench.core._play import (
     AGENT,
     IMAGE,
-    IMAGE_AND_TEXT,
     IMAGE_WORDINGS,
     PROBE,
     SHARD,
@@ -134,7 +131,7 @@ from waybench.core._policies import (
     replay,
     require_self_contained,
 )
-from waybench.core._prefix import PREFIX, PREFIX_REPLIES, RECORD, RECORDED, oracle_steps
+from waybench.core._prefix import PREFIX, RECORD, RECORDED, oracle_steps
 from waybench.core._presentation import Draw, DrawFrames, Presentation
 from waybench.core._questions import (
     AnswerState,
@@ -153,7 +150,6 @@ from waybench.core._record import (
     ProbeRecord,
     TurnRecord,
     Usage,
-    all_turns,
     lost_turns,
     own_turns,
 )
@@ -190,7 +186,7 @@ from waybench.core._secrets import (
     secrets_in,
     without_credentials,
 )
-from waybench.core._template import TEMPLATE, TemplateWording, is_template_name, template_fields
+from waybench.core._template import TEMPLATE, is_template_name, template_fields
 from waybench.core._tokens import (
     ESTIMATE,
     CharacterTokens,
@@ -204,8 +200,6 @@ from waybench.core._tokens import (
 from waybench.core._tools import (
     INTERFACE,
     TOOLS,
-    TOOLS_PREFIX,
-    CallReply,
     ToolWording,
     is_tool_name,
     object_schema,
@@ -241,7 +235,6 @@ from waybench.core._workers import PROCESSES, Copies, Workers, dumped, forbid_co
 __all__ = [
     "AGENT",
     "CALL_RULES",
-    "CONTEXT_OPTIONS",
     "CONTEXT_TOKENIZER",
     "CONTEXT_TOKENS",
     "DIFFICULTY_INDEX",
@@ -254,7 +247,6 @@ __all__ = [
     "HIDDEN",
     "ILLEGAL",
     "IMAGE",
-    "IMAGE_AND_TEXT",
     "IMAGE_OPTIONS",
     "IMAGE_WORDINGS",
     "INTERFACE",
@@ -271,7 +263,6 @@ __all__ = [
     "OVERFLOW",
     "PLAY_EXTENSIONS",
     "PREFIX",
-    "PREFIX_REPLIES",
     "PROBE",
     "PROCESSES",
     "PROGRESS_FILE",
@@ -285,7 +276,6 @@ __all__ = [
     "TEXT_PROMPTS",
     "THINK_TAGS",
     "TOOLS",
-    "TOOLS_PREFIX",
     "TRUNCATED",
     "TURN_LIMIT",
     "UNPARSED",
@@ -299,7 +289,6 @@ __all__ = [
     "Belief",
     "Board",
     "Bounded",
-    "CallReply",
     "CatalogueWarning",
     "CharacterTokens",
     "Copies",
@@ -378,7 +367,6 @@ __all__ = [
     "Source",
     "Step",
     "Stream",
-    "TemplateWording",
     "Tile",
     "ToolCall",
     "ToolWording",
@@ -392,7 +380,6 @@ __all__ = [
     "WaybenchError",
     "Wording",
     "Workers",
-    "all_turns",
     "base_wording",
     "check_fields",
     "check_hash",

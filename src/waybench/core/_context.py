@@ -69,7 +69,7 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def __init__(self, base: Wording[I, S, A], draw: Callable[[I, str], I], tokens: int, name: str) -> None:
         super().__init__(base, base.name)
         self._draw, self._tokens, self._tokenizer = draw, tokens, tokenizer(name)
-        self._text = lru_cache(maxsize=4)(self._filled)  # a page of replays asks again; a text may have megabytes
+        self._text = lru_cache(maxsize=4)(self._fill)  # a page of replays asks again; a text may have megabytes
 
     def rules(self, instance: I) -> str:
         """Return the numbered tasks, with the number of the one that is asked before and after them.
@@ -91,11 +91,11 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
             )
         return self._base.prompt(rules, examples, observation)
 
-    def _filled(self, instance: I) -> str:
+    def _fill(self, instance: I) -> str:
         text_of_item, instance_hash = self._base.rules(instance), instance.hash
         share = Stream("context", instance_hash).below(_STEPS) / _STEPS
         others: list[str] = []
-        counted = self._count(_among([text_of_item], 0))
+        counted = self._count(_number_tasks([text_of_item], 0))
         if counted > self._tokens:
             raise NoRoomError(f"{CONTEXT_TOKENS}={self._tokens}: an item of this level takes {counted}; give more")
         # Counted one by one first: a tokenizer can only take fewer for all of them together, or hardly more.
@@ -109,7 +109,7 @@ class ContextWording(DerivedWording[I, S, A], Generic[I, S, A]):
             others.append(text)
         while True:
             at = int(share * (len(others) + 1))
-            text = _among([*others[:at], text_of_item, *others[at:]], at)
+            text = _number_tasks([*others[:at], text_of_item, *others[at:]], at)
             if not others or self._count(text) <= self._tokens:
                 return text
             others.pop()
@@ -122,13 +122,8 @@ def _task(number: int, text: str) -> str:
     return f"# Task {number}\n\n{text}\n\n"
 
 
-def _among(texts: Sequence[str], at: int) -> str:
-    """Return numbered tasks, with a request for one of them.
-
-    Args:
-        texts: The tasks.
-        at: The place of the one that is asked, from 0.
-    """
+def _number_tasks(texts: Sequence[str], at: int) -> str:
+    """Return numbered tasks, with a request for the one at an index from 0."""
     number = at + 1
     tasks = "".join(_task(index, text) for index, text in enumerate(texts, start=1))
     return (

@@ -66,10 +66,10 @@ def with_examples(
         elif protocol == "paper":
             yield replace(item, examples=tuple(instance(before) for before in range(index - count, index)))
         else:
-            yield replace(item, examples=_own_examples(similar, index, item, count, noun))
+            yield replace(item, examples=_draw_examples(similar, index, item, count, noun))
 
 
-def _own_examples(
+def _draw_examples(
     similar: Callable[[Item[I]], Source[I]], index: int, item: Item[I], count: int, noun: str
 ) -> tuple[I, ...]:
     try:
@@ -99,18 +99,13 @@ def solved_examples(
     Some games, such as slot machines, end by the limit on turns alone: an episode that has no end of its own within
     that limit, and within 1,000 turns where the limit is lower, is cut at the limit.
 
-    Args:
-        environment: The environment.
-        play: How its episodes are played.
-        instances: The instances.
-
     Raises:
         UsageError: If they have more than 4 million characters.
     """
     messages: list[tuple[str, str]] = []
     size, oracle = 0, environment.players.policies["oracle"]
     for instance in instances:
-        solved = _solved(environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance))
+        solved = _solve_example(environment.id, play.game, play.wording, oracle, instance, play.most_turns(instance))
         size += sum(len(text) for _, text in solved)
         _check_size(size)
         messages += solved
@@ -118,7 +113,7 @@ def solved_examples(
 
 
 @lru_cache(maxsize=128)  # many episodes show the same examples
-def _solved(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, turns: int) -> Chat:
+def _solve_example(env_id: str, game: Any, wording: Any, oracle: Any, instance: Any, turns: int) -> Chat:
     state, turn = game.start(instance), 0
     messages = [("user", wording.observe(state, None, 0))]
     size = len(messages[0][1])
@@ -149,13 +144,6 @@ def _check_size(size: int) -> None:
 
 class Conversation(Generic[I, S, A]):
     """What a player is shown in an episode. Replies and feedback are in its turns, and here is what turns do not have.
-
-    Args:
-        environment: What is played.
-        item: The instance, with its examples.
-        play: How it is played.
-        options: Resolved options of play.
-        state: The first state.
 
     Attributes:
         opening: The messages before the first reply.
@@ -224,12 +212,7 @@ class Conversation(Generic[I, S, A]):
         return Wording[I, S, A].prompt(wording, wording.rules(instance), self._examples(), observation)
 
     def messages(self, turns: Sequence[TurnRecord], state: S) -> list[Message]:
-        """Return the next prompt as chat turns, cut as the wording's memory says.
-
-        Args:
-            turns: The turns so far.
-            state: The present state.
-        """
+        """Return the next prompt as chat turns, cut as the wording's memory says."""
         wording = self._play.wording
         memory = wording.memory
         if not turns or memory.kind == "chat":

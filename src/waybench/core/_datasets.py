@@ -14,6 +14,16 @@ from waybench.core._json import is_array, is_object
 from waybench.core._play import Option
 from waybench.core._user_files import json_values, read_text
 
+I = TypeVar("I", bound=Instance)  # noqa: E741
+GENERATED, PUBLISHED, FILE = "generated", "published", "file"
+LARGEST_FILE = 1 << 30  # bytes
+_OWN_FIELDS = ("id", "env")  # of a line, that an instance alone can have among its own
+# Of the lines that `waybench generate` and `waybench play --record` write, and that `waybench score` reads.
+ITEM_FIELDS = (
+    *("id", "env", "instance", "version", "level", "key", "index", "hash", "proof", "task", "options", "settings"),
+    *("examples", "messages", "tools", "replies", "attempt", "model", "split", "asked"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
@@ -69,18 +79,6 @@ class Download:
             for path, size, sha256 in part["files"]
         )
         return cls(table["name"], table["title"], table["licence"], table["home"], files)
-
-
-I = TypeVar("I", bound=Instance)  # noqa: E741
-
-GENERATED, PUBLISHED, FILE = "generated", "published", "file"
-LARGEST_FILE = 1 << 30  # bytes
-_OWN_FIELDS = ("id", "env")  # of a line, that an instance alone can have among its own
-# Of the lines that `waybench generate` and `waybench play --record` write, and that `waybench score` reads.
-ITEM_FIELDS = (
-    *("id", "env", "instance", "version", "level", "key", "index", "hash", "proof", "task", "options", "settings"),
-    *("examples", "messages", "tools", "replies", "attempt", "model", "split", "asked"),
-)
 
 
 class DataFiles(Protocol):
@@ -304,12 +302,7 @@ def read_items(
 ) -> ItemList[I]:
     """Read the items of a user's file, as `waybench generate` prints them or as instances alone (`read_records`).
 
-    Args:
-        path: The file.
-        env_id: The environment whose instances these should be.
-        decode: JSON -> instance.
-        level_of: Instance -> its level.
-        prove: Instance -> what is known of its solution.
+    The functions are those of `Items`.
 
     Raises:
         UsageError: If the file cannot be read.

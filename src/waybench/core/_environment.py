@@ -93,27 +93,19 @@ class Environment(Generic[I, S, A]):
     @property
     def all_datasets(self) -> tuple[Dataset, ...]:
         """The data sets of a task: generated items, published ones if there are any, and a file of the user's."""
-        by_name = {GENERATED: self._generated(), FILE: self._file()} | {
-            dataset.name: dataset for dataset in self.items.datasets
-        }
+        by_name = {
+            GENERATED: Dataset(name=GENERATED, doc="items by key", open=self._open_generated),
+            FILE: Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=self._open_file),
+        } | {dataset.name: dataset for dataset in self.items.datasets}
         return tuple(by_name[name] for name in (GENERATED, PUBLISHED, FILE) if name in by_name)
 
-    def _generated(self) -> Dataset:
-        names = tuple(option.name for option in self.items.options)
+    def _open_generated(self, values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+        options = {option.name: values[option.name] for option in self.items.options}
+        return self.source(values["key"], values["level"], protocol=values["protocol"], **options)
 
-        def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
-            source_values = {name: values[name] for name in names}
-            return self.source(values["key"], values["level"], protocol=values["protocol"], **source_values)
-
-        return Dataset(name=GENERATED, doc="items by key", open=open_)
-
-    def _file(self) -> Dataset:
-        def open_(values: Mapping[str, Any], files: DataFiles) -> Source[I]:
-            return read_items(
-                user_path(values["source"]), self.id, self.items.decode, self.items.level_of, self.items.prove
-            )
-
-        return Dataset(name=FILE, doc="path of a file of JSON lines from `waybench generate`", open=open_)
+    def _open_file(self, values: Mapping[str, Any], files: DataFiles) -> Source[I]:
+        items = self.items
+        return read_items(user_path(values["source"]), self.id, items.decode, items.level_of, items.prove)
 
     @property
     def extension_options(self) -> tuple[Option, ...]:
@@ -315,24 +307,23 @@ class ItemIndex:
 
 
 def searched_index(environment: AnyEnvironment, plan: Mapping[str, Json]) -> ItemIndex | None:
-    """Return the index that a search went by, as its plan says; None if it went by levels, or the plan is unfit.
+    """Return the index that a search of an environment went by, as its plan, which may come from outside, says.
 
-    Args:
-        environment: What was played.
-        plan: The plan, which may come from outside.
+    Returns:
+        The index; None if it went by levels, or the plan is unfit.
     """
     if plan.get(DIFFICULTY_INDEX) is None or not environment.difficulty.axes:
         return None
     try:
-        return ItemIndex.read(plan[DIFFICULTY_INDEX], (variable.name for variable in environment.difficulty.item_variables))
+        variables = environment.difficulty.item_variables
+        return ItemIndex.read(plan[DIFFICULTY_INDEX], (variable.name for variable in variables))
     except UsageError:
         return None
 
 
 def _are_numbers(value: object) -> bool:
-    if not isinstance(value, list) or len(cast(list[object], value)) != 3:
-        return False
-    return all(
+    numbers = cast(list[object], value) if isinstance(value, list) else []
+    return len(numbers) == 3 and all(
         isinstance(number, int | float) and type(number) is not bool and abs(number) < _MOST  # NaN is not
-        for number in cast(list[object], value)
+        for number in numbers
     )

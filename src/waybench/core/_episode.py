@@ -199,13 +199,13 @@ class Episode(Generic[I, S, A]):
             remembered = self._wording.remember(text, parsed) if self._rewrites else text
         refused = invalid = False
         if execute is not None:
-            turn = self._guided(text, parsed, execute, usage)
+            turn = self._carry_out_instead(text, parsed, execute, usage)
         elif isinstance(parsed, Invalid):
-            turn, invalid = self._invalid(text, parsed, usage), True
+            turn, invalid = self._reject(text, parsed, usage), True
         elif play.coach is not None and (objection := play.coach(state, parsed, self._turns)) is not None:
-            turn, refused = self._refused(text, parsed, objection, usage), True
+            turn, refused = self._refuse(text, parsed, objection, usage), True
         else:
-            turn = self._carried_out(text, parsed, usage)
+            turn = self._carry_out(text, parsed, usage)
             invalid = turn.outcome is _ILLEGAL and self.limits.illegal
         if reasoning:
             turn = turn._replace(reasoning=reasoning)
@@ -275,18 +275,18 @@ class Episode(Generic[I, S, A]):
             return invalid if isinstance(parsed, Invalid) else parsed
         return invalid
 
-    def _invalid(self, text: str, invalid: Invalid, usage: Usage | None) -> TurnRecord:
+    def _reject(self, text: str, invalid: Invalid, usage: Usage | None) -> TurnRecord:
         self._spent += self.limits.invalid == "turn"
         self.state = self._game.forfeit(self.state)
         message = self._observe(invalid)
         return TurnRecord(text, invalid.outcome, invalid.reason, message=message, usage=usage)
 
-    def _refused(self, text: str, action: A, objection: str, usage: Usage | None) -> TurnRecord:
+    def _refuse(self, text: str, action: A, objection: str, usage: Usage | None) -> TurnRecord:
         """Return the turn of an action that the coach has refused; nothing has changed."""
         encoded, why = self._game.encode(action), "The coach has refused it."
         return TurnRecord(text, Outcome.UNPRODUCTIVE, why, encoded, events=_COACHED, message=objection, usage=usage)
 
-    def _carried_out(self, text: str, action: A, usage: Usage | None) -> TurnRecord:
+    def _carry_out(self, text: str, action: A, usage: Usage | None) -> TurnRecord:
         game = self._game
         last = game.apply(self.state, action, self._rng())
         self.state, reward, events, outcome = last
@@ -304,7 +304,7 @@ class Episode(Generic[I, S, A]):
         # A game that declares itself deterministic ignores it, which the contract tests check.
         return _NO_CHANCE if self._is_deterministic else self.stream("game")
 
-    def _guided(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> TurnRecord:
+    def _carry_out_instead(self, text: str, parsed: A | Invalid, execute: A, usage: Usage | None) -> TurnRecord:
         """Carry out another action in place of the reply; the reply is judged in the state in which it was given."""
         game, before = self.play.game, self.state
         last = game.apply(before, execute, self._rng())

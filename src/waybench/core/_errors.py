@@ -40,20 +40,20 @@ def shortened(message: str) -> str:
     return _LONG_WORD.sub(lambda match: f"{match[0][:120]}…{match[0][-79:]}", message)
 
 
-def unknown(kind: str, name: str, known: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
+def unknown(kind: str, name: str, names: Iterable[str], also: Iterable[str] = (), meant: str = "") -> str:
     """Write the one-line message for a name that does not exist, with the nearest name that does.
 
     Args:
         kind: What is named.
         name: The name.
-        known: The names that exist.
+        names: The names that exist.
         also: Further names that exist and can be the nearest one, but are too many to list.
         meant: The name that was meant, where that is known; by default the one that is spelled most alike.
     """
-    names = sorted({*known})
-    near = [meant] if meant else difflib.get_close_matches(name[:80], sorted({*names, *also}), n=1)
+    choices = sorted({*names})
+    near = [meant] if meant else difflib.get_close_matches(name[:80], sorted({*choices, *also}), n=1)
     hint = f"did you mean {near[0]!r}?" if near else ""
-    choice = "" if near and len(names) > _MANY else f"choose from {', '.join(names)}"
+    choice = "" if near and len(choices) > _MANY else f"choose from {', '.join(choices)}"
     return f"unknown {kind} {name[:80]!r}: {' '.join(filter(None, (hint, choice)))}"
 
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from waybench.core._context import CONTEXT_EXTENSION, CONTEXT_LENGTH
 from waybench.core._environment import PLAY_EXTENSIONS, AnyEnvironment, AnyPlay, PlayExtension, Resolve
 from waybench.core._game import Json
-from waybench.core._images import IMAGE_OPTIONS, has_images, without_images
+from waybench.core._images import IMAGE_OPTIONS, ImageWording, has_images, without_images
 from waybench.core._metrics import Axis
 from waybench.core._play import IMAGE_WORDINGS, WORDING, Option
 from waybench.core._prefix import HANDOVER_AXES, PREFIX_EXTENSION
@@ -41,7 +41,7 @@ def _wrap_images(environment: AnyEnvironment, options: Mapping[str, Json]) -> An
     if environment.playing.images is None or not has_images(options):
         return None
     play = environment.play_with(without_images(options))
-    return replace(play, wording=environment.playing.images.around(play.wording, options))
+    return replace(play, wording=ImageWording(environment.playing.images, play.wording, options))
 
 
 def _resolve_think_tags(
@@ -59,13 +59,17 @@ def _wrap_think_tags(environment: AnyEnvironment, options: Mapping[str, Json]) -
     return replace(environment.play_with(others), think_tags=options[THINK_TAGS])
 
 
-PLAY_EXTENSIONS += (
-    PlayExtension(name="images", resolve=_resolve_images, wrap=_wrap_images, content=IMAGE_OPTIONS),
-    TEMPLATE_EXTENSION,
-    TOOLS_EXTENSION,
-    PREFIX_EXTENSION,
-    PlayExtension(name="think_tags", options=(THINK_TAGS_OPTION,), resolve=_resolve_think_tags, wrap=_wrap_think_tags),
-    CONTEXT_EXTENSION,
+PLAY_EXTENSIONS.extend(
+    (
+        PlayExtension(name="images", resolve=_resolve_images, wrap=_wrap_images, content=IMAGE_OPTIONS),
+        TEMPLATE_EXTENSION,
+        TOOLS_EXTENSION,
+        PREFIX_EXTENSION,
+        PlayExtension(
+            name="think_tags", options=(THINK_TAGS_OPTION,), resolve=_resolve_think_tags, wrap=_wrap_think_tags
+        ),
+        CONTEXT_EXTENSION,
+    )
 )
 
 OPTION_AXES: Mapping[str, Axis] = MappingProxyType({axis.name: axis for axis in (*HANDOVER_AXES, CONTEXT_LENGTH)})
@@ -80,19 +84,9 @@ def base_wording(options: Mapping[str, Json]) -> str:
 def wording_name(environment: AnyEnvironment, options: Mapping[str, Json]) -> str:
     """Return the name of a wording with its options, so that pictures of another size are another wording.
 
-    Args:
-        environment: The environment.
-        options: Resolved options of play.
-
     Returns:
         Such as "matrix", or "image (image_size=512)" where an option of pictures has not its default.
     """
     defaults = {option.name: option.default for option in environment.playing.options if option.name in IMAGE_OPTIONS}
     changed = [f"{name}={options[name]}" for name in defaults if options.get(name, defaults[name]) != defaults[name]]
     return f"{options[WORDING]} ({', '.join(changed)})" if changed else str(options[WORDING])
-
-
-DIFFICULTY_INDEX = "difficulty_index"  # the option of a search, the key of its plan, and the setting of its results
-_STEPS = 20  # to a doubling, to which indices are rounded: finer differences are not known
-_MOST = 1e6  # of a number of the index, which may come from outside
-_MOST_DOUBLINGS = 60

@@ -10,8 +10,13 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, Generic, NamedTuple, TypeVar
 
+Json = Any  # what the json module reads and writes
+I = TypeVar("I")  # noqa: E741  an environment's instance
+S = TypeVar("S")  # its state
+A = TypeVar("A")  # its action
 T = TypeVar("T")
 
+NOTHING: Mapping[str, Json] = MappingProxyType({})
 _WORDS = 8  # 64-bit words in one SHA-512 block
 _BLOCK = struct.Struct(f"<{_WORDS}Q")
 _MANY = 32  # items, from which on a shuffle is faster if its words are drawn at once
@@ -131,15 +136,6 @@ class Stream:
 @lru_cache(maxsize=1024)  # the names of purposes and the numbers of turns and items come again and again
 def _part_text(part: str | int) -> str:
     return f"{'s' if isinstance(part, str) else 'i'}{len(str(part))}:{part}"
-
-
-Json = Any  # what the json module reads and writes
-
-I = TypeVar("I")  # noqa: E741  an environment's instance
-S = TypeVar("S")  # its state
-A = TypeVar("A")  # its action
-
-NOTHING: Mapping[str, Json] = MappingProxyType({})
 
 
 def evenly_chosen(values: Sequence[A], most: int) -> list[A]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from waybench.core._game import A, Json, S, Transition
 from waybench.core._picture import DrawPicture, Picture
@@ -65,16 +65,6 @@ class Images:
         )
         return (base, size, ruled) if self.grid else (base, size)
 
-    def around(self, base: Wording[Any, Any, Any], options: Mapping[str, Json]) -> "ImageWording[Any, Any, Any]":
-        """Return the wording with pictures.
-
-        Args:
-            base: The wording that it is based on.
-            options: Resolved options of play.
-        """
-        name, size, ruled = str(options[WORDING]), int(options[IMAGE_SIZE]), bool(options.get(IMAGE_GRID, False))
-        return ImageWording(self, base, name, size, grid=ruled)
-
 
 def has_images(options: Mapping[str, Json]) -> bool:
     """Return whether resolved options of play are those of a wording with pictures, or of a template based on one."""
@@ -88,18 +78,14 @@ def without_images(options: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def with_image_options(images: Images | None, options: Sequence[Option]) -> tuple[Option, ...]:
-    """Return an environment's options of play with what its pictures add to them.
-
-    Args:
-        images: How its messages are drawn; None if they cannot be.
-        options: The options that it declares.
-    """
+    """Return an environment's options of play with what its pictures add to them, if it has any."""
     declared = tuple(option for option in options if option.name not in IMAGE_OPTIONS)
-    return declared if images is None else (*(_with_choices(option) for option in declared), *images.options)
-
-
-def _with_choices(option: Option) -> Option:
-    return replace(option, image_choices=IMAGE_WORDINGS) if option.name == WORDING else option
+    if images is None:
+        return declared
+    return (
+        *(replace(option, image_choices=IMAGE_WORDINGS) if option.name == WORDING else option for option in declared),
+        *images.options,
+    )
 
 
 class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
@@ -108,14 +94,13 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
     Args:
         images: How states are drawn.
         base: The environment's own wording, which does everything else: it parses, remembers and renders.
-        name: "image", where the picture takes the place of text, or "image+text".
-        size: Pixels of the longer side of a picture.
-        grid: Whether pictures have a grid.
+        options: Resolved options of play.
     """
 
-    def __init__(self, images: Images, base: Wording[I, S, A], name: str, size: int, *, grid: bool) -> None:
-        super().__init__(base, name)
-        self._images, self._size, self._grid = images, size, grid
+    def __init__(self, images: Images, base: Wording[I, S, A], options: Mapping[str, Json]) -> None:
+        super().__init__(base, str(options[WORDING]))
+        self._images, self._size = images, int(options[IMAGE_SIZE])
+        self._grid = bool(options.get(IMAGE_GRID, False))
         self._replaced = {field.name: field for field in base.fields if field.name in images.replaces}
         replaced = {*images.replaces} - {images.legend_field}
         self._replaced_rules = {field.name: field for field in base.rule_fields if field.name in replaced}
@@ -123,7 +108,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         self.rule_fields = tuple(map(self._rule_field, base.rule_fields))
         self.fields = tuple(
             Field[View[S]](field.name, field.doc, lambda view: IN_PICTURE)
-            if name == IMAGE and field.name in self._replaced
+            if self.name == IMAGE and field.name in self._replaced
             else field
             for field in base.fields
         )
@@ -143,7 +128,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         """Return the base wording's rules, with how to read the picture."""
         text = self._base.rules(instance)
         if self.name == IMAGE:
-            text = _without(text, (field.of(instance) for field in self._replaced_rules.values()))
+            text = _remove_pieces(text, (field.of(instance) for field in self._replaced_rules.values()))
         legend = "" if self._legend is None else self._legend.of(instance)
         if legend and legend in text:
             return text.replace(legend, self._legend_text(instance), 1)
@@ -152,7 +137,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
     def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
         """Return the base wording's message; in "image" without what the picture shows."""
         text = self._base.observe(state, last, turn)
-        return _without(text, self._pieces(state, last, turn).values()) if self.name == IMAGE else text
+        return _remove_pieces(text, self._pieces(state, last, turn).values()) if self.name == IMAGE else text
 
     def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
         """Return a picture of the state wherever the base wording's text describes it, and with the rules."""
@@ -166,7 +151,7 @@ class ImageWording(DerivedWording[I, S, A], Generic[I, S, A]):
         return {name: field.of(view) for name, field in self._replaced.items()}
 
 
-def _without(text: str, pieces: Iterable[str]) -> str:
+def _remove_pieces(text: str, pieces: Iterable[str]) -> str:
     """Return a text with what the picture shows left out of it."""
     for piece in pieces:
         if piece:  # the last one, since an example above it can have the same text

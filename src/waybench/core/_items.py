@@ -11,6 +11,10 @@ from waybench.core._errors import UsageError
 from waybench.core._game import NOTHING, Json, Stream
 from waybench.core._secrets import key_label
 
+T = TypeVar("T")
+MOST_ISOMORPHS = 1_000_000
+_LABEL = re.compile(r"(.*)~([1-9]\d*)", re.DOTALL)
+
 
 class Instance(ABC):
     """One problem: frozen and hashable data, with a canonical form that is its identity."""
@@ -118,11 +122,7 @@ class KeyedSource(Source[I]):
 
 
 class PrivateSource(Source[I]):
-    """The items of a source, marked as those of a private set.
-
-    Args:
-        source: The source.
-    """
+    """The items of a source, marked as those of a private set."""
 
     def __init__(self, source: Source[I]) -> None:
         self._source = source
@@ -143,12 +143,6 @@ def set_hash(items: Iterable[Item[I]]) -> str:
     """Return the SHA-256 of a set: of its items' ids and hashes, in order, one "id hash" line each."""
     lines = "".join(f"{item.id} {item.instance.hash}\n" for item in items)
     return hashlib.sha256(lines.encode()).hexdigest()
-
-
-T = TypeVar("T")
-
-MOST_ISOMORPHS = 1_000_000
-_LABEL = re.compile(r"(.*)~([1-9]\d*)", re.DOTALL)
 
 
 class IsomorphicSource(Source[I]):

@@ -8,6 +8,27 @@ from typing import Any, TypeGuard
 
 from waybench.core._errors import DataError
 
+MOST_DEPTH = 100  # brackets within each other; what waybench writes has fewer than ten
+_PART = 1 << 20
+_STRUCTURE = b'[]{},"'
+_OTHER = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
+MAX_DEPTH = 100
+MAX_DIGITS = 18
+MAX_TOKENS = 100_000  # brackets, strings, commas and so on
+# Blanks and comments, then a token. Possessive quantifiers keep the time linear.
+_TOKEN = re.compile(
+    r"""(?P<gap>(?:\s++|\#[^\n]*+|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,2000}+\*/)*+)(?:(?P<sign>[\[\]{}:,])
+    | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
+    | (?P<number>-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+(?![\w.]))
+    | (?P<word>(?:null|None|true|True|false|False|-?Infinity|NaN)\b)
+    | (?P<placeholder>\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}+|_{2,100}+))""",
+    re.VERBOSE | re.DOTALL,
+)
+_GAP = re.compile(r"\s*")
+PLACEHOLDER = re.compile(r"\s*(?:\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}|_{2,100})\s*")
+_WORDS = {"null": None, "None": None, "true": True, "True": True, "false": False, "False": False}
+_CLOSING = {"[": "]", "{": "}"}
+
 
 def is_array(value: Any) -> TypeGuard[list[Any]]:
     """Whether a JSON value is an array."""
@@ -17,12 +38,6 @@ def is_array(value: Any) -> TypeGuard[list[Any]]:
 def is_object(value: Any) -> TypeGuard[dict[str, Any]]:
     """Whether a JSON value is an object."""
     return isinstance(value, dict)
-
-
-MOST_DEPTH = 100  # brackets within each other; what waybench writes has fewer than ten
-_PART = 1 << 20
-_STRUCTURE = b'[]{},"'
-_OTHER = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
 
 
 class JsonBounds:
@@ -57,23 +72,17 @@ class JsonBounds:
         self._left -= sum(map(outside.count, (b",", b"[", b"{")))
         if self._left < 0:
             raise DataError("it has too many values")
-        self._open = self._reduced(self._open + outside.translate(None, b","))
+        self._open = self._reduce_brackets(self._open + outside.translate(None, b","))
 
-    def _reduced(self, brackets: bytes) -> bytes:
+    def _reduce_brackets(self, brackets: bytes) -> bytes:
         for _ in range(self._depth + 1):
             before = len(brackets)
             brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
             if len(brackets) == before:
+                if before <= self._depth:
+                    return brackets
                 break
-        else:
-            raise _too_deep()
-        if len(brackets) > self._depth:
-            raise _too_deep()
-        return brackets
-
-
-def _too_deep() -> DataError:
-    return DataError("it has too many nested brackets")
+        raise DataError("it has too many nested brackets")
 
 
 def check_json(text: str | bytes, values: int, depth: int = MOST_DEPTH) -> None:
@@ -88,25 +97,6 @@ def check_json(text: str | bytes, values: int, depth: int = MOST_DEPTH) -> None:
     bounds = JsonBounds(values, depth)
     for start in range(0, len(data), _PART):
         bounds.feed(data[start : start + _PART])
-
-
-MAX_DEPTH = 100
-MAX_DIGITS = 18
-MAX_TOKENS = 100_000  # brackets, strings, commas and so on
-
-# Blanks and comments, then a token. Possessive quantifiers keep the time linear.
-_TOKEN = re.compile(
-    r"""(?P<gap>(?:\s++|\#[^\n]*+|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,2000}+\*/)*+)(?:(?P<sign>[\[\]{}:,])
-    | (?P<text>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+" | '[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')
-    | (?P<number>-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+(?![\w.]))
-    | (?P<word>(?:null|None|true|True|false|False|-?Infinity|NaN)\b)
-    | (?P<placeholder>\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}+|_{2,100}+))""",
-    re.VERBOSE | re.DOTALL,
-)
-_GAP = re.compile(r"\s*")
-PLACEHOLDER = re.compile(r"\s*(?:\.\.\.|…|<[^<>\n]{1,100}>|\$\w{1,100}|_{2,100})\s*")
-_WORDS = {"null": None, "None": None, "true": True, "True": True, "false": False, "False": False}
-_CLOSING = {"[": "]", "{": "}"}
 
 
 class JsonObject(dict[str, Any]):
@@ -166,9 +156,6 @@ class ValueReader:
     comma before a closing bracket, comments, and placeholders ("...", "<moves>", "$MOVES", "__") in the place of a
     value, an entry or all of an object's further entries.
 
-    Args:
-        text: The text.
-
     Attributes:
         end: Where the value that was read last ends.
         has_placeholder: Whether a placeholder is in it.
@@ -198,7 +185,7 @@ class ValueReader:
                 value = within.pop().close()
             elif last is not None and last.key is None and last.closing == "}":
                 if kind == "text":
-                    last.key = self._unquoted(token)
+                    last.key = self._unquote(token)
                     self._expect(":")
                     continue
                 if kind != "placeholder":
@@ -236,7 +223,7 @@ class ValueReader:
 
     def _plain(self, kind: str, token: str) -> Any:
         if kind == "text":
-            return self._unquoted(token)
+            return self._unquote(token)
         if kind == "number":
             return to_whole(token) if token.lstrip("-").isdecimal() else float(token)
         if kind == "placeholder":
@@ -260,7 +247,7 @@ class ValueReader:
         if self._next() != ("sign", sign):
             raise MalformedError(self._start)
 
-    def _unquoted(self, quoted: str) -> str:
+    def _unquote(self, quoted: str) -> str:
         """Return the text of a string, with the escapes of JSON or Python."""
         if "\\" not in quoted:
             return quoted[1:-1]

@@ -115,7 +115,7 @@ def last_object(reply: str, key: str, *, unique: bool = False) -> JsonObject | I
     Returns:
         The object (numbers of more than 18 digits in it are `Oversized`), or why there is none.
     """
-    answer = _last(reply, _wanted_object(key))
+    answer = _find_last(reply, _wanted_object(key))
     if isinstance(answer, Invalid):
         return answer
     if answer is None:
@@ -138,7 +138,7 @@ def last_list(reply: str, keys: Iterable[str]) -> list[Any] | Invalid | None:
     Returns:
         The list, or the reason why it is malformed, or None if there is none.
     """
-    answer = _last(reply, _wanted_list(tuple(keys)))
+    answer = _find_last(reply, _wanted_list(tuple(keys)))
     if answer is None or isinstance(answer, Invalid):
         return answer
     if answer.value is None or any(getattr(entry, "duplicate", None) is not None for entry in answer.value):
@@ -170,11 +170,11 @@ def _keys(names: Iterable[str]) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile(rf"(?:\"(?:{either})\"|'(?:{either})')\s*+:"), re.compile(rf"\\+\"(?:{either})\\+\"\s*+:")
 
 
-def _last(reply: str, wanted: _Wanted) -> _Answer | Invalid | None:
+def _find_last(reply: str, wanted: _Wanted) -> _Answer | Invalid | None:
     if len(reply) > MAX_CHARACTERS:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     try:
-        return _last_answer(reply, wanted, is_decoded=False)
+        return _find_answer(reply, wanted, is_decoded=False)
     except _Refused as refused:
         return refused.invalid
     except TooDeepError:
@@ -183,13 +183,10 @@ def _last(reply: str, wanted: _Wanted) -> _Answer | Invalid | None:
         return Invalid(f"The reply has more than {MAX_TOKENS} brackets, texts and commas that are no strict JSON.")
 
 
-def _last_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
+def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
     """Return the last answer in a text; one that only mentions the format if there is no other.
 
-    Args:
-        text: The text.
-        wanted: What is looked for.
-        is_decoded: Whether the text was a string in another text, so that no string in it is decoded again.
+    Where the text was a string in another text (`is_decoded`), no string in it is decoded again.
     """
     source = _Source(text)
     answer: _Answer | None = None
@@ -230,7 +227,7 @@ def _answer_of(value: Any, wanted: _Wanted, *, is_decoded: bool) -> _Answer | No
         inner = values.pop()
         if isinstance(inner, str):
             if not is_decoded and inner[:100].lstrip()[:1] in ("{", "["):
-                answer = _last_answer(inner, wanted, is_decoded=True)
+                answer = _find_answer(inner, wanted, is_decoded=True)
                 answers += [] if answer is None else [answer]
         elif inner is not value and wanted.is_answer(inner):
             answers.append(_Answer(inner, _is_mention(wanted.content(inner))))
@@ -282,7 +279,7 @@ class _Source:
         position = start
         try:
             value, end = _DECODER.raw_decode(self._text, start)
-            if _deeper_than(MAX_DEPTH, value):
+            if _is_deeper(MAX_DEPTH, value):
                 raise TooDeepError
             self.has_placeholder = self.has_constant = False
             return value, end
@@ -314,7 +311,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _deeper_than(limit: int, value: Any) -> bool:
+def _is_deeper(limit: int, value: Any) -> bool:
     layer = [value]
     for _ in range(limit):
         layer = [

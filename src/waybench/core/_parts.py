@@ -8,14 +8,27 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._board import TypedAction
 from waybench.core._datasets import Dataset, HorizonSpec
-from waybench.core._failures import GENERAL_FAILURES, FailureKind, FirstError, FirstErrors, general_failure
 from waybench.core._game import A, End, Json, S, Stream
 from waybench.core._images import Images, with_image_options
 from waybench.core._items import Instance, PrivateSource, Source, nothing_known
-from waybench.core._metrics import Aggregate, Axis, ExplanatoryVariables, Metric, Series
+from waybench.core._metrics import (
+    GENERAL_FAILURES,
+    Aggregate,
+    Axis,
+    ExplanatoryVariables,
+    FailureKind,
+    FirstError,
+    FirstErrors,
+    Metric,
+    Series,
+    general_failure,
+)
 from waybench.core._play import Option, Play, with_common_options
 from waybench.core._record import EpisodeRecord, TurnRecord, all_turns
 from waybench.core._secrets import is_public_key
+
+I = TypeVar("I", bound=Instance)  # noqa: E741
+Player = Callable[[S, Stream], A]  # a scripted player sees the true state and chooses an action
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +81,6 @@ class Program:
     purpose: str
     find: Callable[[], str | None]
     advice: str
-
-
-I = TypeVar("I", bound=Instance)  # noqa: E741
-
-Player = Callable[[S, Stream], A]  # a scripted player sees the true state and chooses an action
 
 
 class ReferenceScores(NamedTuple):

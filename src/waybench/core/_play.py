@@ -77,7 +77,8 @@ class Option:
         if value is None and self.default is None:
             return None
         value = self._typed(value)
-        if self.choices and value not in self.all_choices and not self._is_template(value):
+        is_template = self.name == WORDING and value.startswith(TEMPLATE_PREFIX)
+        if self.choices and value not in self.all_choices and not is_template:
             raise UsageError(unknown(f"{self.name}", str(value), self.all_choices))
         if self.or_number and type(value) is bool:  # the bounds are those of its numbers
             return value
@@ -86,9 +87,6 @@ class Option:
             bounds = f"up to {high}" if low is None else f"from {low} " + (f"to {high}" if high else "upwards")
             raise UsageError(f"option {self.name}={str(value)[:40]} is out of range: give a number {bounds}")
         return value
-
-    def _is_template(self, value: Json) -> bool:
-        return self.name == WORDING and value.startswith(TEMPLATE_PREFIX)
 
     def _typed(self, value: Json) -> Json:
         want = self.type

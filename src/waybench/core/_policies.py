@@ -16,6 +16,7 @@ from waybench.core._record import EpisodeRecord, ProbeRecord, TurnRecord
 
 EMBEDDED = ("null", "random", "heuristic", "oracle")
 LOCAL_MODELS = ("smollm2",)  # language models that `waybench/NAME` runs on this machine: they are no players of ours
+_READ_OTHERWISE = "; replies are read in another way since schema 3 of records (reasoning marks and forms of JSON)"
 
 
 class Policy(ABC):
@@ -136,9 +137,6 @@ def play_out(
     return episode
 
 
-_READ_OTHERWISE = "; replies are read in another way since schema 3 of records (reasoning marks and forms of JSON)"
-
-
 def replay(
     environment: Environment[I, S, A],
     record: EpisodeRecord,
@@ -210,7 +208,7 @@ def replay(
         if simulated is None:
             simulated = episode.step(Reply(turn.reply, _stop_of(turn), turn.usage), executed)
         recorded, hint = (
-            (_as_of_today(turn, simulated, record.schema), _READ_OTHERWISE) if record.schema < 3 else (turn, "")
+            (_upgrade_turn(turn, simulated, record.schema), _READ_OTHERWISE) if record.schema < 3 else (turn, "")
         )
         for name in compared:
             _require_same(f"turn {number}: {name}", getattr(recorded, name), getattr(simulated, name), hint)
@@ -253,7 +251,7 @@ def require_self_contained(options: Mapping[str, Json]) -> None:
             raise ReplayError(f"options: {name} names a file, and the record does not have its content")
 
 
-def _as_of_today(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnRecord:
+def _upgrade_turn(turn: TurnRecord, simulated: TurnRecord, schema: int) -> TurnRecord:
     """Return a turn of an older schema as today's has it, where only the schema differs (see `SCHEMA`)."""
     if turn.outcome is Outcome.TRUNCATED and simulated.outcome is Outcome.OVERFLOW:
         turn = turn._replace(outcome=simulated.outcome)
@@ -273,7 +271,7 @@ def _stop_of(turn: TurnRecord) -> str:
 
 def _require_same(name: str, recorded: Json, simulated: Json, hint: str = "") -> None:
     # As text, for 4.0 and 4, or true and 1, are equal and not the same.
-    if not _is_surely_same(recorded, simulated) and _plain(recorded) != _plain(simulated):
+    if not _is_surely_same(recorded, simulated) and _to_text(recorded) != _to_text(simulated):
         raise ReplayError(
             f"{name}: the record has {str(recorded)[:120]!r}, the simulation {str(simulated)[:120]!r}{hint}"
         )
@@ -293,6 +291,6 @@ def _is_surely_same(recorded: Any, simulated: Any) -> bool:
     return kind is type(simulated) and kind in (str, int, bool) and recorded == simulated
 
 
-def _plain(value: Json) -> str:
+def _to_text(value: Json) -> str:
     # A record that has been through JSON has lists where the simulation has tuples.
     return json.dumps(value, sort_keys=True, default=dict)

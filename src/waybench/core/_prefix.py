@@ -40,6 +40,9 @@ _EXAMPLES = "oracle:5, oracle:-3 or oracle:4+random:1"
 _MOST_STEPS = 100_000
 _MOST_PARTS = 20
 _PART = re.compile(r"([A-Za-z0-9_.-]{1,40}):(-?[0-9]{1,7})")
+_MOST_VALUES = 5_000_000  # of a line
+_MOST_BYTES = 1 << 30
+_CUT_OFF = ("truncated", "overflow", "refused")
 
 
 class PrefixPart(NamedTuple):
@@ -82,7 +85,7 @@ def read_prefix(text: str) -> tuple[PrefixPart, ...]:
     return tuple(parts)
 
 
-def _checked(text: str, environment: AnyEnvironment) -> str:
+def _normalize(text: str, environment: AnyEnvironment) -> str:
     """Return a prefix in its one form.
 
     Raises:
@@ -94,17 +97,13 @@ def _checked(text: str, environment: AnyEnvironment) -> str:
     parts = read_prefix(text)
     for player, _ in parts:
         if player.startswith("noisy-"):
-            _check_noisy(player)
+            try:
+                policy(player)
+            except UsageError as error:
+                raise UsageError(f"prefix: {error}") from None
         elif player not in (players := {"null", "random", *environment.players.policies}):
             raise UsageError(f"prefix: {unknown(f'player of {environment.id}', player, {*players, 'noisy-0.1'})}")
     return "+".join(f"{player}:{steps}" for player, steps in parts)
-
-
-def _check_noisy(player: str) -> None:
-    try:
-        policy(player)
-    except UsageError as error:
-        raise UsageError(f"prefix: {error}") from None
 
 
 def split_record(text: str) -> tuple[str, int | None]:
@@ -143,7 +142,7 @@ def _turns(episode: Episode[Any, Any, Any]) -> list[tuple[str, str]]:
             f"prefix={text}: episodes of {episode.environment.id} have only one turn with these options, so there "
             "are no steps to hand over; leave prefix out"
         )
-    trial = _restarted(episode)
+    trial = _restart(episode)
     if PREFIX_REPLIES in episode.options:
         return _recorded_replies(trial, episode.options[PREFIX_REPLIES])
     replies: list[tuple[str, str]] = []
@@ -162,7 +161,7 @@ def _turns(episode: Episode[Any, Any, Any]) -> list[tuple[str, str]]:
     return replies
 
 
-def _restarted(episode: Episode[Any, Any, Any]) -> Episode[Any, Any, Any]:
+def _restart(episode: Episode[Any, Any, Any]) -> Episode[Any, Any, Any]:
     """Return a new episode of the same attempt at the item without a prefix."""
     options = without_prefix(episode.options)
     return Episode(episode.environment, episode.item, options, attempt=episode.attempt, player=episode.player)
@@ -195,7 +194,7 @@ def _next_reply(episode: Episode[Any, Any, Any], player: Policy, most_steps: int
 
 def oracle_steps(episode: Episode[Any, Any, Any]) -> int:
     """Return the number of steps in the oracle's own episode on the item."""
-    trial, oracle, steps = _restarted(episode), policy("oracle"), 0
+    trial, oracle, steps = _restart(episode), policy("oracle"), 0
     while not trial.done:
         reply, taken = _next_reply(trial, oracle, _MOST_STEPS)
         trial.step(reply)
@@ -203,17 +202,12 @@ def oracle_steps(episode: Episode[Any, Any, Any]) -> int:
     return steps
 
 
-_MOST_VALUES = 5_000_000  # of a line
-_MOST_BYTES = 1 << 30
-_CUT_OFF = ("truncated", "overflow", "refused")
-
-
 class _Records(NamedTuple):
     digest: str
     by_instance: Mapping[str, Sequence[EpisodeRecord]]
 
 
-def _with_record(environment: AnyEnvironment, item: Item[Any], options: dict[str, Any], attempt: int) -> dict[str, Any]:
+def _add_replies(environment: AnyEnvironment, item: Item[Any], options: dict[str, Any], attempt: int) -> dict[str, Any]:
     """Return options of play with the replies of a record, if their prefix names a file of records.
 
     Args:
@@ -230,9 +224,9 @@ def _with_record(environment: AnyEnvironment, item: Item[Any], options: dict[str
     if text is None or not text.startswith(RECORD) or PREFIX_REPLIES in options:
         return options
     path, turns = split_record(text)
-    stored = _read(path)
+    stored = _read_records(path)
     what = f"prefix={text[:80]}"
-    record = _chosen(environment, item, options, attempt, stored, what)
+    record = _find_record(environment, item, options, attempt, stored, what)
     replies = [turn.reply for turn in record.turns][: len(record.turns) if turns is None else turns]
     for number, turn in enumerate(record.turns[: len(replies)], start=1):
         if turn.executed is not None or str(turn.outcome) in _CUT_OFF:
@@ -247,7 +241,7 @@ def _stored_name(path: str, stored: _Records, turns: int | None) -> str:
     return f"{RECORD}{Path(path).name}#{stored.digest}{'' if turns is None else f':{turns}'}"
 
 
-def _chosen(
+def _find_record(
     environment: AnyEnvironment,
     item: Item[Any],
     options: Mapping[str, Any],
@@ -272,19 +266,19 @@ def _chosen(
     return fitting[0]
 
 
-def _read(path: str) -> _Records:
+def _read_records(path: str) -> _Records:
     try:
         status = user_path(path).stat()
         if status.st_size > _MOST_BYTES:
             raise UsageError(f"prefix={RECORD}{path[:120]}: more than {_MOST_BYTES >> 30} GiB; give a smaller file")
-        return _parsed(path, status.st_mtime_ns, status.st_size)
+        return _parse_records(path, status.st_mtime_ns, status.st_size)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "not a path"
         raise UsageError(f"prefix={RECORD}{path[:120]}: cannot be read ({reason}); give a file of records") from None
 
 
 @lru_cache(maxsize=4)
-def _parsed(path: str, changed: int, size: int) -> _Records:
+def _parse_records(path: str, changed: int, size: int) -> _Records:
     content = user_path(path).read_bytes()
     by_instance: dict[str, list[EpisodeRecord]] = {}
     for number, line in json_lines(BytesIO(content), _MOST_BYTES + 1, path[:120]):
@@ -304,7 +298,7 @@ def _parsed(path: str, changed: int, size: int) -> _Records:
 
 def _resolve(environment: AnyEnvironment, resolve_others: Resolve, values: dict[str, Json]) -> dict[str, Json]:
     text, replies = PREFIX_OPTION.check(values.pop(PREFIX, None)), values.pop(PREFIX_REPLIES, None)
-    prefix = None if text is None else _checked(text, environment)
+    prefix = None if text is None else _normalize(text, environment)
     options = resolve_others(values)
     if prefix is None:
         return options
@@ -331,7 +325,7 @@ def _for_log(environment: AnyEnvironment, parameters: Mapping[str, Json]) -> dic
     if not isinstance(text, str) or not text.startswith(RECORD):
         return {}
     path, turns = split_record(text)
-    return {PREFIX: _stored_name(path, _read(path), turns)}
+    return {PREFIX: _stored_name(path, _read_records(path), turns)}
 
 
 PREFIX_EXTENSION = PlayExtension(
@@ -340,13 +334,13 @@ PREFIX_EXTENSION = PlayExtension(
     resolve=_resolve,
     wrap=_wrap,
     content=(PREFIX_REPLIES,),
-    for_item=_with_record,
+    for_item=_add_replies,
     names_file=_names_file,
     for_log=_for_log,
 )
 
 
-def _handover(name: str, title: str, doc: str, read: Callable[[tuple[PrefixPart, ...]], float | None]) -> Axis:
+def _handover_axis(name: str, title: str, doc: str, read: Callable[[tuple[PrefixPart, ...]], float | None]) -> Axis:
     def of(record: EpisodeRecord) -> float | None:
         text = record.options.get(PREFIX)
         if not isinstance(text, str) or text.startswith(RECORD):
@@ -369,13 +363,13 @@ def _random_steps(parts: tuple[PrefixPart, ...]) -> float | None:
 
 
 HANDOVER_AXES = (
-    _handover(
+    _handover_axis(
         "steps_left",
         "Steps left",
         "The steps of the oracle's episode that are left to the player (prefix=oracle:-N).",
         _steps_left,
     ),
-    _handover(
+    _handover_axis(
         "random_steps",
         "Random steps",
         "The random steps between the oracle's first steps and the player's (prefix=oracle:K+random:N).",

@@ -11,6 +11,13 @@ from waybench.core._json import is_array
 from waybench.core._json_reply import last_object, shown
 from waybench.core._wording import Invalid, Wording
 
+MOST_NUMBERS = 20_000  # in one answer
+MOST_CHARACTERS = 200_000  # of the rows in one answer
+_INTRODUCTION = (
+    "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer "
+    "will be shown again."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerState(Generic[I]):
@@ -86,14 +93,6 @@ class OneAnswerWording(Wording[I, AnswerState[I], A]):
         if isinstance(last, Invalid):
             return last.reason
         return "Right." if last.events["success"] == 1 else "Wrong."
-
-
-MOST_NUMBERS = 20_000  # in one answer
-MOST_CHARACTERS = 200_000  # of the rows in one answer
-_INTRODUCTION = (
-    "Before you go on, answer a question. It is no turn, nothing happens, and neither the question nor your answer "
-    "will be shown again."
-)
 
 
 def _always(options: Mapping[str, Json], state: Any) -> bool:

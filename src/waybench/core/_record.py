@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import Any, NamedTuple, Self
@@ -22,10 +22,6 @@ _PROGRESS = ("player", "turns", "probes", "end", "error")
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-
-
-def _line(data: Json) -> str:
-    return _encode(data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +52,7 @@ class Usage:
             DataError: If a number of tokens or seconds is below 0, or beyond 10**15.
         """
         numbers = (self.input_tokens, self.output_tokens, self.reasoning_tokens, self.cached_tokens, self.seconds)
-        if not all(map(_possible, numbers)):
+        if not all(map(_is_possible, numbers)):
             raise DataError("not an episode record: a number of tokens or seconds is below 0 or beyond 10**15")
 
     def to_json(self) -> dict[str, Json]:
@@ -66,8 +62,8 @@ class Usage:
     @classmethod
     def reported(cls, **values: Any) -> Self:
         """Return the usage that a provider reports, with 0 for impossible numbers of tokens or seconds (-1, NaN)."""
-        corrected: dict[str, Any] = {name: 0 for name, value in values.items() if name in _NUMBERS and not _possible(value)}
-        return cls(**values | corrected)
+        values |= {name: 0 for name, value in values.items() if name in _NUMBERS and not _is_possible(value)}
+        return cls(**values)
 
 
 class TurnRecord(NamedTuple):
@@ -117,17 +113,13 @@ class TurnRecord(NamedTuple):
 
     def dumps(self) -> str:
         """Return the turn as one line of ASCII JSON."""
-        return _line(self.to_json())
+        return _encode(self.to_json())
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "TurnRecord":
         """Read a turn from JSON; a wrong type or a missing field raises the error that it causes."""
-        _check(data, _TURN)
-        fields = {name: value for name, value in data.items() if name in _TURN_FIELDS}
+        fields = _fields(data, _TURN, _TURN_FIELDS)
         fields["outcome"] = Outcome(data["outcome"])
-        if data.get("usage"):
-            _check(data["usage"], _USAGE)
-            fields["usage"] = Usage(**data["usage"])
         return cls(**fields)
 
 
@@ -166,20 +158,15 @@ class ProbeRecord(NamedTuple):
 
     def dumps(self) -> str:
         """Return the probe as one line of ASCII JSON."""
-        return _line(self.to_json())
+        return _encode(self.to_json())
 
     @classmethod
     def from_json(cls, data: Mapping[str, Json]) -> "ProbeRecord":
         """Read a probe from JSON; a wrong type or a missing field raises the error that it causes."""
-        _check(data, _PROBE)
-        fields = {name: value for name, value in data.items() if name in cls._fields}
-        if data.get("usage"):
-            _check(data["usage"], _USAGE)
-            fields["usage"] = Usage(**data["usage"])
-        return cls(**fields)
+        return cls(**_fields(data, _PROBE, cls._fields))
 
 
-def _possible(spent: float) -> bool:
+def _is_possible(spent: float) -> bool:
     return 0 <= spent <= _MOST_SPENT
 
 
@@ -270,7 +257,7 @@ class EpisodeRecord:
     def head(self) -> str:
         """Return what is known before the first reply, as JSON; `assemble` puts it together with what follows."""
         head = self.to_json()
-        return _line({name: head[name] for name in head if name not in _PROGRESS})
+        return _encode({name: head[name] for name in head if name not in _PROGRESS})
 
     @classmethod
     def assemble(cls, head: str | Sequence[str], progress: Mapping[str, Json] | None = None) -> "EpisodeRecord":
@@ -297,7 +284,7 @@ class EpisodeRecord:
 
     def dumps(self) -> str:
         """Return the record as one line of ASCII JSON; lone surrogates in a reply survive as escapes."""
-        return _line(self.to_json())
+        return _encode(self.to_json())
 
     @classmethod
     def from_json(cls, data: Json) -> "EpisodeRecord":
@@ -384,6 +371,16 @@ def _check(data: Json, kinds: Mapping[str, tuple[type, ...]]) -> None:
     for name, types in kinds.items():
         if name in data and type(data[name]) not in types:
             raise DataError(f"not an episode record: {name!r} is of type {type(data[name]).__name__}")
+
+
+def _fields(data: Mapping[str, Json], kinds: Mapping[str, tuple[type, ...]], names: Collection[str]) -> dict[str, Any]:
+    """Return the fields of a turn or a probe, checked, with its usage."""
+    _check(data, kinds)
+    fields = {name: value for name, value in data.items() if name in names}
+    if data.get("usage"):
+        _check(data["usage"], _USAGE)
+        fields["usage"] = Usage(**data["usage"])
+    return fields
 
 
 def _message_from_json(data: Json) -> Message:

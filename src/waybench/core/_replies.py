@@ -13,6 +13,58 @@ from waybench.core._json import MAX_DEPTH
 THINK_TAGS = "think_tags"  # an option of play of every environment, in addition to its own
 _LONGEST_MARK = 100  # characters
 _MOST_MARKS = 1_000  # in a reply; what follows them stays as it is
+_NAME = r"(?:\w{1,20}:)?(?:thinking|think|thought|reasoning)"
+# What stands before the mark of an answer is no part of it: Hunyuan, ERNIE; gpt-oss; Cohere.
+_ANSWER = (
+    r"<(?:answer|response)>|<\|START_RESPONSE\|>"
+    r"|<\|channel\|>\s*final\b[^<]{0,100}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>"
+)
+# Marks that say nothing where they stand: the end of an answer, and the frame of a message of gpt-oss.
+_END = (
+    r"</(?:answer|response)>|<\|END_RESPONSE\|>|<\|(?:return|end)\|>|<\|start\|>assistant"
+    r"|<\|(?:im_end|eot_id|endoftext)\|>|</s>"
+)
+# gpt-oss behind a server that drops its marks and leaves the names in them.
+_UNMARKED_CHANNELS = re.compile(r"\s*analysis(.*)assistantfinal", re.IGNORECASE | re.DOTALL)
+_RARE = ("[think]", "[/think]", "thought process:", "assistantfinal")  # those without "<" or "◁" in them
+_CHUNK = 1 << 20
+_FENCE = re.compile(r"\A\s*```\w*[ \t]*\n|\n```\s*\Z")
+_BRACKET = re.compile(r"[\[\]{}]")
+_OPENS_LIKE_REASONING = re.compile(
+    r"(?:\W{0,3}(?:okay|ok|alright|hmm|well|so|wait|now)\b[\s,.:]{1,3}){0,2}"
+    r"(?:let me (?:think|see|start|analy[sz]e|work|figure|try|look)"
+    r"|let'?s (?:think|see|analy[sz]e|work|figure|break|look)"
+    r"|we (?:need|have|are|must|want|should)\b|i (?:need|have|should|must|am|'m|'ll)\b|i'(?:m|ll) "
+    r"|first,? (?:i|we|let)\b|the (?:user|question|problem|task|prompt) |thinking process|step by step"
+    r"|to (?:solve|find|determine|figure|answer|reach)\b)",
+    re.IGNORECASE,
+)
+_SECOND_THOUGHTS = re.compile(
+    r"\b(?:wait|hmm|actually|let me (?:re\w+|check|double)|alternatively|but then)\b", re.IGNORECASE
+)
+_LONG_THOUGHT, _LONG_PROSE = 200, 800  # characters
+_MANY_THOUGHTS, _MANY_LINES = 3, 8
+_PROSE = re.compile(r"^[^\n]*?[A-Za-z]+ [A-Za-z]+ [A-Za-z]+ [^\n]*$", re.MULTILINE)
+_LOOKED_AT = 20_000  # characters
+_EXCERPT = 100
+FIRST_REPLIES = 20  # replies that are looked at for reasoning without marks
+_REASONING = ("thinking", "reasoning", "summary")  # where a part of reasoning has it
+_REASONING_TYPES = (*_REASONING, "redacted_thinking", "reasoning_content", "summary_text")
+_TEXT = ("text", "content", "refusal", "value")
+_LONGEST_WORD = 100
+_DELETED = "\u00ad\u200b\u2060\ufeff"  # soft hyphen, zero-width space, word joiner, byte order mark
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
+_TWINS = {
+    "'": "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4\uff07",
+    '"': "\u201c\u201d\u201e\u201f\u2033\uff02",
+    "...": "\u2026",
+    "..": "\u2025",
+    "": _DELETED,
+}
+# What word processors and models put in the place of an ASCII character. NFKC knows width and blanks, and few of these.
+_FOLDED = str.maketrans({twin: sign for sign, twins in _TWINS.items() for twin in twins})
+_WITH_DASHES = _FOLDED | dict.fromkeys(map(ord, _DASHES), "-")
+_INVISIBLE = dict.fromkeys(map(ord, _DELETED))
 
 
 class ReplyParts(NamedTuple):
@@ -43,7 +95,6 @@ class _Mark(NamedTuple):
     closes_alone: bool = True
 
 
-_NAME = r"(?:\w{1,20}:)?(?:thinking|think|thought|reasoning)"
 # Sources: the parsers of SGLang 0.5.23 (srt/parser/reasoning_parser.py) and of vLLM (vllm/reasoning/), by model.
 _MARKS = (
     # <think>: DeepSeek, Qwen3, GLM, Kimi K2, MiniMax, Nemotron, Granite 4, EXAONE 4, Step, Phi-4; <seed:think>: Seed;
@@ -64,26 +115,6 @@ _MARKS = (
     # Granite 3.2; each by itself is plain English
     _Mark(r"\bHere(?:['’]s| is) my thought process:", r"\bHere(?:['’]s| is) my response:", False, False),
 )
-# What stands before the mark of an answer is no part of it: Hunyuan, ERNIE; gpt-oss; Cohere.
-_ANSWER = (
-    r"<(?:answer|response)>|<\|START_RESPONSE\|>"
-    r"|<\|channel\|>\s*final\b[^<]{0,100}(?:<\|constrain\|>[^<]{0,100})?<\|message\|>"
-)
-# Marks that say nothing where they stand: the end of an answer, and the frame of a message of gpt-oss.
-_END = (
-    r"</(?:answer|response)>|<\|END_RESPONSE\|>|<\|(?:return|end)\|>|<\|start\|>assistant"
-    r"|<\|(?:im_end|eot_id|endoftext)\|>|</s>"
-)
-# gpt-oss behind a server that drops its marks and leaves the names in them.
-_UNMARKED_CHANNELS = re.compile(r"\s*analysis(.*)assistantfinal", re.IGNORECASE | re.DOTALL)
-
-
-_RARE = ("[think]", "[/think]", "thought process:", "assistantfinal")  # those without "<" or "◁" in them
-_CHUNK = 1 << 20
-
-
-_FENCE = re.compile(r"\A\s*```\w*[ \t]*\n|\n```\s*\Z")
-_BRACKET = re.compile(r"[\[\]{}]")
 
 
 class _Part(NamedTuple):
@@ -98,9 +129,7 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
     one is reasoning if anything follows; a closing mark with nothing after it takes nothing away. What stands before
     the mark of an answer is reasoning, too. At most 1,000 marks are read.
 
-    Args:
-        reply: The raw reply.
-        think_tags: Further marks (`THINK_TAGS`).
+    The marks are those that waybench knows, and `think_tags` (`THINK_TAGS`).
     """
     if (think_tags is None and not _can_have_marks(reply)) or _is_json(reply):
         return ReplyParts(reply, "")
@@ -132,10 +161,10 @@ def split_reasoning(reply: str, think_tags: str | None = None) -> ReplyParts:
         position = end if closing is None else closing.end()
     if not parts:
         return ReplyParts(reply, "")
-    return _joined([*parts, _Part("text", reply[position:])])
+    return _join_parts([*parts, _Part("text", reply[position:])])
 
 
-def _joined(parts: Sequence[_Part]) -> ReplyParts:
+def _join_parts(parts: Sequence[_Part]) -> ReplyParts:
     """Return the answer after the last barrier that has anything after it, and all reasoning."""
     last_said = max((number for number, part in enumerate(parts) if part.text.strip()), default=0)
     barrier = max((number for number in range(last_said) if parts[number].kind == "barrier"), default=0)
@@ -225,26 +254,6 @@ def split_think_tags(think_tags: str) -> list[str]:
     return tags
 
 
-_OPENS_LIKE_REASONING = re.compile(
-    r"(?:\W{0,3}(?:okay|ok|alright|hmm|well|so|wait|now)\b[\s,.:]{1,3}){0,2}"
-    r"(?:let me (?:think|see|start|analy[sz]e|work|figure|try|look)"
-    r"|let'?s (?:think|see|analy[sz]e|work|figure|break|look)"
-    r"|we (?:need|have|are|must|want|should)\b|i (?:need|have|should|must|am|'m|'ll)\b|i'(?:m|ll) "
-    r"|first,? (?:i|we|let)\b|the (?:user|question|problem|task|prompt) |thinking process|step by step"
-    r"|to (?:solve|find|determine|figure|answer|reach)\b)",
-    re.IGNORECASE,
-)
-_SECOND_THOUGHTS = re.compile(
-    r"\b(?:wait|hmm|actually|let me (?:re\w+|check|double)|alternatively|but then)\b", re.IGNORECASE
-)
-_LONG_THOUGHT, _LONG_PROSE = 200, 800  # characters
-_MANY_THOUGHTS, _MANY_LINES = 3, 8
-_PROSE = re.compile(r"^[^\n]*?[A-Za-z]+ [A-Za-z]+ [A-Za-z]+ [^\n]*$", re.MULTILINE)
-_LOOKED_AT = 20_000  # characters
-_EXCERPT = 100
-FIRST_REPLIES = 20  # replies that are looked at for reasoning without marks
-
-
 def looks_like_reasoning(text: str) -> bool:
     """Return whether a reply without marks reads like thinking aloud, for a warning; nothing is cut for it.
 
@@ -278,11 +287,6 @@ def reasoning_warning(replies: Sequence[str]) -> str:
     )
 
 
-_REASONING = ("thinking", "reasoning", "summary")  # where a part of reasoning has it
-_REASONING_TYPES = (*_REASONING, "redacted_thinking", "reasoning_content", "summary_text")
-_TEXT = ("text", "content", "refusal", "value")
-
-
 def text_of(content: object) -> str | None:
     """Return the text of a message or of its content; None if it has no text in any known form.
 
@@ -312,11 +316,7 @@ def is_message(value: object) -> bool:
 
 
 def reasoning_of(content: object) -> str:
-    """Return the reasoning that the parts of a message's content hold; "" if there is none.
-
-    Args:
-        content: As for `text_of`.
-    """
+    """Return the reasoning that the parts of a message's content (`text_of`) hold; "" if there is none."""
     if isinstance(content, list | tuple):
         return "\n\n".join(filter(None, map(reasoning_of, cast("list[object]", content))))
     if content is None or not _is_reasoning(content):
@@ -342,22 +342,6 @@ def _field(holder: object, name: str) -> Any:
     return getattr(holder, name, None)
 
 
-_LONGEST_WORD = 100
-_DELETED = "\u00ad\u200b\u2060\ufeff"  # soft hyphen, zero-width space, word joiner, byte order mark
-_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d"
-_TWINS = {
-    "'": "\u2018\u2019\u201a\u201b\u2032\u02bc\u00b4\uff07",
-    '"': "\u201c\u201d\u201e\u201f\u2033\uff02",
-    "...": "\u2026",
-    "..": "\u2025",
-    "": _DELETED,
-}
-# What word processors and models put in the place of an ASCII character. NFKC knows width and blanks, and few of these.
-_FOLDED = str.maketrans({twin: sign for sign, twins in _TWINS.items() for twin in twins})
-_WITH_DASHES = _FOLDED | dict.fromkeys(map(ord, _DASHES), "-")
-_INVISIBLE = dict.fromkeys(map(ord, _DELETED))
-
-
 def without_invisible(text: str) -> str:
     """Return a text without soft hyphens and characters of no width."""
     return text if text.isascii() else text.translate(_INVISIBLE)
@@ -379,7 +363,7 @@ def normal_name(name: str, *, dashes: bool = True) -> str:
         dashes: Whether all dashes are hyphens. In a text they are not, unless a name that it is searched for has one:
             a dash between two words would make one of them.
     """
-    return _short_name(name, dashes) if len(name) <= _LONGEST_WORD else _normal(name, dashes)
+    return _normalize_short(name, dashes) if len(name) <= _LONGEST_WORD else _normalize(name, dashes)
 
 
 def fold_typography(text: str, *, dashes: bool = True) -> str:
@@ -391,8 +375,8 @@ def fold_typography(text: str, *, dashes: bool = True) -> str:
     return " ".join(" ".join(words).split())
 
 
-def _normal(text: str, dashes: bool) -> str:
+def _normalize(text: str, dashes: bool) -> str:
     return " ".join(fold_typography(text, dashes=dashes).casefold().split())
 
 
-_short_name = lru_cache(maxsize=8192)(_normal)  # the same names come again and again
+_normalize_short = lru_cache(maxsize=8192)(_normalize)  # the same names come again and again

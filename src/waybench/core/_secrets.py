@@ -21,6 +21,13 @@ _NAME = re.compile(
 )
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s\"'<>]*", re.IGNORECASE)
+_LARGEST_FILE = 1 << 20  # bytes
+_REFERENCE = re.compile(r"(env|file):(.*?)(?:#([0-9a-f]{8}))?", re.DOTALL)
+STRONG_BITS = 128  # a key of fewer bits can be found by trying
+# The domain keeps a commitment apart from every other hash of a key, such as its label.
+_DOMAIN = b"waybench commitment to a key, version 1\0"
+_FORM = re.compile(r"waybench-key-1:[0-9a-f]{64}")
+_CLASSES = string.ascii_lowercase, string.ascii_uppercase, string.digits, string.punctuation + " "
 
 
 def key_label(key: str) -> str:
@@ -46,16 +53,23 @@ def without_credentials(address: str) -> str:
     return redacted_parts.geturl() if parts.scheme else redacted_parts.geturl().removeprefix("//")
 
 
-def redacted(value: Any) -> Any:
-    """Return a JSON value in which what may be a secret is hidden: by its name, or in an address."""
+def redacted(value: Any, *, hidden: bool = False) -> Any:
+    """Return a JSON value in which what may be a secret is hidden: by its name, or in an address.
+
+    Args:
+        value: The value.
+        hidden: Whether every text and number in it is hidden; names, as those of headers, stay.
+    """
     if isinstance(value, Mapping):
         mapping = cast("Mapping[Any, Any]", value)
         return {
-            name: _hidden(item) if may_be_secret(str(name).rpartition(".")[2]) else redacted(item)
+            name: redacted(item, hidden=hidden or may_be_secret(str(name).rpartition(".")[2]))
             for name, item in mapping.items()
         }
     if isinstance(value, list | tuple):
-        return [redacted(item) for item in cast("list[Any]", value)]
+        return [redacted(item, hidden=hidden) for item in cast("list[Any]", value)]
+    if hidden:
+        return HIDDEN
     if isinstance(value, str):
         return _ADDRESS.sub(lambda match: without_credentials(match[0]), value)
     return value
@@ -108,22 +122,6 @@ def _pairs(query: str) -> list[str]:
     return [pair for pair in query.split("&") if pair]
 
 
-def _hidden(value: Any) -> Any:
-    """Return a value of the same form, with every text and number in it hidden; names, as those of headers, stay."""
-    if isinstance(value, Mapping):
-        return {name: _hidden(item) for name, item in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_hidden(item) for item in cast("list[Any]", value)]
-    return HIDDEN
-
-
-STRONG_BITS = 128  # a key of fewer bits can be found by trying
-# The domain keeps a commitment apart from every other hash of a key, such as its label.
-_DOMAIN = b"waybench commitment to a key, version 1\0"
-_FORM = re.compile(r"waybench-key-1:[0-9a-f]{64}")
-_CLASSES = string.ascii_lowercase, string.ascii_uppercase, string.digits, string.punctuation + " "
-
-
 def commitment(key: str) -> str:
     """Return the commitment to a key: the name of its form, and the SHA-256 of a domain and the key.
 
@@ -155,10 +153,6 @@ def key_bits(key: str) -> float:
     else:
         alphabet = sum(len(kind) for kind in _CLASSES if set(key) & set(kind)) + len(set(key) - set(string.printable))
     return len(key) * math.log2(max(1, min(alphabet, len(set(key)) ** 2)))
-
-
-_LARGEST_FILE = 1 << 20  # bytes
-_REFERENCE = re.compile(r"(env|file):(.*?)(?:#([0-9a-f]{8}))?", re.DOTALL)
 
 
 def is_public_key(key: str, public_key: str) -> bool:

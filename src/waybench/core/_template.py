@@ -55,10 +55,6 @@ class Template:
         return {_BASE: self.base, **{part: text for part, text in texts.items() if text is not None}}
 
 
-def _hash(content: Mapping[str, Json]) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()[:8]
-
-
 def is_template_name(value: object) -> bool:
     """Return whether a value of the option `wording` names a file, or a template that was read from one."""
     return isinstance(value, str) and value.startswith(TEMPLATE_PREFIX)
@@ -123,7 +119,9 @@ def _template(content: Mapping[str, Json], stem: str, option: Option, what: str)
     texts: dict[str, str] = {part: str(content[part]).strip("\r\n") for part in _PARTS if part in content}
     if not texts:
         raise UsageError(f"{what}: it has no template: give at least one of {', '.join(_PARTS)}")
-    return Template(f"{TEMPLATE_PREFIX}{stem}-{_hash({_BASE: base, **texts})}", base, **texts)
+    text = json.dumps({_BASE: base, **texts}, sort_keys=True)
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return Template(f"{TEMPLATE_PREFIX}{stem}-{digest}", base, **texts)
 
 
 def without_template(options: Mapping[str, Json]) -> dict[str, Json]:

@@ -16,6 +16,14 @@ from waybench.core._user_files import read_json, user_path
 
 ESTIMATE = "characters"
 _CHARACTERS = 4  # of English text in a token
+MILLION = 1_000_000
+_LARGEST_FILE = 1 << 24  # bytes
+_FIELDS = ("input", "output", "input_cache_read")
+_UNUSED = "input_cache_write"  # in Inspect's files, which may be given here; records do not count these tokens apart
+_HIGHEST = MILLION  # a dollar for each token
+_SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
+_BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | re.IGNORECASE)
+_TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 
 
 class CharacterTokens:
@@ -79,26 +87,11 @@ def tokenizer(name: str) -> Any:
 
 
 def tokenizer_name(name: str) -> str:
-    """Return the name of a tokenizer as items have it: of a file its own name and a part of its SHA-256.
-
-    Args:
-        name: As for `tokenizer`.
-    """
+    """Return the name of a `tokenizer` as items have it: of a file its own name and a part of its SHA-256."""
     path = user_path(name)
     if name == ESTIMATE or name.startswith("tiktoken/") or not path.is_file():
         return name
     return f"{path.name[:100]}#{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"
-
-
-MILLION = 1_000_000
-_LARGEST_FILE = 1 << 24  # bytes
-_FIELDS = ("input", "output", "input_cache_read")
-_UNUSED = "input_cache_write"  # in Inspect's files, which may be given here; records do not count these tokens apart
-_HIGHEST = MILLION  # a dollar for each token
-_SHAPE = '{"provider/model": {"input": 2.5, "output": 10, "input_cache_read": 1.25}}, in dollars per million tokens'
-
-_BUDGET = re.compile(r"\$?(\d+(?:\.\d+)?) ?([kM]?) ?(USD|tokens?|)", re.ASCII | re.IGNORECASE)
-_TIMES = {"": 1, "k": 1000, "m": 1_000_000}
 
 
 @dataclass(frozen=True, slots=True)

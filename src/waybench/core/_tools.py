@@ -41,7 +41,7 @@ def write_calls(text: str, calls: Sequence[ToolCall]) -> str:
 
     A text without calls is its own form, unless it reads like calls itself.
     """
-    if not calls and _recognised(text) is None:
+    if not calls and _parse_calls(text) is None:
         return text
     written: dict[str, Json] = {"calls": [_call_to_json(call) for call in calls]}
     if text or not calls:
@@ -51,7 +51,7 @@ def write_calls(text: str, calls: Sequence[ToolCall]) -> str:
 
 def read_calls(reply: str) -> CallReply:
     """Return what a raw reply says: its text and its calls."""
-    return _recognised(reply) or CallReply(reply)
+    return _parse_calls(reply) or CallReply(reply)
 
 
 def _call_to_json(call: ToolCall) -> dict[str, Json]:
@@ -64,7 +64,7 @@ def _call_to_json(call: ToolCall) -> dict[str, Json]:
     return {"name": call.name, "arguments": arguments, **({"error": error} if error else {})}
 
 
-def _recognised(reply: str) -> CallReply | None:
+def _parse_calls(reply: str) -> CallReply | None:
     """Return the calls of a text in the form of `write_calls`; None if it has another form."""
     if not reply.startswith('{"calls":') or len(reply) > MAX_CHARACTERS:
         return None
@@ -86,11 +86,11 @@ def _recognised(reply: str) -> CallReply | None:
     return CallReply(data.get("text", ""), tuple(read))
 
 
-def _whole(digits: str) -> int | Oversized:
+def _parse_int(digits: str) -> int | Oversized:
     return int(digits) if len(digits) <= _MOST_DIGITS else Oversized()
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=_whole, parse_constant=refuse_constant)
+_DECODER = json.JSONDecoder(object_pairs_hook=to_object, parse_int=_parse_int, parse_constant=refuse_constant)
 
 
 def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:
@@ -103,7 +103,7 @@ def object_schema(parameters: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def checked_call(call: ToolCall, tools: Sequence[ActionTool]) -> ToolCall | Invalid:
+def check_call(call: ToolCall, tools: Sequence[ActionTool]) -> ToolCall | Invalid:
     """Return a call whose arguments fit the schema of its tool, or why it is none.
 
     Nothing is repaired, but 2.0 is 2: they are the same number in JSON.
@@ -115,7 +115,7 @@ def checked_call(call: ToolCall, tools: Sequence[ActionTool]) -> ToolCall | Inva
     if call.error:
         return Invalid(f"The arguments of the call of {tool.name} are no valid JSON object.")
     try:
-        return ToolCall(tool.name, _checked(call.arguments, object_schema(tool.parameters), "", 0))
+        return ToolCall(tool.name, _check_value(call.arguments, object_schema(tool.parameters), "", 0))
     except _UnfitError as problem:
         return Invalid(f"Wrong arguments in the call of {tool.name}: {problem}.")
 
@@ -124,20 +124,22 @@ class _UnfitError(ValueError):
     pass
 
 
-def _checked(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> Json:
+def _check_value(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> Json:
     """Return a value that fits a schema, with whole numbers as integers and texts that can be stored."""
     here = path or "the arguments"
     if depth > _MOST_DEPTH:
         raise _UnfitError(f"{here} has more than {_MOST_DEPTH} brackets within each other")
     match schema["type"]:
         case "object":
-            return _checked_object(value, schema, path, depth)
+            return _check_object(value, schema, path, depth)
         case "array":
             if not is_array(value):
                 raise _UnfitError(f"{here} must be a list, not {shown(value)}")
             if len(value) > schema.get("maxItems", len(value)):
                 raise _UnfitError(f"{here} has {len(value)} elements; at most {schema['maxItems']} are read")
-            return [_checked(element, schema["items"], f"{here}[{at}]", depth + 1) for at, element in enumerate(value)]
+            return [
+                _check_value(element, schema["items"], f"{here}[{at}]", depth + 1) for at, element in enumerate(value)
+            ]
         case "integer":
             if type(value) is float and value.is_integer() and abs(value) < 1e18:
                 value = int(value)
@@ -154,7 +156,7 @@ def _checked(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> 
             return value.encode("utf-8", "backslashreplace").decode()  # lone surrogates cannot be stored
 
 
-def _checked_object(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
+def _check_object(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> dict[str, Json]:
     here = path or "the arguments"
     if not is_object(value):
         raise _UnfitError(f"{here} must be an object, not {shown(value)}")
@@ -167,7 +169,7 @@ def _checked_object(value: Json, schema: Mapping[str, Json], path: str, depth: i
         if name not in value:
             raise _UnfitError(f"{shown(name)} is missing in {here}")
     return {
-        name: _checked(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
+        name: _check_value(value[name], inner, f"{path}.{name}" if path else name, depth + 1)
         for name, inner in schema["properties"].items()
     }
 
@@ -201,7 +203,7 @@ class ToolWording(DerivedWording[I, S, A], Generic[I, S, A]):
         only = next(iter(call_reply.calls), None)
         if only is None:
             return Invalid("The reply has no call of a tool.")
-        call = checked_call(only, self.tools(state))
+        call = check_call(only, self.tools(state))
         return call if isinstance(call, Invalid) else self.parse_call(call, state)
 
     def understands(self, reply: str, state: S) -> bool:

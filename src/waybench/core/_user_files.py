@@ -31,6 +31,9 @@ _BETWEEN = re.compile("[ \t\n\r\ufeff]*")  # files that were joined have marks o
 _LINE_BREAK = re.compile(b"\r\n|\r|\n")
 _SIGN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[\]{},]', re.DOTALL)  # of JSON that is not parsed: a string, or what nests
 _BLOCK = 1 << 20
+# In the folder of a run's logs, for the programs that look at a run: `waybench run` writes them.
+LOCK_FILE = ".waybench-lock"  # an SQLite database that the process holds exclusively
+PROGRESS_FILE = ".waybench-progress.json"
 
 
 def user_path(name: str | os.PathLike[str]) -> Path:
@@ -255,11 +258,6 @@ def refuse_duplicates(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise DataError(f"{name} is not JSON")
-
-
-# In the folder of a run's logs, for the programs that look at a run: `waybench run` writes them.
-LOCK_FILE = ".waybench-lock"  # an SQLite database that the process holds exclusively
-PROGRESS_FILE = ".waybench-progress.json"
 
 
 def prepare_folder(folder: Path) -> Path:

@@ -3,11 +3,17 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench.core._game import A, I, Json, Outcome, S, Transition
 from waybench.core._picture import Picture
 from waybench.core._replies import split_reasoning
+
+CALL_RULES = (
+    "Act by calling a tool, with one call in each turn: what you are asked to write goes into the arguments of the "
+    "call. Text beside the call is not read."
+)
+F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
 
 class ActionTool(NamedTuple):
@@ -45,14 +51,6 @@ REPLY_TOOL = ActionTool(
     {"reply": {"type": "string", "description": "The reply, in the form that the rules ask for."}},
 )
 """The tool of a wording that declares none of its own: it takes a whole reply as text."""
-
-CALL_RULES = (
-    "Act by calling a tool, with one call in each turn: what you are asked to write goes into the arguments of the "
-    "call. Text beside the call is not read."
-)
-
-
-F = TypeVar("F")  # what a field is a piece of: an instance, or a `View`
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +253,15 @@ class Wording(ABC, Generic[I, S, A]):
         return ToolCall(REPLY_TOOL.name, {"reply": self.render(action, state)})
 
 
+def _of_base(name: str) -> Any:
+    """Return a method that returns what the base wording's method of this name returns."""
+
+    def method(self: "DerivedWording[Any, Any, Any]", *args: Any, **named: Any) -> Any:
+        return getattr(self._base, name)(*args, **named)  # pyright: ignore[reportPrivateUsage]
+
+    return method
+
+
 class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
     """A wording that does as another one does, but for what a subclass changes.
 
@@ -271,62 +278,18 @@ class DerivedWording(Wording[I, S, A], Generic[I, S, A]):
         self.rule_fields, self.fields = base.rule_fields, base.fields
         self._base = base
 
-    def rules(self, instance: I) -> str:
-        """Return what the base wording returns."""
-        return self._base.rules(instance)
-
-    def observe(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> str:
-        """Return what the base wording returns."""
-        return self._base.observe(state, last, turn)
-
-    def picture(self, state: S, last: Transition[S] | Invalid | None, turn: int) -> Picture | None:
-        """Return what the base wording returns."""
-        return self._base.picture(state, last, turn)
-
-    def prompt(self, rules: str, examples: Sequence[tuple[str, str]], observation: str) -> tuple[Message, ...]:
-        """Return the messages as the base wording divides them."""
-        return self._base.prompt(rules, examples, observation)
-
-    def recall(self, state: S) -> int:
-        """Return what the base wording returns."""
-        return self._base.recall(state)
-
-    def thought_question(self, state: S) -> str:
-        """Return what the base wording returns."""
-        return self._base.thought_question(state)
-
-    def takes_truncated(self, state: S) -> bool:
-        """Return what the base wording returns."""
-        return self._base.takes_truncated(state)
-
-    def parse(self, reply: str, state: S) -> A | Invalid:
-        """Read a reply as the base wording does."""
-        return self._base.parse(reply, state)
-
-    def understands(self, reply: str, state: S) -> bool:
-        """Return what the base wording returns."""
-        return self._base.understands(reply, state)
-
-    def remember(self, reply: str, parsed: A | Invalid) -> str:
-        """Return what the base wording returns."""
-        return self._base.remember(reply, parsed)
-
-    def render(self, action: A, state: S) -> str:
-        """Return a reply as the base wording does."""
-        return self._base.render(action, state)
-
-    def action_name(self, action: A, state: S) -> str:
-        """Return what the base wording returns."""
-        return self._base.action_name(action, state)
-
-    def tools(self, state: S) -> Sequence[ActionTool]:
-        """Return the tools that the base wording declares."""
-        return self._base.tools(state)
-
-    def parse_call(self, call: ToolCall, state: S) -> A | Invalid:
-        """Read a call as the base wording does."""
-        return self._base.parse_call(call, state)
-
-    def render_call(self, action: A, state: S) -> ToolCall:
-        """Return a call as the base wording does."""
-        return self._base.render_call(action, state)
+    rules = _of_base("rules")
+    observe = _of_base("observe")
+    picture = _of_base("picture")
+    prompt = _of_base("prompt")
+    recall = _of_base("recall")
+    thought_question = _of_base("thought_question")
+    takes_truncated = _of_base("takes_truncated")
+    parse = _of_base("parse")
+    understands = _of_base("understands")
+    remember = _of_base("remember")
+    render = _of_base("render")
+    action_name = _of_base("action_name")
+    tools = _of_base("tools")
+    parse_call = _of_base("parse_call")
+    render_call = _of_base("render_call")
