@@ -1,9 +1,32 @@
-"""Checks of what an environment says of itself: names, options, metrics, players."""
+"""Checks of what an environment declares: names, options, metrics, presentation, pictures."""
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import ParseError, fromstring
 
-from waybench.core import IMAGE, IMAGE_OPTIONS, Episode, Option, UsageError
-from waybench.testing._walks import AnyEnvironment, ContractError, Message, items, require
+from waybench.core import (
+    IMAGE,
+    IMAGE_OPTIONS,
+    IMAGE_WORDINGS,
+    IN_PICTURE,
+    Episode,
+    EpisodeRecord,
+    Invalid,
+    Option,
+    Presentation,
+    TurnRecord,
+    UsageError,
+    base_wording,
+    evenly_chosen,
+    policy,
+)
+from waybench.core import (
+    Message as ChatMessage,
+)
+from waybench.testing._walks import AnyEnvironment, AnyEpisode, ContractError, Message, items, play_name, require
 
 
 def check_names(environment: AnyEnvironment) -> None:
@@ -127,3 +150,185 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             )
     both = [one.name for one in scoring.aggregates]
     require(len(both) == len(set(both)), f"aggregates come twice: {both}")
+
+
+_COUNTS = 5  # frames of an episode that are drawn
+_ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
+_BOARD_ID = "contract-board"
+
+
+def check_presentation_declared(environment: AnyEnvironment, family: Sequence[AnyEnvironment] = ()) -> None:
+    """Names have plurals, and every metric and every environment that is named exists.
+
+    Args:
+        environment: What is checked.
+        family: Other environments that share its presentation, whose metrics may be named there too.
+    """
+    presentation = environment.presentation
+    for noun in ("level", "item", "cluster"):
+        one, several = getattr(presentation, noun), getattr(presentation, f"{noun}s")
+        require(one or noun == "cluster", f"presentation: give {noun}, the name of one")
+        require(bool(one) == bool(several), f"presentation: give {noun} beside {noun}s")
+        require(
+            not one or several != f"{one}s" or not _ANOTHER_PLURAL.search(one),
+            f"presentation: {several!r} is not the plural of {one!r}: give {noun}s",
+        )
+    require(
+        not presentation.cluster or environment.items.cluster is not None,
+        "presentation: cluster has a name, and the environment declares no cluster",
+    )
+    own = _metrics(environment)
+    known = own.union(*map(_metrics, family))
+    for name in chain(
+        presentation.metrics,
+        *presentation.pairs.values(),
+        *presentation.panels.values(),
+        presentation.by_cluster,
+        [presentation.shared],
+    ):
+        require(not name or name in known, f"presentation: there is no metric {name!r}")
+    require(
+        not presentation.metrics or own.intersection(presentation.metrics),
+        f"presentation: {environment.id} has none of the metrics of its table",
+    )
+    ids = {environment.id, *(each.id for each in family)}
+    for name in chain(*presentation.parts.values(), *presentation.modes.values()):
+        require(name in ids, f"presentation: {name!r} is not an environment with this presentation")
+    drawn = presentation.draw is not None
+    require(drawn or presentation.draw_frames is None, "presentation: draw_frames without draw")
+    require(
+        presentation.draw_cluster is None or bool(presentation.cluster),
+        "presentation: draw_cluster without the name of a cluster",
+    )
+    require(
+        presentation.draw_cluster is not None or not presentation.cluster_legend,
+        "presentation: there is a cluster_legend and no draw_cluster",
+    )
+    require(drawn or not presentation.legend, "presentation: there is a legend and no drawing")
+    require(drawn or not presentation.reference, "presentation: there is a reference and no drawing")
+    for name in ("lead", "legend", "cluster_legend", "undefined"):
+        text = getattr(presentation, name).strip()
+        require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")
+
+
+def _metrics(environment: AnyEnvironment) -> set[str]:
+    return {one.name for one in (*environment.scoring.metrics, *environment.scoring.aggregates)}
+
+
+def check_presentation(environment: AnyEnvironment, level: int) -> None:
+    """What draws an episode works on the records of played ones, before the first turn and after the last."""
+    presentation = environment.presentation
+    for item in items(environment, level, 1):
+        for player in ("null", "random", "oracle"):
+            episode = play_name(environment, item, player)
+            try:
+                record = EpisodeRecord.from_json(episode.record().to_json())
+                instance = environment.items.decode(record.instance)
+                _check_drawings(presentation, instance, record.turns)
+                _check_board(environment, episode)
+            except ContractError:
+                raise
+            except Exception as error:
+                raise ContractError(
+                    f"item {item.id}, {player}: the presentation raised {type(error).__name__}: {error}"
+                ) from error
+
+
+def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -> None:
+    """A person sees something and can press what is listed."""
+    if environment.presentation.board is not None:
+        board = environment.presentation.board(episode.state, episode.turns)
+        seen = [tile.text + tile.colour for row in board.rows for tile in row] + [*board.notes]
+        require("".join(seen).strip(), "presentation: its board is empty")
+    if environment.typing.actions is None or episode.done:
+        return
+    listed = environment.typing.actions(episode.state)
+    for attribute in ("typed", "key"):
+        values = [value for action in listed if (value := getattr(action, attribute))]
+        require(len(set(values)) == len(values), f"typed_actions: two actions have the same {attribute}")
+    for action in listed:
+        read = environment.typing.parse and environment.typing.parse(action.typed, episode.state)
+        if read is None:
+            read = episode.play.wording.parse(action.typed, episode.state)
+        require(not isinstance(read, Invalid), f"typed_actions: {action.typed!r} is not understood")
+
+
+def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[TurnRecord]) -> None:
+    if presentation.draw_cluster is not None:
+        _require_svg(presentation.draw_cluster(instance), "draw_cluster")
+    if presentation.draw is None:
+        return
+    for shown in (turns[:0], turns):
+        _require_svg(presentation.draw(instance, shown), "draw")
+        _require_svg(presentation.draw(instance, shown, board_id=_BOARD_ID, reuse=True), "draw with reuse")
+    if presentation.draw_frames is not None:
+        counts = evenly_chosen(range(len(turns) + 1), _COUNTS)
+        frames = list(presentation.draw_frames(instance, turns, counts))
+        require(len(frames) == len(counts), f"draw_frames gave {len(frames)} drawings for {len(counts)} counts")
+        for frame in frames:
+            _require_svg(frame, "draw_frames")
+
+
+def _require_svg(text: object, what: str) -> None:
+    require(isinstance(text, str), "{} gave no text", what)
+    try:
+        tag = fromstring(str(text)).tag
+    except ParseError as error:
+        raise ContractError(f"{what} gave no SVG: {error}") from None
+    require(tag.rpartition("}")[2] == "svg", "{} gave <{}>, not <svg>", what, tag)
+
+
+_TURNS = 10
+_VIEW_BOX = re.compile(r"0 0 [0-9.]+ [0-9.]+")
+
+
+def check_pictures(environment: AnyEnvironment, level: int) -> None:
+    """Pictures are drawings that stand where the text was, and the same replies lead to the same turns with them.
+
+    A picture says what it takes the place of: where these texts differ, so do the pictures.
+    """
+    if environment.playing.images is None:
+        return
+    item = items(environment, level, 1)[0]
+    for protocol in next(option for option in environment.playing.options if option.name == "protocol").choices:
+        for wording in IMAGE_WORDINGS:
+            shown: dict[str, tuple[tuple[str, str], ...]] = {}
+            for player in ("oracle", "random"):
+                options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
+                for message in _played(environment, item, options, player):
+                    assert message.picture is not None
+                    svg, what = message.picture.svg, f"{options}, {player}"
+                    _require_drawing(svg, what)
+                    texts = message.picture.texts
+                    require(shown.setdefault(svg, texts) == texts, "{}: one picture of two descriptions", what)
+                    for name, text in texts:
+                        stands = bool(text) and text in message.text
+                        require(wording != "image" or not stands, "{}: {!r} is in the text, too", what, name)
+
+
+def _played(environment: AnyEnvironment, item: Any, options: dict[str, Any], player: str) -> Iterator[ChatMessage]:
+    """Play an episode in a wording with pictures and in its base; yield the messages that have a picture."""
+    seen: AnyEpisode = Episode(environment, item, options)
+    read: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording(seen.options)})
+    require(seen.messages[-1].picture is not None, "{}: the opening has no picture", options)
+    chosen = policy(player)
+    for _ in range(_TURNS):
+        if seen.done:
+            break
+        yield from (message for message in seen.messages[-1:] if message.picture is not None)
+        if options["wording"] == "image":
+            require(
+                any(IN_PICTURE in message.text for message in seen.messages) or seen.messages[0] != read.messages[0],
+                "{}: the picture takes the place of nothing",
+                options,
+            )
+        reply = chosen.reply(seen)
+        turns = [episode.step(reply)._replace(message="") for episode in (seen, read)]
+        require(turns[0] == turns[1], "{}: with a picture the same reply has another outcome", options)
+    require(all(message.picture is None for message in seen.record().opening), "{}: a record has a picture", options)
+
+
+def _require_drawing(svg: str, what: object) -> None:
+    root = ElementTree.fromstring(svg)
+    require(root.tag == "svg", "{}: a picture is no <svg>", what)
+    require(_VIEW_BOX.fullmatch(root.get("viewBox", "")), "{}: a picture has no view box from 0 0", what)

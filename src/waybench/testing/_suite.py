@@ -3,9 +3,16 @@
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
-from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
+from waybench.testing._declared import (
+    check_failures_declared,
+    check_metrics_declared,
+    check_names,
+    check_options,
+    check_pictures,
+    check_presentation,
+    check_presentation_declared,
+)
 from waybench.testing._players import check_horizon, check_players, check_same_episode
-from waybench.testing._presentation import check_pictures, check_presentation, check_presentation_declared
 from waybench.testing._records import (
     check_action_turns,
     check_beliefs,

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from waybench.core import own_turns
 from waybench.people import PlayedEpisode, board_svg
-from waybench.people._game import LONGEST
+from waybench.people._play import LONGEST
 from waybench.people.web._study import Participant, Study
 from waybench.reporting.view import Access, Guard
 

@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any, Protocol
 
 from waybench.core import Environment, Episode, Item, Json, UsageError
-from waybench.people._game import PlayedEpisode, player_name
+from waybench.people._play import PlayedEpisode, player_name
 
 _NAME = re.compile(r"[\w .-]{1,40}")
 _MOST_PEOPLE = 500  # without a list of codes
