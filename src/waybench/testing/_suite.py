@@ -105,8 +105,8 @@ def run_check(
         level = environment.items.smallest_level if level is None else level
         LEVEL_CHECKS[name](environment, level)
     except ContractError as error:
-        place = "" if level is None else f" at level {level}"
-        raise ContractError(f"{environment.id}{place}, check of {name}: {error}") from error
+        where = "" if level is None else f" at level {level}"
+        raise ContractError(f"{environment.id}{where}, check of {name}: {error}") from error
 
 
 def check_environment(
@@ -124,6 +124,6 @@ def check_environment(
     """
     for name in ENVIRONMENT_CHECKS:
         run_check(environment, name, family=family)
-    for each in environment.items.sample_levels if level is None else (level,):
+    for checked_level in environment.items.sample_levels if level is None else (level,):
         for name in LEVEL_CHECKS:
-            run_check(environment, name, each)
+            run_check(environment, name, checked_level)

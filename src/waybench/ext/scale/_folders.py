@@ -17,16 +17,8 @@ from zipfile import is_zipfile
 from waybench.core import UsageError, redacted, without_credentials
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # two letters at least: "c:" is a drive
-_WHOLE_PUTS = (
-    "s3",
-    "s3a",
-    "gs",
-    "gcs",
-    "az",
-    "abfs",
-    "abfss",
-    "memory",
-)  # an object is there whole, or as it was before
+# Where an object is there as a whole, or as it was before.
+_WHOLE_PUTS = frozenset(["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "memory"])
 _LOG = ".eval"
 _PART = ".part"  # ends the name of a file that is still being copied
 _MIRRORED = (_LOG, ".journal")
@@ -91,10 +83,10 @@ class Folder:
         with self._explained("read"):
             self._files.invalidate_cache()
             try:
-                found: dict[str, Any] = self._files.find(self._root, detail=True)
+                infos: dict[str, Any] = self._files.find(self._root, detail=True)
             except FileNotFoundError:
                 return {}
-        return {path.removeprefix(self._root).lstrip("/"): int(info["size"]) for path, info in found.items()}
+        return {path.removeprefix(self._root).lstrip("/"): int(info["size"]) for path, info in infos.items()}
 
     def path(self, name: str) -> str:
         """Return the path or URL of a file of the folder."""
@@ -130,8 +122,8 @@ class Folder:
         try:
             yield
         except Exception as error:
-            said = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
-            raise UsageError(f"cannot {verb} {self.shown[:200]} ({said}): {_advice(error)}") from None
+            reason = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
+            raise UsageError(f"cannot {verb} {self.shown[:200]} ({reason}): {_advice(error)}") from None
 
 
 def _advice(error: Exception) -> str:
@@ -231,32 +223,12 @@ def mirrored(
     finally:
         stop.set()
         thread.join()
-        _push_all(mirror)
+        mirror.push_all()
     shutil.rmtree(work, ignore_errors=True)
 
 
-def _push_all(mirror: "_Mirror") -> None:
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            mirror.push()
-            return
-        except (UsageError, OSError) as error:
-            if time.monotonic() > until:
-                raise UsageError(
-                    f"{error}. Everything is kept in {mirror.work}: run the same command again on this machine, and it "
-                    "uploads that without a request"
-                ) from None
-        time.sleep(_EVERY)
-
-
 class _Mirror:
-    """Pushes what has changed.
-
-    Args:
-        folder: Where to.
-        work: Where from.
-    """
+    """Copies what has changed in a folder of this machine to the other folder."""
 
     def __init__(self, folder: Folder, work: Path) -> None:
         self._folder = folder
@@ -265,10 +237,10 @@ class _Mirror:
 
     def push(self) -> None:
         """Copy what is new, logs first, then remove there what is not here any more."""
-        for path in sorted(self._files(), key=lambda each: not each.name.endswith(_LOG)):
+        for path in sorted(self._files(), key=lambda path: not path.name.endswith(_LOG)):
             with suppress(FileNotFoundError):  # removed since it was listed
                 state = _state(path)
-                if self.known.get(path.name) != state and self._copied(path):
+                if self.known.get(path.name) != state and self._copy(path):
                     self.known[path.name] = state
         here = {path.name for path in self._files()}
         for name in [*self.known]:
@@ -276,10 +248,25 @@ class _Mirror:
                 self._folder.remove(name)
                 del self.known[name]
 
+    def push_all(self) -> None:
+        """Copy what is new, for as long as the other side may need to answer again."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.push()
+                return
+            except (UsageError, OSError) as error:
+                if time.monotonic() > until:
+                    raise UsageError(
+                        f"{error}. Everything is kept in {self.work}: run the same command again on this machine, and "
+                        "it uploads that without a request"
+                    ) from None
+            time.sleep(_EVERY)
+
     def _files(self) -> Iterator[Path]:
         return (path for path in self.work.iterdir() if path.name.endswith(_MIRRORED))
 
-    def _copied(self, path: Path) -> bool:
+    def _copy(self, path: Path) -> bool:
         """Copy a file as it is now; a log that is just being written is left for the next time."""
         with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
             snapshot = Path(folder, path.name)
@@ -291,5 +278,5 @@ class _Mirror:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns

@@ -5,7 +5,7 @@ made; all words are our own.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category
@@ -35,18 +35,18 @@ class Draft:
 
     Attributes:
         rows: Rows that the map is to have.
-        columns: Columns.
+        columns: Columns that it is to have.
         count: Objectives that it is to have.
         theme: What it is to be about; empty if that is the model's choice.
-        story: What it tells of.
+        story: Its story.
         protagonist: Name of the player.
         antagonist: Name of the enemy.
         others: Names of the other characters.
-        tiles: Name -> character, without those two.
-        walkable: Characters that can be walked on.
+        tiles: Names and characters of tiles, without those of the player and the enemy.
+        walkable: Characters of tiles that can be walked on.
         interactive: Characters of objects and persons.
         drawn: The map, row by row.
-        objectives: In the order of play.
+        objectives: The objectives in the order of play.
     """
 
     rows: int
@@ -77,9 +77,9 @@ class Draft:
         case = replace(case, path_length=sum(leg or 0 for leg in tour(case, self.walkable)))
         return replace(case, id=case.hash[:12])
 
-    def places(self, sign: str) -> list[tuple[int, int]]:
+    def cells(self, sign: str) -> list[tuple[int, int]]:
         """Return where a tile is on the map, as (row, column)."""
-        return [(r, c) for r, row in enumerate(self.drawn) for c, found in enumerate(row) if found == sign]
+        return [(r, c) for r, row in enumerate(self.drawn) for c, tile in enumerate(row) if tile == sign]
 
 
 def _ask_story(draft: Draft) -> str:
@@ -118,7 +118,8 @@ def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
 
 
 def _ask_tiles(draft: Draft) -> str:
-    others = f"Each of these characters has a tile of exactly its name: {_listed(draft.others)}. " * bool(draft.others)
+    names = ", ".join(map(shown, draft.others))
+    others = f"Each of these characters has a tile of exactly its name: {names}. " if draft.others else ""
     return (
         "Step 3, the tiles. List the kinds of tiles of which the map is made, as JSON: "
         '{"tiles": {"Meadow": "m", "Brick Wall": "W", ...}, "walkable": ["m", ...], "interactive": ["k", ...]}. '
@@ -145,10 +146,10 @@ def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     problems += [f"{shown(sign)} is the character of several tiles." for sign in _repeated(signs)]
     problems += [f"The character {shown(name)} has no tile of this name." for name in draft.others if name not in tiles]
     for key in ("walkable", "interactive"):
-        listed = answer[key]
-        if not is_array(listed) or not all(isinstance(sign, str) and sign in signs for sign in listed):
+        chosen = answer[key]
+        if not is_array(chosen) or not all(isinstance(sign, str) and sign in signs for sign in chosen):
             problems.append(f'"{key}" must be a list of characters that "tiles" has.')
-        elif not listed and key == "walkable":
+        elif not chosen and key == "walkable":
             problems.append('"walkable" is empty: the player must be able to walk on something.')
     if problems:
         return Refused(problems)
@@ -175,12 +176,12 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     for number, row in enumerate(drawn):
         if len(row) != draft.columns:
             problems.append(f"Row {number} (from 0) has {plural(len(row), 'character')}: give {draft.columns}.")
-    known = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
-    strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in known)
+    signs = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
+    strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in signs)
     problems += [f"The map has the character {shown(sign)}, which is no tile." for sign in strange]
     for sign in (PLAYER, ENEMY):
-        if (found := sum(row.count(sign) for row in drawn)) != 1:
-            problems.append(f"The map has {found} of {sign}: give exactly one.")
+        if (count := sum(row.count(sign) for row in drawn)) != 1:
+            problems.append(f"The map has {count} of {sign}: give exactly one.")
     if problems:
         return Refused(problems)
     draft = replace(draft, drawn=tuple(drawn))
@@ -193,9 +194,9 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
 
 
 def _ask_objectives(draft: Draft) -> str:
-    rare = {sign: places for sign in draft.walkable if 0 < len(places := draft.places(sign)) <= RARE}
-    listed = "; ".join(f"{sign} at " + ", ".join(map(str, places)) for sign, places in rare.items())
-    where = f" The rarer tiles that can be walked on are, as (row, column): {listed}." if listed else ""
+    rare = {sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells(sign)) <= RARE}
+    tiles = "; ".join(f"{sign} at " + ", ".join(map(str, cells)) for sign, cells in rare.items())
+    where = f" The rarer tiles that can be walked on are, as (row, column): {tiles}." if tiles else ""
     return (
         f'Step 5, the objectives. List them in the order of play, as JSON: {{"objectives": {{"Fetch the lantern": '
         f'["k", 3, 7], ...}}}}. There are exactly {draft.count}, each with a name of its own of at most {LONGEST_NAME} '
@@ -206,20 +207,20 @@ def _ask_objectives(draft: Draft) -> str:
 
 
 def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
-    listed = answer["objectives"]
-    if not is_object(listed) or len(listed) != draft.count:
-        given = f"has {plural(len(listed), 'entry', 'entries')}" if is_object(listed) else "is no object"
-        return Refused([f'"objectives" {given}: give an object of exactly {draft.count}.'])
+    values = answer["objectives"]
+    if not is_object(values) or len(values) != draft.count:
+        problem = f"has {plural(len(values), 'entry', 'entries')}" if is_object(values) else "is no object"
+        return Refused([f'"objectives" {problem}: give an object of exactly {draft.count}.'])
     problems = list[str]()
     objectives = list[Objective]()
-    for name, value in listed.items():
+    for name, value in values.items():
         wrong = _no_objective(name, value, draft)
         if wrong:
             problems.append(wrong)
         else:
             objectives.append(Objective(name, *value))
-    places = [(objective.row, objective.column) for objective in objectives]
-    problems += [f"Several objectives are at {_at(*place)}: give each its own place." for place in _repeated(places)]
+    cells = [(objective.row, objective.column) for objective in objectives]
+    problems += [f"Several objectives are at {_at(*cell)}: give each its own place." for cell in _repeated(cells)]
     if problems:
         return Refused(problems)
     draft = replace(draft, objectives=tuple(objectives))
@@ -234,16 +235,13 @@ def _no_objective(name: str, value: Any, draft: Draft) -> str:
     called = shown(name)
     if not is_array(value) or [type(part) for part in value] != [str, int, int]:
         return f'{called}: give ["character", row, column].'
-    tile: str = value[0]
-    row: int = value[1]
-    column: int = value[2]
+    tile, row, column = value
     if not (0 <= row < draft.rows and 0 <= column < draft.columns):
-        return (
-            f"{called}: {_at(row, column)} is outside the map, which ends at {_at(draft.rows - 1, draft.columns - 1)}."
-        )
+        end = _at(draft.rows - 1, draft.columns - 1)
+        return f"{called}: {_at(row, column)} is outside the map, which ends at {end}."
     there = draft.drawn[row][column]
     if there != tile:
-        near = min(draft.places(tile), key=lambda place: abs(place[0] - row) + abs(place[1] - column), default=None)
+        near = min(draft.cells(tile), key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column), default=None)
         hint = f" The nearest {shown(tile)} is at {_at(*near)}." if near else ""
         return f"{called}: at {_at(row, column)} the map has {shown(there)}, not {shown(tile)}.{hint}"
     if tile not in draft.walkable:
@@ -277,10 +275,6 @@ def _no_name(value: Any) -> str:
 
 def _repeated(values: Iterable[Any]) -> list[Any]:
     return [value for value, times in Counter(values).items() if times > 1]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(shown(name) for name in names)
 
 
 def _at(row: int, column: int) -> str:

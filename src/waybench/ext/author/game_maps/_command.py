@@ -55,11 +55,11 @@ def read_commands(path: Path) -> tuple[str, ...]:
     """
     commands: list[str] = []
     for number, line in enumerate(read_text(path, _LARGEST, "a file of commands").split("\n"), 1):
-        typed = line.strip()
-        found = split_line(typed)
-        if any(len(each) > LONGEST for each in found) or not typed.isascii() or not (typed.isprintable() or not typed):
+        text = line.strip()
+        typed = split_line(text)
+        if any(len(command) > LONGEST for command in typed) or not (text.isascii() and text.isprintable()):
             raise DataError(f"{path}: line {number}: a command is at most {LONGEST} printable ASCII characters")
-        commands += found
+        commands += typed
     if not commands:
         raise UsageError(f"{path}: the file has no commands; write one per line")
     return tuple(commands)
@@ -81,56 +81,51 @@ def read_names(path: Path) -> dict[str, str]:
     return data
 
 
-def called(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
+def titles_of_places(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
     """Return for each id, in the order of arrival, what the game calls the place and how often.
 
     That is its name in the game's own table or, without one, the title that the game printed; a title that says that it
-    is dark counts only where
-    the game printed no other.
+    is dark counts only where the game printed no other.
     """
-    found: dict[PlaceId, Counter[str]] = {}
+    titles: dict[PlaceId, Counter[str]] = {}
     dark: dict[PlaceId, Counter[str]] = {}
     for visit in visits:
         if visit.place is None:
             continue
-        names, shadows = found.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
+        names, shadows = titles.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
         title = as_name(visit.name or "") or visit.title
         if title:
             (shadows if visit.name is None and is_dark(title) else names).update([title])
-    return {place: names or dark[place] for place, names in found.items()}
+    return {code: names or dark[code] for code, names in titles.items()}
 
 
-def name_places(found: Mapping[PlaceId, Counter[str]], given: Mapping[str, str]) -> dict[PlaceId, str]:
+def name_places(titles: Mapping[PlaceId, Counter[str]], chosen: Mapping[str, str]) -> dict[PlaceId, str]:
     """Return one name for each id.
 
-    It is the one that was given or else the most frequent one, of equally frequent ones the first. Ids which are given
-    the same name are one place. Without that, a second place of the same name has a number added: "hall (2)".
+    It is the chosen one or else the most frequent title, of equally frequent ones the first. Ids with the same chosen
+    name are one place. Without that, a second place of the same name has a number added: "hall (2)".
 
     Args:
-        found: For each id the names in the game.
-        given: For some ids, as text, the name to use.
+        titles: For each id the names in the game.
+        chosen: For some ids, as text, the name to use.
 
     Raises:
-        DataError: If an id in `given` is not among those found.
+        DataError: If an id in `chosen` is not in `titles`.
     """
-    ids = {str(place): place for place in found}
-    for code in given:
-        if code not in ids:
-            raise DataError(f"names: the walk reaches no place with the id {code[:40]!r}; ids are {_some(ids)}")
-    names = {place: as_name(given[code]) for code, place in ids.items() if code in given}
+    ids = {str(code): code for code in titles}
+    for text in chosen:
+        if text not in ids:
+            known_ids = ", ".join(sorted(ids)[:12]) + (", ..." if len(ids) > 12 else "")
+            raise DataError(f"names: the walk reaches no place with the id {text[:40]!r}; ids are {known_ids}")
+    names = {code: as_name(chosen[text]) for text, code in ids.items() if text in chosen}
     used = set(names.values())
-    for place, counted in found.items():
-        if place not in names:
-            base = counted.most_common(1)[0][0] if counted else "nameless place"
+    for code, counts in titles.items():
+        if code not in names:
+            base = counts.most_common(1)[0][0] if counts else "nameless place"
             tries = (base if number == 1 else f"{base} ({number})" for number in count(1))
-            names[place] = next(name for name in tries if name not in used)
-            used.add(names[place])
-    return {place: names[place] for place in found}
-
-
-def _some(ids: Iterable[str]) -> str:
-    listed = sorted(ids)
-    return ", ".join(listed[:12]) + (", ..." if len(listed) > 12 else "")
+            names[code] = next(name for name in tries if name not in used)
+            used.add(names[code])
+    return {code: names[code] for code in titles}
 
 
 MOST_STEPS = NEVER - 1  # the last number that does not stand for "never"
@@ -178,22 +173,21 @@ def map_game(
     if len(commands) > MOST_STEPS:
         raise UsageError(f"{len(commands):,} commands are too many: give at most {MOST_STEPS:,}")
     visits, unused = walk(engine, commands)
-    found = called(visits)
-    by_id = name_places(found, names or {})
+    titles = titles_of_places(visits)
+    by_id = name_places(titles, names or {})
     known_as: dict[str, set[str]] = {}
-    for place, chosen in by_id.items():
-        known_as.setdefault(chosen, {chosen}).update(found[place])
+    for code, chosen in by_id.items():
+        known_as.setdefault(chosen, {chosen}).update(titles[code])
     for visit in visits:
         if visit.place is not None and visit.title and not is_dark(visit.title):
             known_as[by_id[visit.place]].add(visit.title)
     edges = _learn(visits if steps is None else visits[: steps + 1], by_id, known_as)
     if not edges:
         raise UsageError("no command led from one place to another: give commands that walk through the game")
-    places = {end for edge in edges for end in (edge.source, edge.target)}
-    codes = {place: tuple(str(code) for code, chosen in by_id.items() if chosen == place) for place in sorted(places)}
-    walk_steps = tuple(visit.step for visit in visits)
+    places = tuple(sorted({end for edge in edges for end in (edge.source, edge.target)}))
+    codes = {name: tuple(str(code) for code, chosen in by_id.items() if chosen == name) for name in places}
     actions = tuple(sorted({edge.action for edge in edges}))
-    return GameMap(PlaceMap(name, tuple(sorted(places)), actions, edges, walk_steps), codes, unused)
+    return GameMap(PlaceMap(name, places, actions, edges, tuple(visit.step for visit in visits)), codes, unused)
 
 
 def _learn(
@@ -209,7 +203,7 @@ def _learn(
     stays: list[str | None] = []
     arrivals: list[int] = []
     named_at: list[int] = []
-    made: list[Traversal] = []
+    traversals: list[Traversal] = []
     inferred: dict[Move, int] = {}
     led_back: set[Move] = set()
     for visit in visits:
@@ -218,18 +212,18 @@ def _learn(
             before = stays[-1] if stays else None
             if before is not None and here is not None and visit.action:
                 move = (before, visit.action, here)
-                made.append(Traversal(visit.step.number, move, (len(stays) - 1, len(stays))))
+                traversals.append(Traversal(visit.step.number, move, (len(stays) - 1, len(stays))))
                 # Where it did not lead back, as through a door that fell shut, it may do so another time.
                 backs = () if move in led_back else visit.backs
                 for back in [back for back, there in backs if there is not None and names.get(there) == before][:1]:
-                    inferred[here, back, before] = len(made) - 1
+                    inferred[here, back, before] = len(traversals) - 1
                     led_back.add(move)
             stays.append(here)
             arrivals.append(visit.step.number)
             named_at.append(NEVER)
         if here is not None and tells(visit.step.observation, known_as[here]):
             named_at[-1] = min(named_at[-1], visit.step.number)
-    return edges_of_traversals(made, _named_later(stays, arrivals, named_at), inferred)
+    return edges_of_traversals(traversals, _named_later(stays, arrivals, named_at), inferred)
 
 
 def _named_later(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
@@ -238,18 +232,18 @@ def _named_later(stays: Sequence[str | None], arrivals: Sequence[int], named_at:
     A name that the game never prints after an arrival counts as known then, for a question has to have some step.
     """
     steps: dict[str | None, list[int]] = {}
-    for place, step in zip(stays, named_at, strict=True):
+    for name, step in zip(stays, named_at, strict=True):
         if step < NEVER:
-            steps.setdefault(place, []).append(step)
+            steps.setdefault(name, []).append(step)
 
-    def after(place: str | None, arrival: int) -> int:
-        later = steps.get(place, [])
+    def after(name: str | None, arrival: int) -> int:
+        later = steps.get(name, [])
         position = bisect_left(later, arrival)
         return later[position] if position < len(later) else arrival
 
     return [
-        after(place, arrival) if step == NEVER else step
-        for place, arrival, step in zip(stays, arrivals, named_at, strict=True)
+        after(name, arrival) if step == NEVER else step
+        for name, arrival, step in zip(stays, arrivals, named_at, strict=True)
     ]
 
 
@@ -309,24 +303,20 @@ def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool
     from waybench.envs.textmap.questions import count_questions  # numpy is loaded where there is something to count
 
     last = place_map.last_step - 1 if published else place_map.last_step
-    shown = PUBLISHED_STEPS if published and steps is None else steps
-    found = count_questions(place_map, last if shown is None else min(shown, last), LABELS[labels])
+    prefix_steps = PUBLISHED_STEPS if published and steps is None else steps
+    counted = count_questions(place_map, last if prefix_steps is None else min(prefix_steps, last), LABELS[labels])
     return {
         "game": place_map.name,
-        "locations": found.places,
-        "edges": found.edges,
-        "average_path_length": round(found.average_length, 2),
-        "steps": found.steps,
+        "locations": counted.places,
+        "edges": counted.edges,
+        "average_path_length": round(counted.average_length, 2),
+        "steps": counted.steps,
         "walkthrough": place_map.last_step,
-        "df_easy": found.destination_easy,
-        "df_hard": found.destination_hard,
-        "rf_easy": found.route_easy,
-        "rf_hard": found.route_hard,
+        "df_easy": counted.destination_easy,
+        "df_hard": counted.destination_hard,
+        "rf_easy": counted.route_easy,
+        "rf_hard": counted.route_hard,
     }
-
-
-def _as_json(rows: Sequence[dict[str, Json]]) -> str:
-    return json.dumps(rows, indent=1) + "\n"
 
 
 def _as_csv(rows: Iterable[dict[str, Json]]) -> str:
@@ -343,21 +333,15 @@ def _as_table(rows: Sequence[dict[str, Json]]) -> str:
         total = {name: f"{sum(row[name] for row in rows):,}" for name in _SUMMED}
         lines.append([total.get(name, "total" if name == "game" else "") for name in _COLUMNS])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "".join(
-        "  ".join(
-            cell.ljust(width) if not at else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        + "\n"
-        for line in lines
-    )
+    rows_of_text = ([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])] for name, *cells in lines)
+    return "".join("  ".join(row) + "\n" for row in rows_of_text)
 
 
 def _cell(value: Json) -> str:
     return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-_FORMATTED = {"table": _as_table, "json": _as_json, "csv": _as_csv}
+_FORMATTED = {"table": _as_table, "json": lambda rows: json.dumps(rows, indent=1) + "\n", "csv": _as_csv}
 
 
 _FILE = click.Path(path_type=Path)
@@ -416,9 +400,12 @@ def build(
 
     Requires the extra: pip install 'waybench[jericho]'
     """
-    chosen = _name(game, name)
+    chosen = game.stem if name is None else name
+    if not _NAME.fullmatch(chosen):
+        raise UsageError(f"{chosen[:80]!a} is not a valid map name: give --name with letters, digits, '-' and '_'")
     folder = Path(chosen) if out is None else out
-    _check_new(folder, chosen)
+    if there := sorted(folder.glob(f"{chosen}.*")) if folder.is_dir() else []:  # before any work
+        raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
     names_of_places = None if names is None else read_names(names)
     typed = None if commands is None else read_commands(commands)
     story = Story(game)
@@ -427,36 +414,22 @@ def build(
         raise UsageError(
             f"{game}: jericho has no walkthrough of this game; give --commands, a file with one command per line"
         )
-    found = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
+    game_map = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
     prepare_folder(folder)
-    _report(found, write_map(folder, found.place_map, found.codes, most_paths=paths), folder)
+    _report(game_map, write_map(folder, game_map.place_map, game_map.codes, most_paths=paths), folder)
 
 
-def _name(game: Path, name: str | None) -> str:
-    chosen = game.stem if name is None else name
-    if not _NAME.fullmatch(chosen):
-        raise UsageError(f"{chosen[:80]!a} is not a valid map name: give --name with letters, digits, '-' and '_'")
-    return chosen
-
-
-def _check_new(folder: Path, name: str) -> None:
-    """Check, before any work, that no file of a map of this name is there."""
-    there = sorted(folder.glob(f"{name}.*")) if folder.is_dir() else []
-    if there:
-        raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
-
-
-def _report(found: GameMap, written: WriteResult, folder: Path) -> None:
-    place_map = found.place_map
+def _report(game_map: GameMap, written: WriteResult, folder: Path) -> None:
+    place_map = game_map.place_map
     walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
     moves = f"{plural(len(place_map.edges), 'move')} ({walked} walked, {len(place_map.edges) - walked} inferred)"
     click.echo(
         f"{place_map.name}: {plural(len(place_map.places), 'place')}, {moves}, {plural(place_map.last_step, 'step')}"
     )
-    if found.unused:
+    if game_map.unused:
         click.echo(
             f"the game ended at step {place_map.last_step}: "
-            f"{plural(found.unused, 'command was', 'commands were')} not used"
+            f"{plural(game_map.unused, 'command was', 'commands were')} not used"
         )
     if written.destinations is not None and written.routes is not None:
         questions = [

@@ -4,7 +4,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -42,28 +42,22 @@ class _Evidence:
     """What a walk says about each two bytes that follow each other; shapes (bytes - 1,), by the first one's address.
 
     Attributes:
-        tests: Number of tests of each.
-        failed: How many of them the two bytes fail: they differ though the room is the same, or the other way round.
+        failed: How many tests the two bytes fail: they differ though the room is the same, or the other way round.
         shifts: How often they differ after a command which is not one that moves.
-        titles: The titles printed on the walk and beside it; None where it is dark, or none is printed.
-        sights: The memory at these moments.
+        tests: Number of tests of each.
+        sights: Moments of the walk and beside it: the title printed there, None where it is dark or none is printed,
+            and the memory.
     """
 
-    tests: int
     failed: "Counts"
     shifts: "Counts"
-    titles: list[str | None]
-    sights: list["Bytes"]
+    tests: int = 0
+    sights: list[tuple[str | None, "Bytes"]] = field(default_factory=list[tuple[str | None, "Bytes"]])
 
     def test(self, failed: "NDArray[np.bool_]") -> None:
         """Count a test, and the words that failed it."""
         self.tests += 1
         self.failed += failed
-
-    def see(self, title: str | None, memory: "Bytes") -> None:
-        """Note a moment."""
-        self.titles.append(title)
-        self.sights.append(memory)
 
 
 def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> int:
@@ -83,8 +77,10 @@ def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> 
     Raises:
         UsageError: If there is no such word, or the walk says too little.
     """
+    import numpy as np
+
     evidence = _gather(game, commands)
-    rooms = {title for title in evidence.titles if title}
+    rooms = {title for title, _ in evidence.sights if title}
     if len(rooms) < 2:
         raise UsageError(
             "jericho does not support this game, and its rooms cannot be distinguished by their titles: this walk "
@@ -93,7 +89,8 @@ def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> 
     spared = evidence.tests // _SPARED
     aligned = range(global_table, global_table + 2 * _GLOBALS, 2)
     passing = [address for address in aligned if address < len(evidence.failed) and evidence.failed[address] <= spared]
-    for addresses in (passing, _finalists(evidence, spared)):
+    order = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS].tolist()
+    for addresses in (passing, [address for address in order if evidence.failed[address] <= spared]):
         ranked = [rank for address in addresses if (rank := _rank(evidence, address)) is not None]
         if ranked:
             return min(ranked)[-1]
@@ -110,7 +107,7 @@ def _gather(game: Memory, commands: Sequence[str]) -> _Evidence:
     game.reset()
     memory = game.memory()
     nothing = np.zeros(len(memory) - 1, dtype=np.int64)
-    evidence = _Evidence(0, nothing, nothing.copy(), [], [])
+    evidence = _Evidence(nothing, nothing.copy())
     tried: set[str] = set()
     for command in ("", *commands[:_MOST_STEPS]):
         if command:
@@ -122,7 +119,7 @@ def _gather(game: Memory, commands: Sequence[str]) -> _Evidence:
         evidence.test(_differ(memory, game.memory()))
         if command and not is_way(in_full(command)):
             evidence.shifts += _differ(before, memory)
-        evidence.see(title, memory)
+        evidence.sights.append((title, memory))
         if title and title not in tried and len(tried) < _MOST_ROOMS:
             tried.add(title)
             _excursions(game, evidence, saved, title, memory)
@@ -136,11 +133,11 @@ def _excursions(game: Memory, evidence: _Evidence, saved: Any, title: str, memor
         game.restore(saved)
         game.act(way)
         there, away = game.memory(), game.save()
-        found = _look(game)
-        if game.done or not found or found == title:
+        other_title = _look(game)
+        if game.done or not other_title or other_title == title:
             continue
         evidence.test(~_differ(memory, there))
-        evidence.see(found, there)
+        evidence.sights.append((other_title, there))
         game.restore(away)
         game.act(ways_back(way)[0])
         back = game.memory()
@@ -158,29 +155,21 @@ def _differ(before: "Bytes", after: "Bytes") -> "NDArray[np.bool_]":
     return changed[:-1] | changed[1:]
 
 
-def _finalists(evidence: _Evidence, spared: int) -> list[int]:
-    """Return the addresses of all words that pass, the best first."""
-    import numpy as np
-
-    order = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS]
-    return [address for address in order.tolist() if evidence.failed[address] <= spared]
-
-
 def _rank(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, int, int] | None:
     """Return what to sort words by, the better one first, and at its end the address; None if it does not fit."""
-    values = [int(sight[address]) << 8 | int(sight[address + 1]) for sight in evidence.sights]
+    words = [(title, int(memory[address]) << 8 | int(memory[address + 1])) for title, memory in evidence.sights]
     titles: dict[int, Counter[str]] = {}
-    for value, title in zip(values, evidence.titles, strict=True):
+    for title, word in words:
         if title:
-            titles.setdefault(value, Counter())[title] += 1
+            titles.setdefault(word, Counter())[title] += 1
     wrong = sum(counted.total() - max(counted.values()) for counted in titles.values())
-    if len(titles) < 2 or wrong > len(values) // _SPARED:
+    if len(titles) < 2 or wrong > len(words) // _SPARED:
         return None
     # In the dark, the better word still tells the room, as is seen where there is light another time.
-    known = sum(1 for value, title in zip(values, evidence.titles, strict=True) if not title and value in titles)
-    failed = int(evidence.failed[address]) + wrong
+    in_the_dark = sum(1 for title, word in words if not title and word in titles)
+    n_words, failed = len({word for _, word in words}), int(evidence.failed[address]) + wrong
     # What is 0 at times is hardly the number of a room.
-    return 0 in titles, int(evidence.shifts[address]), -len(titles), -known, -len(set(values)), failed, address
+    return 0 in titles, int(evidence.shifts[address]), -len(titles), -in_the_dark, -n_words, failed, address
 
 
 _LARGEST = 1 << 20  # bytes; the format's own limit is half of that
@@ -247,11 +236,7 @@ class Story:
 
 
 class _Game:
-    """What both kinds of games have in common.
-
-    Args:
-        env: The interpreter.
-    """
+    """A game in the interpreter: what both kinds of games have in common."""
 
     def __init__(self, env: Any) -> None:
         self._env = env
@@ -295,13 +280,13 @@ class SupportedGame(_Game):
 
     def place(self) -> int | None:
         """Return the number of the object that the player is in."""
-        found = self._env.get_player_location()
-        return None if found is None or found.num <= 0 else int(found.num)
+        location = self._env.get_player_location()
+        return None if location is None or location.num <= 0 else int(location.num)
 
     def name(self) -> str | None:
         """Return that object's short name."""
-        found = self._env.get_player_location()
-        return None if found is None or not found.name.strip() else str(found.name)
+        location = self._env.get_player_location()
+        return None if location is None or not location.name.strip() else str(location.name)
 
 
 class OtherGame(_Game):

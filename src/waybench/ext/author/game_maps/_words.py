@@ -59,9 +59,6 @@ def title_of(looked: str) -> str | None:
 
     It is a framed line or, if there is none, the first line, unless that is a sentence.
 
-    Args:
-        looked: The answer.
-
     Returns:
         The name in lower case, without what it says of how the player is there; None if there is none.
     """
@@ -135,14 +132,17 @@ def split_line(line: str) -> list[str]:
     A full stop and the word "then" end a command. So does a comma, if commands stand on both of its sides; elsewhere
     it lists objects ("take lamp, sword") or addresses somebody ("robot, go east"). Quoted text is never split.
 
-    Args:
-        line: What is typed.
-
     Returns:
         The commands without the stops, none of them empty.
     """
+    sentences, start = list[str](), 0
+    for stop in _STOPS.finditer(line):
+        if stop[1] is None:  # what is quoted is matched only to be passed over
+            sentences.append(line[start : stop.start()])
+            start = stop.end()
+    sentences.append(line[start:])
     commands: list[str] = []
-    for sentence in _at_stops(line):
+    for sentence in filter(None, (sentence.strip(" \t,") for sentence in sentences)):
         parts = [part.strip() for part in sentence.split(",")] if '"' not in sentence else [sentence]
         joined: list[str] = []
         for part in filter(None, parts):
@@ -153,16 +153,6 @@ def split_line(line: str) -> list[str]:
                 joined[-1] += f", {part}"
         commands += joined
     return commands
-
-
-def _at_stops(line: str) -> list[str]:
-    pieces, start = list[str](), 0
-    for stop in _STOPS.finditer(line):
-        if stop[1] is None:  # what is quoted is matched only to be passed over
-            pieces.append(line[start : stop.start()])
-            start = stop.end()
-    pieces.append(line[start:])
-    return [piece.strip(" \t,") for piece in pieces if piece.strip(" \t,")]
 
 
 def _is_command(text: str) -> bool:
@@ -193,11 +183,11 @@ def ways_back(action: str) -> tuple[str, ...]:
 
     Whether one does has to be tried.
     """
-    first, _, rest = action.partition(" ")
-    found = [opposite(action), _ON_BOARD.get(action)]
-    if first in _OTHERWISE and not (rest and first in ("in", "out")):
-        found += _OTHERWISE[first]
-    return tuple(dict.fromkeys(each for each in found if each))
+    first, _, argument = action.partition(" ")
+    ways = [opposite(action), _ON_BOARD.get(action)]
+    if first in _OTHERWISE and not (argument and first in ("in", "out")):
+        ways += _OTHERWISE[first]
+    return tuple(dict.fromkeys(way for way in ways if way))
 
 
 LOOK = "look"
@@ -239,20 +229,15 @@ class Walk(NamedTuple):
 
 
 def walk(engine: Engine, commands: Sequence[str]) -> Walk:
-    """Play a game from its beginning.
-
-    Args:
-        engine: The game.
-        commands: What to type.
-    """
+    """Play a game from its beginning."""
     text = engine.reset()
-    visits = [_visit(engine, Step(0, "Init", _title_in(text)), "", None)]
+    visits = [_visit(engine, Step(0, "Init", _as_observation(text)), "", None)]
     for number, command in enumerate(commands, 1):
         if engine.done:
             return Walk(tuple(visits), len(commands) - number + 1)
         before, text, words = visits[-1], engine.act(command), in_full(command)
         action = before.action if words == _AGAIN else words
-        visits.append(_visit(engine, Step(number, words, _title_in(text)), action, before.place))
+        visits.append(_visit(engine, Step(number, words, _as_observation(text)), action, before.place))
     return Walk(tuple(visits), 0)
 
 
@@ -273,7 +258,7 @@ def _visit(engine: Engine, step: Step, action: str, before: PlaceId | None) -> V
     return Visit(step, action, place, title, name, tuple(backs))
 
 
-def _title_in(text: str) -> str:
+def _as_observation(text: str) -> str:
     """Return a text that can stand in a walkthrough: no line of it is taken for the line between two steps."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(f"{line} " if line == _SEPARATOR else line for line in lines)

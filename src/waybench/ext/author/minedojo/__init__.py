@@ -69,7 +69,7 @@ def raw_of(seen: Any) -> Raw:
     voxels, hit = np.asarray(seen["voxels"]["block_name"]), np.asarray(rays["block_name"])
     blocks, codes = np.unique(np.concatenate([voxels.ravel(), hit.ravel()]), return_inverse=True)
     beings, met = np.unique(np.asarray(rays["entity_name"]), return_inverse=True)
-    x, y, z = (float(each) for each in where["pos"])
+    x, y, z = map(float, where["pos"])
     return Raw(
         (x, y, z),
         _one(where["yaw"]),
@@ -160,19 +160,19 @@ class MinedojoTerrain:
                 )
             turn = self._env.action_space.no_op()
             turn[_YAW] = round(((body.yaw - last.yaw + 180) % 360 - 180) / TURN) + _STILL
-            at, length, made = (last.x, last.z), 0.0, 0
+            at, length, steps = (last.x, last.z), 0.0, 0
             seen, _, done, _ = self._env.step(turn)
             for tick in ticks:
                 if done:
                     break
                 seen, _, done, _ = self._env.step(self._stride(tick))
-                x, _, z = (float(each) for each in seen["location_stats"]["pos"])
-                length, made = length + hypot(x - at[0], z - at[1]), made + 1
+                x, _, z = map(float, seen["location_stats"]["pos"])
+                length, steps = length + hypot(x - at[0], z - at[1]), steps + 1
                 at = x, z
                 if MINECRAFT_BIOMES[int(_one(seen["location_stats"]["biome_id"]))] in goals:
                     break
             there = self._take(seen)
-            return Walked(there, self._biome in goals and made > 0, length, made)
+            return Walked(there, self._biome in goals and steps > 0, length, steps)
 
     def _stride(self, tick: int) -> Any:
         act = self._env.action_space.no_op()

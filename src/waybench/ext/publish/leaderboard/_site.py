@@ -32,13 +32,7 @@ CONFIRMED, COMMUNITY = "report", "community"
 
 
 class Part(NamedTuple):
-    """A report of a leaderboard: that of the confirmed submissions, or that of the others.
-
-    Attributes:
-        folder: Its folder.
-        matrix: Its matrix of models by families.
-        table: The same as a table.
-    """
+    """A report of a leaderboard: its folder, and its matrix of models by families, as values and as a table."""
 
     folder: str
     matrix: Matrix
@@ -71,24 +65,25 @@ _LEADS = {
 def sections(
     settings: Settings, entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]
 ) -> list[BoardSection]:
-    """Return the sections of the first page.
+    """Return the sections of the first page."""
+    ranking = [_scores(part, entries) for part in parts if part.folder == CONFIRMED]
+    return [
+        *(ranking or [BoardSection("Ranking", "No submission is verified yet.", ())]),
+        *_earlier(entries),
+        *(_scores(part, entries) for part in parts if part.folder != CONFIRMED),
+        *([_submissions(entries, refused, parts)] if entries or refused else []),
+        *([_private_sets(settings)] if settings.private_sets else []),
+    ]
 
-    Args:
-        settings: The leaderboard's settings.
-        entries: Its submissions.
-        refused: The files that are refused.
-        parts: Its reports.
-    """
-    found = [_scores(part, entries) for part in parts if part.folder == CONFIRMED]
-    if not found:
-        found = [BoardSection("Ranking", "No submission is verified yet.", ())]
-    found += _earlier(entries)
-    found += [_scores(part, entries) for part in parts if part.folder != CONFIRMED]
-    if entries or refused:
-        found.append(_submissions(entries, refused, parts))
-    if settings.private_sets:
-        found.append(_private(settings))
-    return found
+
+def _table(
+    identity: str, title: str, caption: str, names: Sequence[str], numbers: Sequence[str] = (), **more: Any
+) -> BoardTable:
+    """Return a table whose first column is a head, others are names, and the last ones numbers."""
+    head, *others = names
+    columns = [Column(heading=head), *(Column(heading=name, kind="name") for name in others)]
+    columns += [Column(heading=number) for number in numbers]
+    return BoardTable(Table(id=identity, title=title, caption=(Note(caption),), columns=columns, **more))
 
 
 def _scores(part: Part, entries: Sequence[Entry]) -> BoardSection:
@@ -142,23 +137,10 @@ def _earlier(entries: Sequence[Entry]) -> Iterator[BoardSection]:
             for entry, score in scores
             if (score.env, score.version) == (env, version)
         ]
-        tables.append(
-            BoardTable(
-                Table(
-                    id=f"version-{len(tables)}",
-                    title=f"{environment.title}, version {version}",
-                    caption=(
-                        Note(f"Scores of version {version} are not comparable with version {environment.version}."),
-                    ),
-                    columns=[
-                        Column(heading="Model"),
-                        *(Column(heading=heading, kind="name") for heading in ("Task", "Score")),
-                        *(Column(heading=heading) for heading in ("Mean", "95 % interval")),
-                    ],
-                    groups=rows_of(rows),
-                )
-            )
-        )
+        caption = f"Scores of version {version} are not comparable with version {environment.version}."
+        title, numbers = f"{environment.title}, version {version}", ("Mean", "95 % interval")
+        names = ("Model", "Task", "Score")
+        tables.append(_table(f"version-{len(tables)}", title, caption, names, numbers, groups=rows_of(rows)))
     yield BoardSection(
         "Earlier versions of environments",
         "These scores are from verdicts that were signed when the version was current. Each version has its own table.",
@@ -168,35 +150,21 @@ def _earlier(entries: Sequence[Entry]) -> Iterator[BoardSection]:
 
 def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]) -> BoardSection:
     groups = [
-        RowGroup([_row(entry, parts) for entry in own], _TITLES[status], "references")
+        RowGroup([_row(entry, parts) for entry in with_status], _TITLES[status], "references")
         for status in Status
-        if (own := [entry for entry in entries if entry.status is status])
+        if (with_status := [entry for entry in entries if entry.status is status])
     ]
     if refused:
         rows = [
-            TableRow(
-                Cell(text=one_line(each.file, 80)), [Cell(text=one_line(each.reason, 200), kind="words", columns=4)]
-            )
-            for each in refused
+            TableRow(Cell(text=one_line(file, 80)), [Cell(text=one_line(reason, 200), kind="words", columns=4)])
+            for file, reason in refused
         ]
         groups.append(RowGroup(rows, "Refused", "references"))
-    table = Table(
-        id="submissions",
-        title=plural(len(entries), "submission"),
-        caption=(Note(_MEANING),),
-        columns=[
-            Column(heading="File"),
-            *(
-                Column(heading=heading, kind="name")
-                for heading in ("Models", "Episodes confirmed", "Submitted by", "Notes")
-            ),
-        ],
-        groups=groups,
-        kind="prose submissions",
-    )
-    return BoardSection(
-        "Submissions", "Each file leads to its verdict, each model to its results and replays.", [BoardTable(table)]
-    )
+    names = ("File", "Models", "Episodes confirmed", "Submitted by", "Notes")
+    title = plural(len(entries), "submission")
+    table = _table("submissions", title, _MEANING, names, groups=groups, kind="prose submissions")
+    lead = "Each file leads to its verdict, each model to its results and replays."
+    return BoardSection("Submissions", lead, [table])
 
 
 def _row(entry: Entry, parts: Sequence[Part]) -> TableRow:
@@ -207,39 +175,32 @@ def _row(entry: Entry, parts: Sequence[Part]) -> TableRow:
         return TableRow(head, [Cell(text=note or "–", kind="words", columns=4)])
     models = tuple(Note(name_of(name), "", _results(name, parts)) for name in entry.names.values())
     confirmed, played = sum(run.confirmed for run in verdict.runs), [run.played for run in verdict.runs]
-    known = [number for number in played if number is not None]
-    total = f"{sum(known):,}" if len(known) == len(played) else "?"
+    total = "?" if None in played else f"{sum(filter(None, played)):,}"
     signed = f"verified by {entry.signer}" if entry.signer else ""
-    said = " ".join(filter(None, (signed, note))) or "–"
     return TableRow(
         head,
         [
             Cell(kind="words", notes=models),
             Cell(text=f"{confirmed:,} of {total}", kind="words"),
             Cell(text=one_line(verdict.submitter, 120) or "–", kind="words"),
-            Cell(text=said, kind="words"),
+            Cell(text=" ".join(filter(None, (signed, note))) or "–", kind="words"),
         ],
     )
 
 
-def _private(settings: Settings) -> BoardSection:
+def _private_sets(settings: Settings) -> BoardSection:
     rows = [
         TableRow(
-            Cell(text=each.label),
-            [Cell(text=each.commitment, kind="words code"), Cell(text=each.key or "not revealed", kind="words code")],
+            Cell(text=label),
+            [Cell(text=commitment, kind="words code"), Cell(text=key or "not revealed", kind="words code")],
         )
-        for each in settings.private_sets
+        for label, commitment, key in settings.private_sets
     ]
-    table = Table(
-        id="private-sets",
-        title="Commitments",
-        caption=(Note("waybench verify --key-file FILE --commitment TEXT checks a revealed key."),),
-        columns=[Column(heading="Set"), *(Column(heading=heading, kind="name") for heading in ("Commitment", "Key"))],
-        groups=rows_of(rows),
-        kind="prose",
-    )
+    caption = "waybench verify --key-file FILE --commitment TEXT checks a revealed key."
+    names = ("Set", "Commitment", "Key")
+    table = _table("private-sets", "Commitments", caption, names, groups=rows_of(rows), kind="prose")
     lead = "The keys of these sets were fixed by their commitments before the sets were used."
-    return BoardSection("Private sets", lead, [BoardTable(table)])
+    return BoardSection("Private sets", lead, [table])
 
 
 def _verdict(entry: Entry, root: str = "") -> str:
@@ -262,9 +223,6 @@ _FILES = {
 
 def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
     """Write the files of a new leaderboard, and yield the name of each and whether it is new; none is replaced.
-
-    Args:
-        folder: The leaderboard's folder.
 
     Raises:
         UsageError: If a file cannot be written.
@@ -292,14 +250,7 @@ VERSION = 1
 def feed(
     settings: Settings, entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]
 ) -> dict[str, Json]:
-    """Return the feed.
-
-    Args:
-        settings: The leaderboard's settings.
-        entries: Its submissions.
-        refused: The files that are refused.
-        parts: Its reports.
-    """
+    """Return the feed, which has the first page's content for programs."""
     by_name = {name: entry for entry in entries for name in entry.names.values()}
     return {
         "format": FORMAT,
@@ -307,11 +258,11 @@ def feed(
         "waybench": __version__,
         "title": settings.title,
         "private_sets": [
-            {"set": each.label, "commitment": each.commitment, "key": each.key or None}
-            for each in settings.private_sets
+            {"set": label, "commitment": commitment, "key": key or None}
+            for label, commitment, key in settings.private_sets
         ],
         "submissions": [_submission(entry) for entry in entries],
-        "refused": [{"file": each.file.encode("utf-8", "replace").decode(), "reason": each.reason} for each in refused],
+        "refused": [{"file": file.encode("utf-8", "replace").decode(), "reason": reason} for file, reason in refused],
         "rows": [
             {
                 **row,
@@ -338,10 +289,10 @@ def feed_schema() -> str:
 
 def _submission(entry: Entry) -> dict[str, Any]:
     verdict = entry.verdict
-    found: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
+    data: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
     if verdict is None:
-        return found | {"sha256": None, "verified": None, "models": [], "submitter": "", "about": "", "verdict": None}
-    return found | {
+        return data | {"sha256": None, "verified": None, "models": [], "submitter": "", "about": "", "verdict": None}
+    return data | {
         "sha256": verdict.sha256,
         "verified": verdict.is_verified,
         "models": [{"model": model, "name": name} for model, name in entry.names.items()],
@@ -396,10 +347,10 @@ def write_leaderboard(
         (CONFIRMED, settings.title, True),
         (COMMUNITY, f"{settings.title}: not verified", False),
     ):
-        own = [entry for entry in entries if entry.verdict and entry.is_confirmed == is_confirmed]
-        if progress is not None and own:
+        reported = [entry for entry in entries if entry.verdict and entry.is_confirmed == is_confirmed]
+        if progress is not None and reported:
             progress(folder)
-        part = _report(out, folder, title, own, skipped)
+        part = _report(out, folder, title, reported, skipped)
         if part is not None:
             parts.append(part)
     files: dict[str, str | bytes] = {
@@ -418,13 +369,13 @@ def write_leaderboard(
 
 def _report(out: Path, folder: str, title: str, entries: Sequence[Entry], skipped: list[Skipped]) -> Part | None:
     """Write the report of some submissions; None where they have no episode."""
-    found = _episodes(entries, skipped)
-    first = next(found, None)
+    logged = _episodes(entries, skipped)
+    first = next(logged, None)
     if first is None:
         remove_report(out / folder)
         return None
     try:
-        report = write_report(chain([first], found), out / folder, title=title)
+        report = write_report(chain([first], logged), out / folder, title=title)
     except Exception as error:
         if folder == CONFIRMED:
             raise
@@ -443,8 +394,8 @@ def _episodes(entries: Sequence[Entry], skipped: list[Skipped]) -> Iterator[Logg
 
     for entry in entries:
         assert entry.verdict is not None
-        found = episodes(entry.path, entry.verdict.sha256, run=entry.id, name=entry.names.__getitem__, on_problem=keep)
-        for episode in found:
+        name = entry.names.__getitem__
+        for episode in episodes(entry.path, entry.verdict.sha256, run=entry.id, name=name, on_problem=keep):
             # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
             if episode.record.env_version == registry.load(episode.record.env).version:
                 yield episode
@@ -457,6 +408,5 @@ def _verdict_page(entry: Entry, parts: Sequence[Part]) -> str:
         for part in parts:
             if any(row.model == name for row in part.matrix.rows):
                 links.append((f"Results and replays of {name}", f"../{part.folder}/{model_page(name)}"))
-    says = f"Status on the leaderboard: {entry.status}."
-    note = " ".join(filter(None, (says, entry.note)))
+    note = f"Status on the leaderboard: {entry.status}. {entry.note}".rstrip()
     return verdict_page(entry.verdict, links=links, note=note, signer=entry.signer)

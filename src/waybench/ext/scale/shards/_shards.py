@@ -19,12 +19,7 @@ _NAME = re.compile(r"(\d{12})-(\d+)-([0-9a-f]{64})(\.jsonl\.gz|\.parquet)")
 
 
 class Range(NamedTuple):
-    """The items of one shard.
-
-    Attributes:
-        first: Number of the first item.
-        size: Number of items.
-    """
+    """The items of one shard: the number of the first one, and how many they are."""
 
     first: int
     size: int
@@ -85,21 +80,14 @@ class Plan:
         first = number * self.size
         return Range(self.start + first, min(self.size, self.count - first))
 
-    def number(self, made: Range) -> int | None:
+    def number(self, items: Range) -> int | None:
         """Return the number of the shard that has exactly these items; None if there is none."""
-        number, within = divmod(made.first - self.start, self.size)
-        if within or not 0 <= number < len(self):
-            return None
-        return number if self.range(number) == made else None
+        number = (items.first - self.start) // self.size
+        return number if 0 <= number < len(self) and self.range(number) == items else None
 
 
 def shard_of(name: str, size: int) -> Shard | None:
-    """Read a file's name; None if it is not that of a shard.
-
-    Args:
-        name: The name.
-        size: The file's size in bytes.
-    """
+    """Return the shard of a file with this name and size in bytes; None if the name is not that of a shard."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None
@@ -111,8 +99,8 @@ def finished(store: Store, ending: str) -> dict[Range, Shard]:
 
     A shard is finished once its file has its name: it is written elsewhere and moved there, or uploaded as a whole.
     """
-    named = (shard_of(name, size) for name, size in store.listed(ITEMS).items())
-    return {shard.range: shard for shard in named if shard is not None and shard.ending == ending}
+    shards = (shard_of(name, size) for name, size in store.listed(ITEMS).items())
+    return {shard.range: shard for shard in shards if shard is not None and shard.ending == ending}
 
 
 def remove(store: Store, shard: Shard) -> None:
@@ -139,10 +127,10 @@ def check_described(store: Store, description: Mapping[str, Json]) -> bool:
     Raises:
         UsageError: If it has other shards.
     """
-    found = store.read(DESCRIPTION)
-    if found is None:
+    content = store.read(DESCRIPTION)
+    if content is None:
         return False
-    before = read_object(found, f"{store.shown}/{DESCRIPTION}")
+    before = read_object(content, f"{store.shown}/{DESCRIPTION}")
     wanted = json.loads(json.dumps(description))
     names = sorted(name for name in {*before, *wanted} if before.get(name) != wanted.get(name))
     if names:
@@ -172,25 +160,18 @@ def read_object(content: bytes, where: str) -> dict[str, Json]:
 
 
 def write_manifest(store: Store, description: Mapping[str, Json], shards: Iterable[Shard], **more: Json) -> None:
-    """Write the manifest of a whole set: the description, and each shard in order.
-
-    Args:
-        store: The folder.
-        description: What the items are.
-        shards: The shards, in order.
-        **more: Further facts of the set.
-    """
-    listed = list(shards)
-    manifest: dict[str, Any] = {
+    """Write the manifest of a whole set: the description, further facts, and each shard in order."""
+    shards = list(shards)
+    facts: dict[str, Any] = {
         "set": dict(description),
-        "items": sum(shard.range.size for shard in listed),
-        "bytes": sum(shard.bytes for shard in listed),
+        "items": sum(shard.range.size for shard in shards),
+        "bytes": sum(shard.bytes for shard in shards),
         **more,
-        "shards": [{"file": f"{ITEMS}/{shard.name}", "bytes": shard.bytes} for shard in listed],
     }
+    head = json.dumps(facts, indent=2, sort_keys=True)
     # One line for each shard, so that two manifests can be compared line by line.
-    head = json.dumps({name: value for name, value in manifest.items() if name != "shards"}, indent=2, sort_keys=True)
-    rows = ",\n    ".join(json.dumps(row) for row in manifest["shards"])
+    files = ({"file": f"{ITEMS}/{shard.name}", "bytes": shard.bytes} for shard in shards)
+    rows = ",\n    ".join(map(json.dumps, files))
     store.write(MANIFEST, f'{head[:-2]},\n  "shards": [\n    {rows}\n  ]\n}}\n'.encode())
 
 
@@ -239,15 +220,15 @@ def write_shard(store: Store, items: Range, rows: Iterable[tuple[str, Iterable[s
     """
     with store.scratch() as folder:
         file, hashes = folder / "items", folder / "hashes"
-        hashes.write_bytes(hash_file(_written(rows, folder / "items", file_format)))
+        hashes.write_bytes(hash_file(_write_items(rows, file, file_format)))
         shard = Shard(items, file_hash(file), file.stat().st_size, FORMATS[file_format])
         store.put(hashes, f"{HASHES}/{shard.hashes}")
         store.put(file, f"{ITEMS}/{shard.name}")
     return shard
 
 
-def _written(rows: Iterable[tuple[str, Iterable[str]]], file: Path, file_format: str) -> Iterator[str]:
-    """Write lines and yield the items' hashes."""
+def _write_items(rows: Iterable[tuple[str, Iterable[str]]], file: Path, file_format: str) -> Iterator[str]:
+    """Write the items' lines and yield the items' hashes."""
     with writing(file, file_format) as write:
         for digest, lines in rows:
             for line in lines:
@@ -281,30 +262,30 @@ def check_shard(job: ToCheck) -> str | None:
         with store.reading(where) as path:
             if file_hash(path) != shard.sha256:
                 return f"{where}: the content is not that of its name (SHA-256 differs)"
-            found = _found(path, shard, dict(job.expected))
+            hashes = _hashes(path, shard, dict(job.expected))
     except FileNotFoundError:
         return f"{where}: missing"
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
         return f"{where}: cannot be read as a shard ({type(error).__name__})"
-    if isinstance(found, str):
-        return f"{where}: {found}"
-    kept = store.read(f"{HASHES}/{shard.hashes}")
-    if kept != hash_file(found.values()):
-        return f"{HASHES}/{shard.hashes}: {'missing' if kept is None else 'not the hashes of the items'}"
+    if isinstance(hashes, str):
+        return f"{where}: {hashes}"
+    content = store.read(f"{HASHES}/{shard.hashes}")
+    if content != hash_file(hashes.values()):
+        return f"{HASHES}/{shard.hashes}: {'missing' if content is None else 'not the hashes of the items'}"
     return None
 
 
-def _found(path: Any, shard: Shard, expected: dict[str, Json]) -> dict[int, str] | str:
-    """Return the hashes of a file's items by their place in it, or what is wrong with them."""
-    found: dict[Any, str] = {}
+def _hashes(path: Path, shard: Shard, expected: dict[str, Json]) -> dict[int, str] | str:
+    """Return the hashes of a file's items by their index, or what is wrong with them."""
+    hashes: dict[Any, str] = {}
     for number, row in enumerate(lines_in(path, shard.ending)):
         for name, value in expected.items():
             if row[name] != value:
                 return f"row {number} has {name} {json.dumps(row[name])[:80]}, not {json.dumps(value)}"
-        found[row["index"]] = row["hash"]
-    if len(found) != shard.range.size:
-        return f"{len(found):,} items, not {shard.range.size:,}"
-    return found
+        hashes[row["index"]] = row["hash"]
+    if len(hashes) != shard.range.size:
+        return f"{len(hashes):,} items, not {shard.range.size:,}"
+    return hashes
 
 
 _BYTES = 64  # of memory for each hash while it is sorted: itself twice, its set, its place in the order
@@ -319,8 +300,8 @@ class Part(NamedTuple):
     Attributes:
         places: The sets' folders.
         files: Of each set, the names of its files of hashes.
-        low: Where the range begins, by the first 8 bytes.
-        high: Where it ends.
+        low: Start of the range, by the first 8 bytes.
+        high: End of the range.
     """
 
     places: tuple[str, ...]
@@ -330,14 +311,7 @@ class Part(NamedTuple):
 
 
 class Count(NamedTuple):
-    """How many items are different.
-
-    Attributes:
-        items: Number of items.
-        different: Number of different ones among all of them.
-        of_sets: Number of different ones in each set.
-        shared: Number of different ones that are in two or more sets.
-    """
+    """Numbers of items: all, the different ones among them, these of each set, and those in two or more sets."""
 
     items: int
     different: int
@@ -369,18 +343,14 @@ def count_part(part: Part) -> Count:
     Raises:
         UsageError: If a file is missing or damaged.
     """
-    heads: list[Any] = []
-    tails: list[Any] = []
+    hashes: list[tuple[Any, Any]] = []
     sizes: list[int] = []
-    for place, names in zip(part.places, part.files, strict=True):
-        store, size = Store(place), 0
-        for name in names:
-            head, tail = _within(store, name, part.low, part.high)
-            heads.append(head)
-            tails.append(tail)
-            size += len(head)
-        sizes.append(size)
-    return _counted(heads, tails, sizes)
+    for path, names in zip(part.places, part.files, strict=True):
+        store = Store(path)
+        of_set = [_within(store, name, part.low, part.high) for name in names]
+        hashes += of_set
+        sizes.append(sum(len(head) for head, _ in of_set))
+    return _count(hashes, sizes)
 
 
 def _within(store: Store, name: str, low: int, high: int) -> tuple[Any, Any]:
@@ -388,17 +358,21 @@ def _within(store: Store, name: str, low: int, high: int) -> tuple[Any, Any]:
     import numpy as np  # only those commands load it that count
 
     path = f"{HASHES}/{name}"
-    whole = low == 0 and high == _SPAN
-    head = store.read(path) if whole else store.read(path, 0, _HEAD)
+    is_all = low == 0 and high == _SPAN
+    head = store.read(path) if is_all else store.read(path, 0, _HEAD)
+    damaged = UsageError(
+        f"{store.shown}/{path} is missing or damaged: remove the shard's file in items/ and generate the set again, "
+        "which makes only that shard"
+    )
     if head is None or len(head) < _HEAD:
-        raise _damaged(store, path)
+        raise damaged
     index = np.frombuffer(head, "<u4", INDEX)
     first, last = int(index[low >> 56]), int(index[((high - 1) >> 56) + 1])
-    content = head[_HEAD:] if whole else b""
-    if not whole and last > first:
+    content = head[_HEAD:] if is_all else b""
+    if not is_all and last > first:
         content = store.read(path, _HEAD + DIGEST * first, _HEAD + DIGEST * last) or b""
     if len(content) != DIGEST * (last - first):
-        raise _damaged(store, path)
+        raise damaged
     digests = np.frombuffer(content, ">u8").reshape(-1, 2)
     begin = int(np.searchsorted(digests[:, 0], np.uint64(low), side="left"))
     end = int(np.searchsorted(digests[:, 0], np.uint64(high - 1), side="right"))
@@ -406,12 +380,12 @@ def _within(store: Store, name: str, low: int, high: int) -> tuple[Any, Any]:
     return chosen[:, 0], chosen[:, 1]
 
 
-def _counted(found_heads: Sequence[Any], found_tails: Sequence[Any], sizes: Sequence[int]) -> Count:
+def _count(hashes: Sequence[tuple[Any, Any]], sizes: Sequence[int]) -> Count:
     import numpy as np
 
-    if not found_heads:
+    if not hashes:
         return Count(0, 0, (0,) * len(sizes), 0)
-    heads, tails = np.concatenate(found_heads), np.concatenate(found_tails)
+    heads, tails = (np.concatenate(halves) for halves in zip(*hashes, strict=True))
     order = np.lexsort((tails, heads))
     owners = np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[order]
     heads, tails = heads[order], tails[order]
@@ -431,16 +405,5 @@ def _counted(found_heads: Sequence[Any], found_tails: Sequence[Any], sizes: Sequ
 
 def total(counts: Iterable[Count]) -> Count:
     """Return the counts of all parts together, in whatever order they come."""
-    found: Iterator[Count] = iter(counts)
-    items, different, of_sets, shared = next(found)
-    for count in found:
-        items, different, shared = items + count.items, different + count.different, shared + count.shared
-        of_sets = tuple(map(sum, zip(of_sets, count.of_sets, strict=True)))
-    return Count(items, different, of_sets, shared)
-
-
-def _damaged(store: Store, path: str) -> UsageError:
-    return UsageError(
-        f"{store.shown}/{path} is missing or damaged: remove the shard's file in items/ and generate the set again, "
-        "which makes only that shard"
-    )
+    items, different, of_sets, shared = zip(*counts, strict=True)
+    return Count(sum(items), sum(different), tuple(map(sum, zip(*of_sets, strict=True))), sum(shared))
