@@ -24,21 +24,30 @@ from waybench.envs import registry
 
 __all__ = ["LocalFiles", "cache_dir", "downloads", "fetch", "find_download", "folder", "locate"]
 
+StrPath = str | os.PathLike[str]
+Progress = Callable[[DataFile, bool], None]
+RETRIES = 2  # after waits of one and two seconds
+TIMEOUT = 30.0  # seconds of silence after which a server counts as gone
+_CHUNK = 1 << 16  # bytes
+_SURPLUS = 1 << 20  # bytes beyond the published size after which no more of an answer is read
+_BUSY = (408, 429)  # of the statuses that blame the client, those which a second request may mend
+_ELSEWHERE = "or set WAYBENCH_DATA to the folder of a copy"
+
 
 @cache
 def downloads() -> dict[str, Download]:
     """Return the published data sets of all environments (`Dataset.download`) by name."""
-    found: dict[str, Download] = {}
+    by_name: dict[str, Download] = {}
     for entry in sorted(registry.entries, key=lambda entry: entry not in registry.built_in):
         try:
-            declared = [each.download for each in registry.load(entry.id).items.datasets if each.download is not None]
+            datasets = registry.load(entry.id).items.datasets
         except Exception as error:  # another package's code; it must not take the other data sets with it
             _warn(f"the data sets of environment {entry.id} are skipped: {type(error).__name__}: {error}")
             continue
-        for each in declared:
-            if found.setdefault(each.name, each) != each:
-                _warn(f"environment {entry.id}: a data set {each.name} exists already; this one is skipped")
-    return dict(sorted(found.items()))
+        for download in (dataset.download for dataset in datasets if dataset.download is not None):
+            if by_name.setdefault(download.name, download) != download:
+                _warn(f"environment {entry.id}: a data set {download.name} exists already; this one is skipped")
+    return dict(sorted(by_name.items()))
 
 
 def _warn(message: str) -> None:
@@ -54,9 +63,6 @@ def find_download(name: str) -> Download:
     if name not in downloads():
         raise UsageError(unknown("data set", name, downloads()))
     return downloads()[name]
-
-
-StrPath = str | os.PathLike[str]
 
 
 class LocalFiles:
@@ -80,9 +86,8 @@ class LocalFiles:
 
 def cache_dir() -> Path:
     """Return the folder into which data sets are downloaded: $WAYBENCH_CACHE, or the user's cache of waybench."""
-    given = os.environ.get("WAYBENCH_CACHE")
-    if given:
-        return Path(given)
+    if path := os.environ.get("WAYBENCH_CACHE"):
+        return Path(path)
     pooch: Any = import_module("pooch")  # imported when it is needed, as everywhere; it carries no types
     return Path(pooch.os_cache("waybench"))
 
@@ -122,19 +127,12 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
         DataError: If a file is there, but cannot be read or is not the published one.
     """
     wanted = find_download(name)
-    absent: DataFile | None = None
+    absent: Sequence[DataFile] = wanted.files
     for home in _homes(data_dir, wanted):
-        lacking = [file for file in wanted.files if not _is_published(home, wanted, file)]
-        if not lacking:
+        absent = [file for file in wanted.files if not _is_published(home, wanted, file)]
+        if not absent:
             return home
-        absent = lacking[0]
-    assert absent is not None, "there is always a place to look in"
-    raise _missing(wanted, absent, data_dir)
-
-
-def place(root: Path, wanted: Download, file: DataFile) -> Path:
-    """Return where a file lies, or would lie, in a folder of data sets."""
-    return _within(root / wanted.name, file)
+    raise _missing(wanted, absent[0], data_dir)
 
 
 def _within(home: Path, file: DataFile) -> Path:
@@ -147,8 +145,8 @@ def checksum(path: Path) -> str:
     Raises:
         OSError: If the file is not there or cannot be read.
     """
-    found = path.stat()
-    return _checksum(os.path.abspath(path), (found.st_ino, found.st_size, found.st_mtime_ns))
+    status = path.stat()
+    return _checksum(os.path.abspath(path), (status.st_ino, status.st_size, status.st_mtime_ns))
 
 
 @cache
@@ -160,13 +158,12 @@ def _checksum(path: str, identity: tuple[int, ...]) -> str:
 def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
     """Yield the folders in which the files of a data set may lie."""
     if data_dir is not None:
-        given = user_path(data_dir)
-        home = given / wanted.name
-        direct = not home.is_dir() and any(_within(given, file).is_file() for file in wanted.files)
-        yield given if direct else home
+        root = user_path(data_dir)
+        home = root / wanted.name
+        is_home = not home.is_dir() and any(_within(root, file).is_file() for file in wanted.files)
+        yield root if is_home else home
         return
-    variable = os.environ.get("WAYBENCH_DATA")
-    if variable:
+    if variable := os.environ.get("WAYBENCH_DATA"):
         yield user_path(variable) / wanted.name
     yield cache_dir() / wanted.name
 
@@ -185,16 +182,16 @@ def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
     """Return whether a folder has a file; a file that differs from the published one is an error."""
     path = _within(home, file)
     try:
-        found = checksum(path)
+        sha256 = checksum(path)
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; fix this, or use another copy") from None
-    if found != file.sha256:
+    if sha256 != file.sha256:
         # A folder of another name is the user's own: a download would not go there.
         to = f" --to {shlex.quote(str(home.parent))}" if home.absolute().name == wanted.name else ""
         again = f"waybench data fetch {wanted.name}{to}"
-        difference = f"SHA-256 {found[:12]}..., expected {file.sha256[:12]}..."
+        difference = f"SHA-256 {sha256[:12]}..., expected {file.sha256[:12]}..."
         raise DataError(f"{path} is not the published file ({difference}): replace it by `{again}`")
     return True
 
@@ -209,22 +206,11 @@ def _missing(wanted: Download, file: DataFile, data_dir: StrPath | None) -> Usag
     )
 
 
-Progress = Callable[[DataFile, bool], None]
-
-RETRIES = 2  # after waits of one and two seconds
-TIMEOUT = 30.0  # seconds of silence after which a server counts as gone
-_CHUNK = 1 << 16  # bytes
-_SURPLUS = 1 << 20  # bytes beyond the published size after which no more of an answer is read
-_BUSY = (408, 429)  # of the statuses that blame the client, those which a second request may mend
-_ELSEWHERE = "or set WAYBENCH_DATA to the folder of a copy"
-
-
 class _Changed(ValueError):
     """A download that is not the published file; being a ValueError, it makes pooch try again."""
 
-    def __init__(self, found: str, size: int) -> None:
-        self.found = found
-        self.size = size
+    def __init__(self, sha256: str, size: int) -> None:
+        self.sha256, self.size = sha256, size
 
 
 def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None) -> Path:
@@ -246,30 +232,26 @@ def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None
         DataError: If what was downloaded is not the published file; it is not kept.
     """
     wanted = find_download(name)
-    root = cache_dir() if to is None else Path(to)
+    home = (cache_dir() if to is None else Path(to)) / wanted.name
     addresses = _addresses(wanted)
     for file in wanted.files:
-        path = place(root, wanted, file)
+        path = _within(home, file)
         try:
             needed = not path.exists() or checksum(path) != file.sha256
             if needed:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _download(addresses[file.path], root / wanted.name, file)
+                _download(addresses[file.path], home, file)
         except OSError as error:
             # pooch words some of these errors itself, and leaves the system's reason to their cause.
             why = error.strerror or getattr(error.__cause__, "strerror", None) or "it cannot be written"
             raise UsageError(f"cannot store {path}: {why}; choose another folder with --to or WAYBENCH_CACHE") from None
         if progress is not None:
             progress(file, needed)
-    return root / wanted.name
+    return home
 
 
 def _addresses(wanted: Download) -> dict[str, str]:
-    """Return each file's address.
-
-    Raises:
-        UsageError: If the mirror's address is none.
-    """
+    """Return each file's address."""
     mirror = os.environ.get("WAYBENCH_DATA_MIRROR")
     if not mirror:
         return {file.path: file.url for file in wanted.files}
@@ -289,13 +271,7 @@ def _is_address(text: str) -> bool:
 
 
 def _download(address: str, home: Path, file: DataFile) -> None:
-    """Download one file to its place below the folder of its data set.
-
-    Raises:
-        UsageError: If the server does not give it.
-        DataError: If it gives another one.
-        OSError: If the file cannot be written.
-    """
+    """Download one file into the folder of its data set."""
     import requests  # pooch takes its errors for reasons to try again
 
     pooch: Any = import_module("pooch")  # it carries no types
@@ -310,9 +286,8 @@ def _download(address: str, home: Path, file: DataFile) -> None:
                 out.write(chunk)
                 if out.tell() > file.size + _SURPLUS:
                     break
-        found = checksum(Path(part))
-        if found != file.sha256:
-            raise _Changed(found, os.path.getsize(part))
+        if (sha256 := checksum(Path(part))) != file.sha256:
+            raise _Changed(sha256, os.path.getsize(part))
         os.chmod(part, 0o644)  # a temporary file is its owner's alone; this one may be shared
 
     store = pooch.create(
@@ -328,7 +303,7 @@ def _download(address: str, home: Path, file: DataFile) -> None:
     except _Changed as error:
         raise DataError(
             f"{_shown(address)} is not the published file and was not kept: expected SHA-256 {file.sha256} "
-            f"({file.size} bytes), found {error.found} ({error.size} bytes); try again, {_ELSEWHERE}"
+            f"({file.size} bytes), found {error.sha256} ({error.size} bytes); try again, {_ELSEWHERE}"
         ) from None
     except (requests.RequestException, ValueError) as error:
         raise _refused(address, _words(error)) from None
@@ -374,5 +349,5 @@ def _words(error: Exception) -> str:
 
 def _answered(status: int) -> str:
     # The server's own phrase may hold anything.
-    phrase = next((known.phrase for known in HTTPStatus if known == status), "")
+    phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
     return f"the server answered {status} {phrase}".rstrip()

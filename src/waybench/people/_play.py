@@ -13,7 +13,6 @@ import click
 from waybench.core import (
     Board,
     Episode,
-    EpisodeRecord,
     Json,
     Metric,
     Reply,
@@ -26,11 +25,18 @@ from waybench.core import (
 
 LONGEST = 100_000  # characters of a reply
 
+LONGEST_NAME = 60  # characters of a player's
+_REPLIES = "Type the reply."
+_MARGIN = 5  # characters for the numbers of rows
+_UNIT = 20  # of a cell's side in a drawing
+_PLAIN, _DIM, _BOLD = "\x1b[0m", "\x1b[2m", "\x1b[1m"
+_FULL = "█"
+
 
 def typed_actions(episode: Episode[Any, Any, Any]) -> Sequence[TypedAction]:
     """Return the actions that a person can choose from now; empty where the environment lists none."""
-    listed = episode.environment.typing.actions
-    return () if listed is None or episode.done else listed(episode.state)
+    list_actions = episode.environment.typing.actions
+    return () if list_actions is None or episode.done else list_actions(episode.state)
 
 
 def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
@@ -41,28 +47,17 @@ def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
     it turns out to be malformed: that costs a person what it costs a model. Any other line is for the environment's
     `parse_typed`, if it has one.
 
-    Args:
-        typed: The line.
-        episode: The episode it is for.
-
     Returns:
         The reply; None if the line is neither, and the person should try again at no cost.
     """
     wording, parse_typed, state = episode.play.wording, episode.environment.typing.parse, episode.state
     if len(typed) > LONGEST:
         return None
-    if parse_typed is not None and any(typed.strip() == action.typed for action in typed_actions(episode)):
-        action = parse_typed(typed, state)
-        if action is not None:
-            return wording.render(action, state)
-    if "{" in typed or wording.understands(typed, state):
-        return typed
     action = None if parse_typed is None else parse_typed(typed, state)
+    is_listed = action is not None and typed.strip() in {chosen.typed for chosen in typed_actions(episode)}
+    if not is_listed and ("{" in typed or wording.understands(typed, state)):
+        return typed
     return None if action is None else wording.render(action, state)
-
-
-LONGEST_NAME = 60  # characters of a player's
-_REPLIES = "Type the reply."
 
 
 class PlayedEpisode:
@@ -73,7 +68,7 @@ class PlayedEpisode:
     Args:
         episode: The episode.
         task: The name of the task, for the record.
-        settings: How the item was generated, likewise.
+        settings: How the item was generated, for the record.
 
     Attributes:
         episode: The episode.
@@ -116,10 +111,9 @@ class PlayedEpisode:
     @property
     def status(self) -> str:
         """How many requests for an action are left, and the steps so far."""
-        left = -(-self.episode.turns_left // (1 + self._thoughts))
-        shown = [f"{plural(left, 'request')} left"]
-        shown += [f"steps so far: {value:g}" for metric, value in self.measured() if metric.name == "steps"]
-        return ", ".join(shown)
+        requests = -(-self.episode.turns_left // (1 + self._thoughts))
+        steps = [f"steps so far: {value:g}" for metric, value in self._metrics() if metric.name == "steps"]
+        return ", ".join([f"{plural(requests, 'request')} left", *steps])
 
     def take(self, typed: str, seconds: float | None = None) -> bool:
         """Carry out what a person has typed.
@@ -165,7 +159,7 @@ class PlayedEpisode:
             return f"Hint: {environment.typing.format(action)[0]}"
         return f"Hint: {self.episode.play.wording.render(action, state)}"
 
-    def measured(self) -> list[tuple[Metric, float]]:
+    def _metrics(self) -> list[tuple[Metric, float]]:
         """Return the metrics that have a value now."""
         record = self.episode.record()
         values = [(metric, metric.of(record)) for metric in self.episode.environment.scoring.metrics]
@@ -174,16 +168,16 @@ class PlayedEpisode:
     def result(self) -> list[str]:
         """Return how the episode ended, and the values of its metrics, as lines."""
         end = self.episode.end_reason
-        found = ["Stopped before the end." if end is None else f"{str(end).replace('_', ' ').capitalize()}."]
+        ending = "Stopped before the end." if end is None else f"{str(end).replace('_', ' ').capitalize()}."
         values = self.values()
         width = max((len(title) for title, _ in values), default=0)
-        return [*found, *(f"  {title:<{width}}  {value}" for title, value in values)]
+        return [ending, *(f"  {title:<{width}}  {value}" for title, value in values)]
 
     def values(self) -> list[tuple[str, str]]:
         """Return titles and values of the metrics, the headline metric first."""
         return [
             (metric.title, f"{metric.labels[int(value)] if metric.labels else f'{value:g}'} {metric.unit}".rstrip())
-            for metric, value in self.measured()
+            for metric, value in self._metrics()
         ]
 
     def solution(self) -> str:
@@ -195,8 +189,7 @@ class PlayedEpisode:
 
     def record(self) -> dict[str, Json]:
         """Return the record so far as `waybench report` reads it."""
-        record: EpisodeRecord = self.episode.record()
-        return {**record.to_json(), "task": self._task, "settings": dict(self._settings)}
+        return {**self.episode.record().to_json(), "task": self._task, "settings": dict(self._settings)}
 
 
 def player_name(name: str, *, hints: bool = False) -> str:
@@ -209,12 +202,6 @@ def player_name(name: str, *, hints: bool = False) -> str:
     if len(name) > LONGEST_NAME or not name.isprintable():
         raise UsageError(f"--player {name[:40]!a}: give a name of at most {LONGEST_NAME} printable characters")
     return f"human{f'/{name}' if name else ''}{' with hints' if hints else ''}"
-
-
-_MARGIN = 5  # characters for the numbers of rows
-_UNIT = 20  # of a cell's side in a drawing
-_PLAIN, _DIM, _BOLD = "\x1b[0m", "\x1b[2m", "\x1b[1m"
-_FULL = "█"
 
 
 def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) -> str:
@@ -234,23 +221,25 @@ def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) ->
     scale *= zoom
     across, down = min(wide, width // scale), min(high, lines)
     row_at, column_at = board.at or (0, 0)
-    left, top = (
-        min(max(at - n // 2, 0), most - n) for at, n, most in ((column_at, across, wide), (row_at, down, high))
-    )
+    first_column = min(max(column_at - across // 2, 0), wide - across)
+    top = min(max(row_at - down // 2, 0), high - down)
     drawn: list[str] = []
     if board.numbered and rows:
         numbers = "".join(
-            f"{x % 10:<{scale}}" if zoom == 1 else str(x % 10).center(scale) for x in range(left, left + across)
+            f"{x % 10:<{scale}}" if zoom == 1 else str(x % 10).center(scale)
+            for x in range(first_column, first_column + across)
         )
         drawn.append(f"{' ' * margin}{_DIM}{numbers}{_PLAIN}")
     for y in range(top, top + down):
         number = f"{_DIM}{y:>{margin - 1}} {_PLAIN}" if board.numbered else ""
+        tiles = rows[y][first_column : first_column + across]
         for line in range(zoom):
             middle = line == zoom // 2  # the others have the colour alone
-            cells = "".join(_cell(tile, scale, blank=not middle) for tile in rows[y][left : left + across])
+            cells = "".join(_cell(tile, scale, blank=not middle) for tile in tiles)
             drawn.append((number if middle else " " * margin) + cells)
     if across < wide or down < high:
-        drawn.append(f"Columns {left} to {left + across - 1} and rows {top} to {top + down - 1} of {wide} x {high}.")
+        columns_text = f"Columns {first_column} to {first_column + across - 1}"
+        drawn.append(f"{columns_text} and rows {top} to {top + down - 1} of {wide} x {high}.")
     return "\n".join([*drawn, *([""] if drawn and largest > 1 else []), *board.notes])
 
 
@@ -290,12 +279,12 @@ def board_svg(board: Board, label: str) -> str:
     margin = _UNIT if board.numbered else 0
     parts: list[str] = []
     for y, row in enumerate(rows):
-        for colour, run in groupby(enumerate(row), key=lambda each: each[1].colour):
+        for colour, run in groupby(enumerate(row), key=lambda numbered: numbered[1].colour):
             cells = [x for x, _ in run]
             if colour:
-                place = f'x="{margin + cells[0] * across:g}" y="{margin + y * _UNIT}"'
+                corner = f'x="{margin + cells[0] * across:g}" y="{margin + y * _UNIT}"'
                 parts.append(
-                    f'<rect {place} width="{len(cells) * across + 0.2:g}" height="{_UNIT}.2" fill="{colour}"/>'
+                    f'<rect {corner} width="{len(cells) * across + 0.2:g}" height="{_UNIT}.2" fill="{colour}"/>'
                 )
         parts += (
             _text(

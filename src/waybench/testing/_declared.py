@@ -36,6 +36,12 @@ from waybench.testing._walks import (
     require_distinct,
 )
 
+_COUNTS = 5  # frames of an episode that are drawn
+_ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
+_BOARD_ID = "contract-board"
+_TURNS = 10
+_VIEW_BOX = re.compile(r"0 0 [0-9.]+ [0-9.]+")
+
 
 def check_names(environment: AnyEnvironment) -> None:
     """Id, version, title, description, levels and players are there and of the right form."""
@@ -157,11 +163,6 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     require_distinct([aggregate.name for aggregate in scoring.aggregates], "aggregates")
 
 
-_COUNTS = 5  # frames of an episode that are drawn
-_ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
-_BOARD_ID = "contract-board"
-
-
 def check_presentation_declared(environment: AnyEnvironment, family: Sequence[AnyEnvironment] = ()) -> None:
     """Names have plurals, and every metric and every environment that is named exists.
 
@@ -274,10 +275,6 @@ def _require_svg(text: object, what: str) -> None:
     except ElementTree.ParseError as error:
         raise ContractError(f"{what} gave no SVG: {error}") from None
     require(tag.rpartition("}")[2] == "svg", "{} gave <{}>, not <svg>", what, tag)
-
-
-_TURNS = 10
-_VIEW_BOX = re.compile(r"0 0 [0-9.]+ [0-9.]+")
 
 
 def check_pictures(environment: AnyEnvironment, level: int) -> None:

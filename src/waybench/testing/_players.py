@@ -26,6 +26,20 @@ _ITEMS = 10
 _ATTEMPTS = 2
 _TINY = 1e-9
 
+SILENT = "silence at every second item"
+_EXPLOITED_ITEMS = 8
+_LONGEST_REPLY = 4_000  # characters of a reply
+_MOVES = 100  # of a plan that wanders
+_LISTED = 100  # legal actions that are listed
+PAYS = 0.1  # of what lies between saying nothing and the oracle, above the score of honest guesses
+MOST_REPLIES = 12
+_LOOKED_AT = 8  # items whose first actions are tried as constant replies
+_ACTIONS = 12  # of each of these items
+_LONGEST_CONSTANT = 200  # characters of a constant reply
+_LEVELS = 2  # the easiest ones, where chance does most
+_HORIZON_ITEMS = 40
+_FIRST = 8  # items without a success, after which a player plays no more of a level
+
 
 def check_players(environment: AnyEnvironment, level: int) -> None:
     """The oracle reaches the ceiling of the headline metric, the null player stays at its floor, others lie between.
@@ -126,14 +140,6 @@ def check_same_episode(environment: AnyEnvironment, level: int) -> None:
         for item in items(environment, level):
             first, again = (play_name(environment, item, name).record().dumps() for _ in range(2))
             require(first == again, f"two episodes of {name} with the same key differ")
-
-
-SILENT = "silence at every second item"
-_EXPLOITED_ITEMS = 8
-_LONGEST_REPLY = 4_000  # characters of a reply
-_MOVES = 100  # of a plan that wanders
-_LISTED = 100  # legal actions that are listed
-PAYS = 0.1  # of what lies between saying nothing and the oracle, above the score of honest guesses
 
 
 def _legal(episode: AnyEpisode) -> list[str]:
@@ -268,15 +274,6 @@ def exploited(environment: AnyEnvironment, level: int, options: Options, count: 
     return Exploited(guess, oracle, paying)
 
 
-MOST_REPLIES = 12
-_LOOKED_AT = 8  # items whose first actions are tried as constant replies
-_ACTIONS = 12  # of each of these items
-_LONGEST_CONSTANT = 200  # characters of a constant reply
-_LEVELS = 2  # the easiest ones, where chance does most
-_HORIZON_ITEMS = 40
-_FIRST = 8  # items without a success, after which a player plays no more of a level
-
-
 def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], options: Options) -> list[Policy]:
     """Return players that give the same reply in every turn of every item: each of the most frequent first actions."""
     counts: Counter[str] = Counter()
@@ -307,7 +304,7 @@ def success_rates(
     Who fails at the first eight items plays no more.
     """
     horizon = environment.difficulty.horizon
-    source_options = {} if horizon is None else horizon.source_options
+    source_options: Options = {} if horizon is None else dict(horizon.source_options)
     sample = environment.source(level=level, protocol=str(options["protocol"]), **source_options).head(count)
     players = [policy("random"), policy("null"), *constant_players(environment, sample, options)]
     rates: dict[str, float] = {}

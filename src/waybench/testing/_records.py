@@ -45,6 +45,20 @@ from waybench.testing._walks import (
     ways,
 )
 
+_LONG = 100_000  # steps
+_PREFIXES = ("oracle:1", "oracle:-1", "random:1+oracle:1", "oracle:2+noisy-0.5:2")
+_PLAYERS = ("oracle", "noisy-0.5", "null")
+_HOSTILE = (
+    "",
+    "{",
+    "[]",
+    '{{"{name}": null}}',
+    '{{"{name}": NaN}}',
+    '{{"{name}": [[[[]]]], "{name}": 1}}',
+    '{{"{name}": [true, {{}}, "x", 1e400]}}',
+    '{{"{name}": {{"{name}": [1, 2]}}}}',
+)
+
 
 def _finished(environment: AnyEnvironment, level: int, count: int = 2) -> Iterator[tuple[AnyEpisode, Message]]:
     """Yield episodes of every kind of player, and such as no player brings about, with what names each."""
@@ -224,10 +238,6 @@ def require_within(metric: Bounded, record: EpisodeRecord, value: float, what: M
     require(high is None or value <= high + 1e-9, "{} is {}, above {}", what, value, high)
 
 
-_LONG = 100_000  # steps
-_PREFIXES = ("oracle:1", "oracle:-1", "random:1+oracle:1", "oracle:2+noisy-0.5:2")
-
-
 def check_prefix(environment: AnyEnvironment, level: int) -> None:
     """An episode begins with its prefix, goes on as any other, and its record replays.
 
@@ -317,19 +327,6 @@ def _tampered_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
         "no prefix among its options": replace(record, options=without),
         "another prefix": replace(record, options={**record.options, PREFIX: "oracle:0"}),
     }
-
-
-_PLAYERS = ("oracle", "noisy-0.5", "null")
-_HOSTILE = (
-    "",
-    "{",
-    "[]",
-    '{{"{name}": null}}',
-    '{{"{name}": NaN}}',
-    '{{"{name}": [[[[]]]], "{name}": 1}}',
-    '{{"{name}": [true, {{}}, "x", 1e400]}}',
-    '{{"{name}": {{"{name}": [1, 2]}}}}',
-)
 
 
 def check_beliefs(environment: AnyEnvironment, level: int) -> None:

@@ -46,6 +46,10 @@ from waybench.testing._walks import (
 _DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
 _OF_TRANSITIONS = (*_DONE, Outcome.UNPARSED)
 
+_SET = 10  # items of a set that are compared with others
+_PLACES = 60  # places of an instance that are spoilt
+_NUMBERS = (1, 2)
+
 
 def check_start(environment: AnyEnvironment, level: int) -> None:
     """Every item starts in the same legal state each time, and there is something to do."""
@@ -164,10 +168,6 @@ def check_facts(environment: AnyEnvironment, level: int) -> None:
             )
 
 
-_SET = 10  # items of a set that are compared with others
-_PLACES = 60  # places of an instance that are spoilt
-
-
 def check_source(environment: AnyEnvironment, level: int) -> None:
     """An item never depends on another one, and says where it belongs."""
     head = environment.source(level=level).head(_SET)
@@ -278,9 +278,6 @@ def _spoilt(good: Any) -> list[Any]:
                 part[last] = bad
             spoilt.append(result)
     return spoilt
-
-
-_NUMBERS = (1, 2)
 
 
 def check_isomorphs(environment: AnyEnvironment, level: int) -> None:

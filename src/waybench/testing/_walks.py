@@ -1,7 +1,7 @@
 """Where the checks look, and how a broken contract is reported."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from itertools import product
@@ -28,6 +28,16 @@ from waybench.core import (
 _PLAIN = (Enum, str, bytes, int, float, tuple, frozenset)  # nothing of these can be set
 
 AnyEnvironment = Environment[Any, Any, Any]
+
+Options = dict[str, Json]
+AnyEpisode = Episode[Any, Any, Any]
+ITEMS = 3  # items of a level that a check looks at
+STEPS = 12  # steps of a random walk
+ACTIONS = 12  # legal actions tried in one state
+MANY = 2_000  # where all legal actions are looked at: so many, for there can be as many as numbers in a range
+SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
+_MOST_PLAYED = 48  # items and ways of playing them; several checks look at the same episodes
+_played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
 
 
 class ContractError(WaybenchError, AssertionError):
@@ -82,7 +92,7 @@ def require_distinct(names: Sequence[str], what: str) -> None:
 
 
 @contextmanager
-def reporting(what: object) -> Iterator[None]:
+def reporting(what: object) -> Generator[None]:
     """Report whatever error the block raises as a `ContractError` that says what has raised it."""
     try:
         yield
@@ -93,7 +103,7 @@ def reporting(what: object) -> Iterator[None]:
 
 
 @contextmanager
-def refusal(kind: type[Exception], what: object, otherwise: str = "") -> Iterator[None]:
+def refusal(kind: type[Exception], what: object, otherwise: str = "") -> Generator[None]:
     """Require that an error of this kind in the block is one short line; without one, raise `otherwise` if given."""
     try:
         yield
@@ -115,23 +125,12 @@ def require_frozen(value: Any, what: object) -> None:
         return
     require(not hasattr(value, "__dict__"), "{} has a __dict__: give its class slots (NamedTuple, slots=True)", what)
     listings = ("__dataclass_fields__", "_fields", "__slots__")
-    for name in next((list[str](getattr(value, listing)) for listing in listings if hasattr(value, listing)), []):
+    for name in next((getattr(value, listing) for listing in listings if hasattr(value, listing)), ()):
         try:
             setattr(value, name, getattr(value, name))
         except (AttributeError, TypeError):
             continue
         raise ContractError(f"{what} is not frozen: its field {name!r} could be set")
-
-
-Options = dict[str, Json]
-AnyEpisode = Episode[Any, Any, Any]
-
-ITEMS = 3  # items of a level that a check looks at
-STEPS = 12  # steps of a random walk
-ACTIONS = 12  # legal actions tried in one state
-MANY = 2_000  # where all legal actions are looked at: so many, for there can be as many as numbers in a range
-
-SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
 
 
 def ways(environment: AnyEnvironment) -> list[Options]:
@@ -266,10 +265,6 @@ class StumblingPolicy(Policy):
             legal = dict.fromkeys(action for state in visited for action in actions(game, state, MANY))
             self._tried = episode, list(legal)
         return self._tried[1]
-
-
-_MOST_PLAYED = 48  # items and ways of playing them; several checks look at the same episodes
-_played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
 
 
 def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> tuple[AnyEpisode, ...]:

@@ -40,6 +40,9 @@ from waybench.testing._walks import (
 _LONG = 10_000  # characters; a longer reply is read where that is most work only
 _LONGEST_RECORDED = 2_000_000  # characters of a reply up to which its record is looked at, too
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what providers take
+_STATES = 8
+
 
 def check_wordings(environment: AnyEnvironment, level: int) -> None:
     """Every wording says something at the start and after every turn, as chat messages that end with the user's."""
@@ -143,10 +146,6 @@ def _require_survived(
         require(refused == (turn.action is None), "{}: a refused turn has an action, or another one has none", what)
         EpisodeRecord.from_json(episode.record().to_json())
         episode.record().dumps().encode("ascii")
-
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what providers take
-_STATES = 8
 
 
 def check_tools(environment: AnyEnvironment, level: int) -> None:

@@ -32,6 +32,16 @@ EXECUTORS = ("processes", "processes:N", "ray", "print:slurm", "print:kubernetes
 _JOB = re.compile(r"job:(\d{1,9})/(\d{1,9})")
 _PROCESSES = re.compile(r"processes(?::([1-9]\d{0,3}))?")
 
+_AHEAD = 4  # jobs for each process that have been handed over
+_KEY = re.compile(r"(\w+\.)?key=")
+_MOST_MEMBERS = 1000  # members of one array: what Slurm allows by default
+_INDEX = {"slurm": "$SLURM_ARRAY_TASK_ID", "kubernetes": "$JOB_COMPLETION_INDEX"}
+_CONNECT = 30.0  # seconds
+_RETRIES = 10  # of a job whose worker or node was lost; Ray does it
+# Jobs that Ray has been given and that have not ended: their parts are in memory, and a cluster that grows by demand
+# has to see some.
+_LEAST_PENDING, _PENDING_EACH = 100, 4
+
 
 class Executor(Protocol):
     """Runs jobs somewhere.
@@ -103,9 +113,6 @@ def executor(name: str, *, address: str = "", gpus: float = 0, argv: Sequence[st
 def is_on_this_machine(engine: Executor) -> bool:
     """Return whether an executor's jobs run on this machine and are described nowhere else."""
     return isinstance(engine, Processes | Share)
-
-
-_AHEAD = 4  # jobs for each process that have been handed over
 
 
 class Share:
@@ -192,11 +199,6 @@ def _call(function: Callable[[Any], Any], job: Any) -> Any:
         return function(job)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-_KEY = re.compile(r"(\w+\.)?key=")
-_MOST_MEMBERS = 1000  # members of one array: what Slurm allows by default
-_INDEX = {"slurm": "$SLURM_ARRAY_TASK_ID", "kubernetes": "$JOB_COMPLETION_INDEX"}
 
 
 class PrintedJobs:
@@ -315,13 +317,6 @@ def _work(function: Callable[[J], R], version: str, part: J) -> bytes:
     if version != __version__:
         raise WaybenchError(f"a worker has waybench {__version__}, and this machine {version}: install the same")
     return dumped(function(part))
-
-
-_CONNECT = 30.0  # seconds
-_RETRIES = 10  # of a job whose worker or node was lost; Ray does it
-# Jobs that Ray has been given and that have not ended: their parts are in memory, and a cluster that grows by demand
-# has to see some.
-_LEAST_PENDING, _PENDING_EACH = 100, 4
 
 
 class RayCluster:

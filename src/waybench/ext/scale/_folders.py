@@ -47,22 +47,22 @@ class Folder:
     Keys and passwords come from the environment, as each file system's own client reads them.
 
     Args:
-        place: The path or URL.
+        location: The path or URL.
 
     Raises:
         UsageError: If no file system is known for the URL, or its package is not installed.
     """
 
-    def __init__(self, place: str) -> None:
-        if place.lower().startswith("file://"):
+    def __init__(self, location: str) -> None:
+        if location.lower().startswith("file://"):
             from urllib.request import url2pathname  # which loads much, too
 
-            place = url2pathname(place[len("file://") :])
-        self.place = place if is_url(place) else str(Path(place).absolute())
-        self.shown = without_credentials(place) if is_url(place) else place
+            location = url2pathname(location[len("file://") :])
+        self.place = location if is_url(location) else str(Path(location).absolute())
+        self.shown = without_credentials(location) if is_url(location) else location
         with self._explained("use"):
             core: Any = import_module("fsspec.core")  # loads much, which most commands do without
-            options = _OWN if is_url(place) else {"auto_mkdir": True}
+            options = _OWN if is_url(location) else {"auto_mkdir": True}
             files, root = core.url_to_fs(self.place, **options)
             self._files, self._root = files, str(root).rstrip("/")
         self._is_whole = is_url(self.place) and self.place.partition("://")[0].lower() in _WHOLE_PUTS

@@ -21,13 +21,9 @@ _MOST_LISTED = 20  # actions
 
 
 class PlayApp(App[None]):
-    """The screen on which a person plays an episode.
+    """The screen on which a person plays an episode, with or without hints.
 
     Keys of the game act unless the line has the focus or something in it; letters that are no key begin a reply.
-
-    Args:
-        game: The episode.
-        hints: Whether hints are given.
     """
 
     CSS = """
@@ -84,12 +80,11 @@ class PlayApp(App[None]):
     def on_key(self, event: events.Key) -> None:
         """Carry out the action of a key."""
         line = self.query_one(Input)
-        arrow = event.key in _ARROWS and (not line.value or not line.has_focus)
         if self._game.episode.done:
             if event.key in ("enter", "escape", "q"):
                 self.exit()
             return
-        if line.has_focus and not (arrow and not line.value):
+        if line.has_focus and (line.value or event.key not in _ARROWS):
             if event.key == "escape":
                 line.value = ""
                 self.query_one("#messages").focus()
@@ -167,10 +162,10 @@ class PlayApp(App[None]):
         board = game.board
         drawn = "" if board is None else board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), largest=3)
         self.query_one("#board", Static).update(Text.from_ansi(drawn))
-        listed = () if game.episode.done else game.actions[:_MOST_LISTED]
-        has_keys = any(action.key for action in listed)
-        actions = "\n".join(_listed(action, has_keys=has_keys) for action in listed)
-        self.query_one("#actions", Static).update(Text(f"{actions}\n" if actions else f"{game.help}\n"))
+        actions = () if game.episode.done else game.actions[:_MOST_LISTED]
+        has_keys = any(action.key for action in actions)
+        lines = "\n".join(_action_line(action, has_keys=has_keys) for action in actions)
+        self.query_one("#actions", Static).update(Text(f"{lines or game.help}\n"))
         self.query_one("#message", Static).update(Text(game.prompt if self._whole else game.message))
         self.query_one("#messages", VerticalScroll).scroll_home(animate=False)
         if game.episode.done:
@@ -182,7 +177,7 @@ class PlayApp(App[None]):
             self._note("")
 
 
-def _listed(action: TypedAction, *, has_keys: bool) -> str:
+def _action_line(action: TypedAction, *, has_keys: bool) -> str:
     key = _ARROWS.get(action.key, action.key)
     number = f"{action.typed} " if action.typed != action.name else ""
     return f"{f'[{key}]' if key else '':<8}{number}{action.name}" if has_keys else f"{number}{action.name}"

@@ -125,9 +125,9 @@ class _Pages:
         with self._study.lock:
             session = self._sessions.get(key)
             secret = form.get("secret", "")
-            if session is None or not compare_digest(secret.encode("utf-8", "replace"), session.secret.encode()):
-                if session is None:
-                    return RedirectResponse("/", 303)  # the server was started again; the page asks for the code
+            if session is None:
+                return RedirectResponse("/", 303)  # the server was started again; the page asks for the code
+            if not compare_digest(secret.encode("utf-8", "replace"), session.secret.encode()):
                 return PlainTextResponse("This form is not from this page: reload it.\n", 403)
             session.note = session.typed = ""
             self.actions[name](session, form)
@@ -148,7 +148,7 @@ class _Pages:
 
     def _reply(self, session: _Session, form: dict[str, str]) -> None:
         person = session.person
-        if person is None or person.game is None or form.get("place") != _place(person):
+        if person is None or person.game is None or form.get("place") != _position(person):
             return  # the page was an old one; the new one shows how things are
         # Several parts are typed in one line; a button beside it sends its own action.
         typed = (form.get("action") or form.get("typed", "")).replace("\r\n", "\n").strip()
@@ -158,11 +158,11 @@ class _Pages:
             session.note, session.typed = _NOT_UNDERSTOOD, typed[:1000]
 
     def _next(self, session: _Session, form: dict[str, str]) -> None:
-        if session.person is not None and form.get("place") == _place(session.person):
+        if session.person is not None and form.get("place") == _position(session.person):
             self._study.next_item(session.person)
 
     def _stop(self, session: _Session, form: dict[str, str]) -> None:
-        if session.person is not None and form.get("place") == _place(session.person):
+        if session.person is not None and form.get("place") == _position(session.person):
             self._study.give_up(session.person)
 
     def _leave(self, session: _Session, form: dict[str, str]) -> None:
@@ -184,7 +184,7 @@ class _Pages:
             "repeats": person is not None and (person.number + 1) % study.attempts > 0,
             "code": "" if person is None else person.code,
             "number": 0 if person is None else person.number + 1,
-            "place": "" if person is None else _place(person),
+            "place": "" if person is None else _position(person),
             "game": None,
         }
         session.note = session.typed = ""
@@ -202,7 +202,7 @@ class _Pages:
         return values
 
 
-def _place(person: Participant) -> str:
+def _position(person: Participant) -> str:
     """Return where a person is, which a form has to name: a page that is open twice sends nothing twice."""
     return f"{person.number}.{len(person.game.episode.turns) if person.game else 0}"
 

@@ -34,13 +34,20 @@ if TYPE_CHECKING:
     from waybench.envs.tilemap import TileMap
     from waybench.ext.author.authored_maps._tilemap import Draft
 
-
 MOST_PROBLEMS = 10  # problems of one answer
 
 D = TypeVar("D")
 
 Ask = Callable[[Sequence[str]], Awaitable[Reply]]
 """The conversation so far, by the user and the model in turn, the user first and last -> the model's next reply."""
+
+HIGHEST_LEVEL = 9
+LONGEST_THEME = 200
+OPTIONS = (
+    Option(name="objectives", default=8, low=1, high=50, doc="Number of objectives of each world."),
+    Option(name="attempts", default=5, low=1, high=100, doc="Maximum requests for each step of a world."),
+    Option(name="theme", default="", doc="Theme of the worlds; if empty, the model chooses."),
+)
 
 
 class Refused(NamedTuple):
@@ -158,16 +165,6 @@ def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | Refused:
     if twice := [part.duplicate for part in objects if part.duplicate is not None]:
         return Refused([f"The key {shown(name)} is there twice." for name in twice])
     return {key: data[key] for key in keys}
-
-
-HIGHEST_LEVEL = 9
-LONGEST_THEME = 200
-
-OPTIONS = (
-    Option(name="objectives", default=8, low=1, high=50, doc="Number of objectives of each world."),
-    Option(name="attempts", default=5, low=1, high=100, doc="Maximum requests for each step of a world."),
-    Option(name="theme", default="", doc="Theme of the worlds; if empty, the model chooses."),
-)
 
 
 @dataclass(frozen=True, slots=True)

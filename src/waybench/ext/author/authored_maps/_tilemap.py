@@ -235,7 +235,7 @@ def _no_objective(name: str, value: Any, draft: Draft) -> str:
     called = shown(name)
     if not is_array(value) or [type(part) for part in value] != [str, int, int]:
         return f'{called}: give ["character", row, column].'
-    tile, row, column = value
+    tile, row, column = str(value[0]), int(value[1]), int(value[2])
     if not (0 <= row < draft.rows and 0 <= column < draft.columns):
         end = _at(draft.rows - 1, draft.columns - 1)
         return f"{called}: {_at(row, column)} is outside the map, which ends at {end}."

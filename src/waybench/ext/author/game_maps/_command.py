@@ -6,7 +6,7 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -42,6 +42,26 @@ from waybench.ext.author.game_maps._words import (
 )
 
 _LARGEST = 1 << 24  # bytes
+
+MOST_STEPS = NEVER - 1  # the last number that does not stand for "never"
+# The paper's headings; "walkthrough" is the number of steps of all of it, which Table 3 has as #STEPS.
+_COLUMNS = {
+    **{"game": "GAME", "locations": "#LOCS", "edges": "#EDGES", "average_path_length": "AVG LEN PATH"},
+    **{"steps": "#STEPS", "walkthrough": "WALKTHROUGH", "df_easy": "# EASY DF", "df_hard": "# HARD DF"},
+    **{"rf_easy": "# EASY RF", "rf_hard": "# HARD RF"},
+}
+_SUMMED = ("df_easy", "df_hard", "rf_easy", "rf_hard")
+_FORMATS = ("table", "json", "csv")
+_COUNT_EXAMPLES = """\b
+waybench textmap counts --labels paper                       # Table 6
+waybench textmap counts --labels paper --prefix-steps 29 --games dragon
+waybench textmap counts my-maps --format csv"""
+_FILE = click.Path(path_type=Path)
+_NAME = re.compile(r"[\w-]{1,60}", re.ASCII)
+_EXAMPLES = """\b
+waybench textmap build 905.z5
+waybench textmap build my-game.z8 --commands walk.txt
+waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
 
 
 def read_commands(path: Path) -> tuple[str, ...]:
@@ -126,9 +146,6 @@ def name_places(titles: Mapping[PlaceId, Counter[str]], chosen: Mapping[str, str
             names[code] = next(name for name in tries if name not in used)
             used.add(names[code])
     return {code: names[code] for code in titles}
-
-
-MOST_STEPS = NEVER - 1  # the last number that does not stand for "never"
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,21 +264,6 @@ def _named_later(stays: Sequence[str | None], arrivals: Sequence[int], named_at:
     ]
 
 
-# The paper's headings; "walkthrough" is the number of steps of all of it, which Table 3 has as #STEPS.
-_COLUMNS = {
-    **{"game": "GAME", "locations": "#LOCS", "edges": "#EDGES", "average_path_length": "AVG LEN PATH"},
-    **{"steps": "#STEPS", "walkthrough": "WALKTHROUGH", "df_easy": "# EASY DF", "df_hard": "# HARD DF"},
-    **{"rf_easy": "# EASY RF", "rf_hard": "# HARD RF"},
-}
-_SUMMED = ("df_easy", "df_hard", "rf_easy", "rf_hard")
-_FORMATS = ("table", "json", "csv")
-
-_COUNT_EXAMPLES = """\b
-waybench textmap counts --labels paper                       # Table 6
-waybench textmap counts --labels paper --prefix-steps 29 --games dragon
-waybench textmap counts my-maps --format csv"""
-
-
 @click.command("counts", short_help="Count the questions about each map.", epilog=_COUNT_EXAMPLES)
 @click.argument("folder", required=False, type=click.Path(path_type=Path))
 @click.option("--data-dir", type=click.Path(path_type=Path), help="Folder of the published data.")
@@ -341,16 +343,11 @@ def _cell(value: Json) -> str:
     return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-_FORMATTED = {"table": _as_table, "json": lambda rows: json.dumps(rows, indent=1) + "\n", "csv": _as_csv}
-
-
-_FILE = click.Path(path_type=Path)
-_NAME = re.compile(r"[\w-]{1,60}", re.ASCII)
-
-_EXAMPLES = """\b
-waybench textmap build 905.z5
-waybench textmap build my-game.z8 --commands walk.txt
-waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
+_FORMATTED: Mapping[str, Callable[[Sequence[dict[str, Json]]], str]] = {
+    "table": _as_table,
+    "json": lambda rows: json.dumps(rows, indent=1) + "\n",
+    "csv": _as_csv,
+}
 
 
 @click.group("textmap", invoke_without_command=True)

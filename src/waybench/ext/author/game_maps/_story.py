@@ -20,13 +20,21 @@ if TYPE_CHECKING:
     Bytes = NDArray[np.uint8]
     Counts = NDArray[np.int64]
 
-
 _MOST_STEPS = 2_000  # of the walk that are looked at
 _MOST_ROOMS = 30  # where all directions are tried
 _TRIED = (*DIRECTIONS, "in", "out")
 _SPARED = 50  # one in so many tests may fail: a room can change its title, a monster carry the player off
 _MOST_FINALISTS = 2_000
 _GLOBALS = 240  # variables of two bytes that every game has in a table
+
+_LARGEST = 1 << 20  # bytes; the format's own limit is half of that
+_HEADER = 64  # bytes
+_SCALE = {1: 2, 2: 2, 3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}  # by version: the unit of the length in the header
+_OTHERS = {b"FORM": "a Blorb archive: extract the game from it", b"Glul": "a Glulx game", b"TADS": "a TADS game"}
+# What jericho leaves of the status line at the end of an answer, and the prompt before it.
+_STATUS = re.compile(r"[ ]{40,}[^ \n][^\n]*\Z")
+_PROMPT = re.compile(r"\n>[ ]*\Z")
+_OVER = re.compile(r"^ *\*{3,}[^*\n]+\*{3,} *$.*\bRESTART\b", re.MULTILINE | re.DOTALL)
 
 
 class Memory(Playable, Protocol):
@@ -170,16 +178,6 @@ def _rank(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, 
     n_words, failed = len({word for _, word in words}), int(evidence.failed[address]) + wrong
     # What is 0 at times is hardly the number of a room.
     return 0 in titles, int(evidence.shifts[address]), -len(titles), -in_the_dark, -n_words, failed, address
-
-
-_LARGEST = 1 << 20  # bytes; the format's own limit is half of that
-_HEADER = 64  # bytes
-_SCALE = {1: 2, 2: 2, 3: 2, 4: 4, 5: 4, 6: 8, 7: 8, 8: 8}  # by version: the unit of the length in the header
-_OTHERS = {b"FORM": "a Blorb archive: extract the game from it", b"Glul": "a Glulx game", b"TADS": "a TADS game"}
-# What jericho leaves of the status line at the end of an answer, and the prompt before it.
-_STATUS = re.compile(r"[ ]{40,}[^ \n][^\n]*\Z")
-_PROMPT = re.compile(r"\n>[ ]*\Z")
-_OVER = re.compile(r"^ *\*{3,}[^*\n]+\*{3,} *$.*\bRESTART\b", re.MULTILINE | re.DOTALL)
 
 
 class Story:

@@ -9,6 +9,42 @@ from waybench.envs.textmap import ABBREVIATIONS, DIRECTIONS, Step, opposite
 
 PlaceId = int | str  # what the game itself tells its places apart by
 
+_LONGEST = 70  # characters
+_FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it
+_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
+_SENTENCE_ENDS = frozenset(".!?:;,\"'>")
+_DARK = re.compile(r"(?:in )?(?:the |total |utter |pitch )*(?:dark|darkness|black|blackness)|too dark to see")
+LONGEST = 120  # characters: what every interpreter takes
+_SHORT = {**ABBREVIATIONS, "g": "again", "x": "examine"}
+_GOING = ("go", "walk")
+_ON_BOARD = {"fore": "aft", "aft": "fore", "port": "starboard", "starboard": "port"}
+_PLAIN_WAYS = frozenset((*DIRECTIONS, *_ON_BOARD, "in", "out"))
+# Where the opposite by words is not what a game understands: by the action's first word, what else to try.
+_OTHERWISE = {
+    "in": ("exit",),
+    "enter": ("exit", "out"),
+    "board": ("exit", "out"),
+    "exit": ("enter", "in"),
+    "out": ("enter",),
+    "climb": ("down",),
+}
+# First words of commands in the standard libraries of Infocom's games and of Inform, beside those above.
+_VERBS = frozenset(
+    (
+        *("ask", "attack", "blow", "break", "burn", "buy", "climb", "close", "consult", "cross", "cut", "dig", "drink"),
+        *("drop", "eat", "empty", "enter", "exit", "extinguish", "fill", "follow", "get", "give", "hit", "inventory"),
+        *("jump", "kill", "kiss", "knock", "leave", "lie", "light", "listen", "lock", "look", "move", "open", "pick"),
+        *("pray", "press", "pull", "push", "put", "read", "remove", "ring", "rub", "say", "score", "search", "set"),
+        *("shake", "show", "sit", "sleep", "smell", "stand", "swim", "swing", "take", "tell", "throw", "tie", "touch"),
+        *("turn", "undo", "unlock", "untie", "wait", "wake", "wave", "wear", "wind"),
+        *("again", "examine", "board", "go", "walk", "run"),
+    )
+)
+_STOPS = re.compile(r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE)
+LOOK = "look"
+_AGAIN = "again"
+_SEPARATOR = "=" * 11  # the line between two steps of a published walkthrough
+
 
 class Playable(Protocol):
     """A text game that can be played and saved."""
@@ -45,13 +81,6 @@ class Engine(Playable, Protocol):
     def name(self) -> str | None:
         """Return what the game's own table calls that place; None if the game has no such table that can be read."""
         ...
-
-
-_LONGEST = 70  # characters
-_FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it
-_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
-_SENTENCE_ENDS = frozenset(".!?:;,\"'>")
-_DARK = re.compile(r"(?:in )?(?:the |total |utter |pitch )*(?:dark|darkness|black|blackness)|too dark to see")
 
 
 def title_of(looked: str) -> str | None:
@@ -93,37 +122,6 @@ def tells(text: str, names: Collection[str]) -> bool:
 def is_dark(title: str) -> bool:
     """Return whether what stands in a name's place says only that nothing can be seen."""
     return _DARK.fullmatch(title) is not None
-
-
-LONGEST = 120  # characters: what every interpreter takes
-
-_SHORT = {**ABBREVIATIONS, "g": "again", "x": "examine"}
-_GOING = ("go", "walk")
-_ON_BOARD = {"fore": "aft", "aft": "fore", "port": "starboard", "starboard": "port"}
-_PLAIN_WAYS = frozenset((*DIRECTIONS, *_ON_BOARD, "in", "out"))
-# Where the opposite by words is not what a game understands: by the action's first word, what else to try.
-_OTHERWISE = {
-    "in": ("exit",),
-    "enter": ("exit", "out"),
-    "board": ("exit", "out"),
-    "exit": ("enter", "in"),
-    "out": ("enter",),
-    "climb": ("down",),
-}
-
-# First words of commands in the standard libraries of Infocom's games and of Inform, beside those above.
-_VERBS = frozenset(
-    (
-        *("ask", "attack", "blow", "break", "burn", "buy", "climb", "close", "consult", "cross", "cut", "dig", "drink"),
-        *("drop", "eat", "empty", "enter", "exit", "extinguish", "fill", "follow", "get", "give", "hit", "inventory"),
-        *("jump", "kill", "kiss", "knock", "leave", "lie", "light", "listen", "lock", "look", "move", "open", "pick"),
-        *("pray", "press", "pull", "push", "put", "read", "remove", "ring", "rub", "say", "score", "search", "set"),
-        *("shake", "show", "sit", "sleep", "smell", "stand", "swim", "swing", "take", "tell", "throw", "tie", "touch"),
-        *("turn", "undo", "unlock", "untie", "wait", "wake", "wave", "wear", "wind"),
-        *("again", "examine", "board", "go", "walk", "run"),
-    )
-)
-_STOPS = re.compile(r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE)
 
 
 def split_line(line: str) -> list[str]:
@@ -190,11 +188,6 @@ def ways_back(action: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(way for way in ways if way))
 
 
-LOOK = "look"
-_AGAIN = "again"
-_SEPARATOR = "=" * 11  # the line between two steps of a published walkthrough
-
-
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One step of a walk.
@@ -243,19 +236,19 @@ def walk(engine: Engine, commands: Sequence[str]) -> Walk:
 
 def _visit(engine: Engine, step: Step, action: str, before: PlaceId | None) -> Visit:
     """Note where a step has led; the game is left as it was found."""
-    place, name = engine.place(), engine.name()
+    here, name = engine.place(), engine.name()
     if engine.done:
-        return Visit(step, action, place, None, name)
+        return Visit(step, action, here, None, name)
     saved = engine.save()
     title = title_of(engine.act(LOOK))
     backs: list[tuple[str, PlaceId | None]] = []
-    if place is not None and before is not None and place != before:
+    if here is not None and before is not None and here != before:
         for back in ways_back(action):
             engine.restore(saved)
             engine.act(back)
             backs.append((back, None if engine.done else engine.place()))
     engine.restore(saved)
-    return Visit(step, action, place, title, name, tuple(backs))
+    return Visit(step, action, here, title, name, tuple(backs))
 
 
 def _as_observation(text: str) -> str:

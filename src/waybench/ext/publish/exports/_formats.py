@@ -17,6 +17,9 @@ from waybench.results.logs import LoggedEpisode, Skipped
 from waybench.results.papers import papers
 from waybench.results.results import Group, fixed, grouped, measurable
 
+_PATH = "src/waybench/evaluation/tasks/_registry.py"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
 
 class FileText(NamedTuple):
     """A file of an export: its path within the export, with slashes, and its content."""
@@ -172,10 +175,6 @@ def _bibtex(kind: str, key: str, title: str, note: str, author: str) -> str:
     fields = {"title": f"{{{title}}}", **({"author": f"{{{author}}}"} if author else {}), "note": note}
     lines = "".join(f"  {name} = {{{value}}},\n" for name, value in fields.items())
     return f"@{kind}{{{key},\n{lines}}}\n"
-
-
-_PATH = "src/waybench/evaluation/tasks/_registry.py"
-_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def catalogue_entries(

@@ -30,6 +30,17 @@ _MOST_BYTES = 1 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LABEL = re.compile(r"private-[0-9a-f]{8}")
 
+_MOST_SIGNED_BYTES = 64 << 20
+_MOST_VALUES = 2_000_000
+MOST_SUBMISSIONS = 10_000
+MOST_BYTES = 1 << 30  # of one submission, compressed
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SUFFIX = ".zip"
+_ARCHIVE_START = b"PK\x03\x04"
+_OTHER_ARCHIVES = (".eval",)  # Inspect's logs
+# Problems that say that a check was not possible here, and none that it failed. A signed verdict can stand for it.
+_NOT_CHECKED = {"task", "version", "not simulated"}
+
 
 class PrivateSet(NamedTuple):
     """A private set of a leaderboard: its name, the commitment to its key, and the key; "" before it is revealed."""
@@ -134,10 +145,6 @@ def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
     return data
 
 
-_MOST_SIGNED_BYTES = 64 << 20
-_MOST_VALUES = 2_000_000
-
-
 class SignedScores(NamedTuple):
     """The mean of the headline metric in an earlier version of an environment, as a signed verdict has it.
 
@@ -214,16 +221,6 @@ def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
             yield SignedScores(*identity, mean["value"], low, high, lost)
         except (KeyError, TypeError, ValueError, UsageError):  # of a form that this waybench does not know
             continue
-
-
-MOST_SUBMISSIONS = 10_000
-MOST_BYTES = 1 << 30  # of one submission, compressed
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_SUFFIX = ".zip"
-_ARCHIVE_START = b"PK\x03\x04"
-_OTHER_ARCHIVES = (".eval",)  # Inspect's logs
-# Problems that say that a check was not possible here, and none that it failed. A signed verdict can stand for it.
-_NOT_CHECKED = {"task", "version", "not simulated"}
 
 
 class Status(StrEnum):

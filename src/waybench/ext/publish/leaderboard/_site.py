@@ -30,20 +30,6 @@ from waybench.submission import episodes, verdict_page
 
 CONFIRMED, COMMUNITY = "report", "community"
 
-
-class Part(NamedTuple):
-    """A report of a leaderboard: its folder, and its matrix of models by families, as values and as a table."""
-
-    folder: str
-    matrix: Matrix
-    table: Table
-
-
-def page_stem(entry: Entry) -> str:
-    """Return the name of the files of a submission's verdict, without suffix."""
-    return slug(entry.id, entry.id)
-
-
 _TITLES = {
     Status.RUN_AGAIN: "Run again",
     Status.VERIFIED: "Verified",
@@ -60,6 +46,33 @@ _LEADS = {
     False: "These submissions are not verified: records may be missing or wrong. Their scores have no rank among the "
     "others.",
 }
+# File of the template -> where it goes.
+_FILES = {
+    "leaderboard.toml": "leaderboard.toml",
+    "README.md": "README.md",
+    "submissions.md": "submissions/README.md",
+    "workflow.yml": ".github/workflows/leaderboard.yml",
+}
+FORMAT = "waybench-leaderboard"
+VERSION = 1
+_MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
+_ABOUT = (
+    "How well models find their way. The scores are computed from the records of each submission, which are simulated "
+    "again."
+)
+
+
+class Part(NamedTuple):
+    """A report of a leaderboard: its folder, and its matrix of models by families, as values and as a table."""
+
+    folder: str
+    matrix: Matrix
+    table: Table
+
+
+def page_stem(entry: Entry) -> str:
+    """Return the name of the files of a submission's verdict, without suffix."""
+    return slug(entry.id, entry.id)
 
 
 def sections(
@@ -212,15 +225,6 @@ def _results(name: str, parts: Sequence[Part]) -> str:
     return f"{folders[0]}/{model_page(name)}" if folders else ""
 
 
-# File of the template -> where it goes.
-_FILES = {
-    "leaderboard.toml": "leaderboard.toml",
-    "README.md": "README.md",
-    "submissions.md": "submissions/README.md",
-    "workflow.yml": ".github/workflows/leaderboard.yml",
-}
-
-
 def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
     """Write the files of a new leaderboard, and yield the name of each and whether it is new; none is replaced.
 
@@ -241,10 +245,6 @@ def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
         except OSError as error:
             raise UsageError(f"cannot write {path} ({error.strerror}): choose another folder") from None
         yield target, True
-
-
-FORMAT = "waybench-leaderboard"
-VERSION = 1
 
 
 def feed(
@@ -300,13 +300,6 @@ def _submission(entry: Entry) -> dict[str, Any]:
         "about": verdict.about,
         "verdict": f"verdicts/{page_stem(entry)}.json",
     }
-
-
-_MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
-_ABOUT = (
-    "How well models find their way. The scores are computed from the records of each submission, which are simulated "
-    "again."
-)
 
 
 class Board(NamedTuple):

@@ -17,6 +17,11 @@ DESCRIPTION, MANIFEST = "set.json", "manifest.json"
 FORMATS: Mapping[str, str] = {"jsonl": ".jsonl.gz", "parquet": ".parquet"}  # format -> how its files' names end
 _NAME = re.compile(r"(\d{12})-(\d+)-([0-9a-f]{64})(\.jsonl\.gz|\.parquet)")
 
+_BYTES = 64  # of memory for each hash while it is sorted: itself twice, its set, its place in the order
+_HEAD = 4 * INDEX
+_SPAN = 1 << 64  # hashes are divided by their first 8 bytes
+MEMORY = 512 << 20  # bytes that one part may take
+
 
 class Range(NamedTuple):
     """The items of one shard: the number of the first one, and how many they are."""
@@ -286,12 +291,6 @@ def _hashes(path: Path, shard: Shard, expected: dict[str, Json]) -> dict[int, st
     if len(hashes) != shard.range.size:
         return f"{len(hashes):,} items, not {shard.range.size:,}"
     return hashes
-
-
-_BYTES = 64  # of memory for each hash while it is sorted: itself twice, its set, its place in the order
-_HEAD = 4 * INDEX
-_SPAN = 1 << 64  # hashes are divided by their first 8 bytes
-MEMORY = 512 << 20  # bytes that one part may take
 
 
 class Part(NamedTuple):

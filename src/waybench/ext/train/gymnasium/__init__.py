@@ -17,7 +17,7 @@ from gymnasium.vector import utils as _utils
 from waybench.core import Episode, Json, UsageError
 from waybench.envs import registry
 from waybench.ext.train._curriculum import Curriculum
-from waybench.ext.train._session import ATTEMPTS, TRAINING_KEY, Session, Turn
+from waybench.ext.train._session import ATTEMPTS, TRAINING_KEY, Session
 from waybench.people import board_text
 
 __all__ = ["LONGEST_SHARED", "TRAINING_KEY", "TextEnv", "TextVectorEnv", "Texts", "gym_id", "register_all"]
@@ -26,6 +26,8 @@ _UTILS: Any = _utils  # the types of its functions know its own spaces alone
 _ENDLESS = 2**31
 LONGEST_SHARED = 1 << 20  # bytes of a text in the memory that the processes of `make_vec` share
 _WIDTH = 120  # characters of a drawing
+
+_GYMNASIUM: Any = gymnasium  # some of its types are only partly known
 
 
 class Texts(spaces.Space[str]):
@@ -136,14 +138,8 @@ class TextEnv(gymnasium.Env[str, str]):
         **settings: Json,
     ) -> None:
         if curriculum is None:
-            own: dict[str, Any] = {
-                "key": key,
-                "level": level,
-                "split": split,
-                "source_options": source_options,
-                **settings,
-            }
-            self.session = Session(env_id, **own)
+            more: dict[str, Any] = settings
+            self.session = Session(env_id, key=key, level=level, split=split, source_options=source_options, **more)
         elif settings or (key, level, split, source_options) != (TRAINING_KEY, None, None, None):
             raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
         elif curriculum.environment.id != env_id:
@@ -155,7 +151,7 @@ class TextEnv(gymnasium.Env[str, str]):
         self.render_mode = render_mode
         self.observation_space = Texts()
         self.action_space = Texts()
-        self._shown = ""
+        self._text = ""
 
     @property
     def episode(self) -> Episode[Any, Any, Any] | None:
@@ -171,8 +167,8 @@ class TextEnv(gymnasium.Env[str, str]):
         if self._curriculum is not None:
             self.session = Session(**self._curriculum.settings(self._curriculum.level()))
         turn = self.session.start(index, attempt)
-        self._shown = turn.text
-        return turn.text, _info(turn)
+        self._text = turn.text
+        return turn.text, {**turn.info, "messages": turn.messages}
 
     def step(self, action: str) -> tuple[str, SupportsFloat, bool, bool, dict[str, Any]]:
         """Take one reply.
@@ -186,8 +182,8 @@ class TextEnv(gymnasium.Env[str, str]):
         turn = self.session.reply(action)
         if turn.done and self._curriculum is not None:
             self._curriculum.add(self.session.record())
-        self._shown = turn.text
-        return turn.text, turn.reward, turn.terminated, turn.truncated, _info(turn)
+        self._text = turn.text
+        return turn.text, turn.reward, turn.terminated, turn.truncated, {**turn.info, "messages": turn.messages}
 
     def render(self) -> str | None:  # type: ignore[override]
         """Return the board, with ANSI colours; the last observation where the environment has no board."""
@@ -195,7 +191,7 @@ class TextEnv(gymnasium.Env[str, str]):
             return None
         board = self.session.environment.presentation.board
         if board is None or self.episode is None:
-            return self._shown
+            return self._text
         return board_text(board(self.episode.state, self.episode.turns), _WIDTH)
 
 
@@ -225,45 +221,34 @@ class TextVectorEnv(VectorEnv[tuple[str, ...], Sequence[str], Any]):
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[tuple[str, ...], dict[str, Any]]:
         """Start all episodes; a number as `seed` gives the episodes this seed and those after it."""
-        seeds = (
-            [None if seed is None else seed + at for at in range(self.num_envs)]
-            if isinstance(seed, int | None)
-            else seed
-        )
+        if isinstance(seed, int | None):
+            seed = [None if seed is None else seed + number for number in range(self.num_envs)]
         self._over = [False] * self.num_envs
-        found = [env.reset(seed=one, options=options) for env, one in zip(self.envs, seeds, strict=True)]
-        return tuple(text for text, _ in found), self._gathered([info for _, info in found])
+        starts = [env.reset(seed=env_seed, options=options) for env, env_seed in zip(self.envs, seed, strict=True)]
+        return tuple(text for text, _ in starts), self._merge([info for _, info in starts])
 
     def step(self, actions: Sequence[str]) -> tuple[tuple[str, ...], Any, Any, Any, dict[str, Any]]:
         """Take one reply for each episode."""
-        found = [
-            (*_first(env.reset()),) if over else env.step(action)
-            for env, action, over in zip(self.envs, actions, self._over, strict=True)
-        ]
-        texts, rewards, terminated, truncated, infos = zip(*found, strict=True)
+        turns: list[tuple[str, SupportsFloat, bool, bool, dict[str, Any]]] = []
+        for env, action, over in zip(self.envs, actions, self._over, strict=True):
+            if over:
+                text, info = env.reset()
+                turns.append((text, 0.0, False, False, info))
+            else:
+                turns.append(env.step(action))
+        texts, rewards, terminated, truncated, infos = zip(*turns, strict=True)
         self._over = [a or b for a, b in zip(terminated, truncated, strict=True)]
-        return tuple(texts), np.array(rewards, float), np.array(terminated), np.array(truncated), self._gathered(infos)
+        return tuple(texts), np.array(rewards, float), np.array(terminated), np.array(truncated), self._merge(infos)
 
     def render(self) -> tuple[str | None, ...]:  # type: ignore[override]
         """Return the drawings of all episodes."""
         return tuple(env.render() for env in self.envs)
 
-    def _gathered(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        gathered: dict[str, Any] = {}
+    def _merge(self, infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
         for number, info in enumerate(infos):
-            gathered = self._add_info(gathered, info, number)
-        return gathered
-
-
-def _first(started: tuple[str, dict[str, Any]]) -> tuple[str, float, bool, bool, dict[str, Any]]:
-    return started[0], 0.0, False, False, started[1]
-
-
-def _info(turn: Turn) -> dict[str, Any]:
-    return {**turn.info, "messages": turn.messages}
-
-
-_GYMNASIUM: Any = gymnasium  # some of its types are only partly known
+            merged = self._add_info(merged, info, number)
+        return merged
 
 
 def gym_id(env_id: str, version: int) -> str:

@@ -46,6 +46,14 @@ __all__ = ["IDLE", "LARGEST_BODY", "AgentEpisodes", "http_app", "server"]
 _NAME = 80  # characters of a client's name in records
 _REFERENCES = ("env:", "file:", "record:")  # by which values name variables and files of this machine
 
+INSTRUCTIONS = """\
+These tools play episodes of waybench, which measures how well a player finds its way. List the environments, start an \
+episode, answer its prompt with `act` until it is done, and finish it. Each `act` is one reply, in the form that the \
+prompt asks for; the number of replies is limited."""
+# The SDK reads texts for any type but `str` as JSON where they can be read so, which a reply must never be.
+_ABSENT = cast(str, None)
+Name = Annotated[str, Field(description="The episode's name, as `start` gave it")]
+
 
 @dataclass(slots=True)
 class _Open:
@@ -196,20 +204,20 @@ class AgentEpisodes:
         Raises:
             UsageError: If there is no such episode, it is over, or not one of both is given.
         """
-        one = self._known(name)
+        opened = self._known(name)
         if (reply is None) == (action is None):
             raise UsageError("give a reply, or an action where start has given actions: one of them")
         if action is not None:
-            if not _acts_by_tools(one.session):
+            if not _acts_by_tools(opened.session):
                 raise UsageError('this episode takes replies; actions are for the option "interface": "tools"')
             reply = _call(action)
         assert reply is not None
         if len(reply) > LARGEST_BODY:
             raise UsageError(f"the reply is longer than {LARGEST_BODY:,} characters")
-        one.turn = one.session.reply(reply)
-        if one.turn.done:
-            self._write(one)
-        return _shown(one.turn)
+        opened.turn = opened.session.reply(reply)
+        if opened.turn.done:
+            self._write(opened)
+        return _shown(opened.turn)
 
     def finish(self, name: str) -> dict[str, Json]:
         """End an episode and return its outcome and record. One that is not over counts as unfinished.
@@ -219,11 +227,11 @@ class AgentEpisodes:
         Raises:
             UsageError: If there is no such episode.
         """
-        one = self._known(name)
-        self._write(one)
+        opened = self._known(name)
+        self._write(opened)
         del self._open[name]
-        shown = _shown(one.turn)
-        return shown if self._key is not None else {**shown, "record": one.session.record().to_json()}
+        turn = _shown(opened.turn)
+        return turn if self._key is not None else {**turn, "record": opened.session.record().to_json()}
 
     def close(self) -> None:
         """Free all episodes, as when the server stops."""
@@ -255,25 +263,25 @@ class AgentEpisodes:
         self.free_idle()
         if name not in self._open:
             raise UsageError(f"there is no episode {name[:40]!r}: it was finished, or unused for too long; start one")
-        one = self._open[name]
-        one.used = self._clock()
-        return one
+        opened = self._open[name]
+        opened.used = self._clock()
+        return opened
 
     def free_idle(self) -> None:
         """Free the episodes that nobody has used for an hour."""
         latest = self._clock() - IDLE
-        for name in [name for name, one in self._open.items() if one.used < latest]:
+        for name in [name for name, opened in self._open.items() if opened.used < latest]:
             self._free(name)
 
     def _free(self, name: str) -> None:
         self._write(self._open.pop(name))
 
-    def _write(self, one: _Open) -> None:
-        if one.recorded or self._out is None:
+    def _write(self, opened: _Open) -> None:
+        if opened.recorded or self._out is None:
             return
-        one.recorded = True
-        settings = {"interface": "mcp", "client": _printable(one.client)}
-        line = {"settings": settings, **one.session.record().to_json()}
+        opened.recorded = True
+        settings = {"interface": "mcp", "client": _printable(opened.client)}
+        line = {"settings": settings, **opened.session.record().to_json()}
         with self._out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line) + "\n")
 
@@ -311,16 +319,6 @@ def _call(action: Mapping[str, Json]) -> str:
     return write_calls("", [ToolCall(name, arguments)])
 
 
-INSTRUCTIONS = """\
-These tools play episodes of waybench, which measures how well a player finds its way. List the environments, start an \
-episode, answer its prompt with `act` until it is done, and finish it. Each `act` is one reply, in the form that the \
-prompt asks for; the number of replies is limited."""
-
-# The SDK reads texts for any type but `str` as JSON where they can be read so, which a reply must never be.
-_ABSENT = cast(str, None)
-Name = Annotated[str, Field(description="The episode's name, as `start` gave it")]
-
-
 def server(episodes: AgentEpisodes) -> MCPServer[Any]:
     """Return the server of some episodes.
 
@@ -335,23 +333,23 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
             yield
             tasks.cancel_scope.cancel()
 
-    made: MCPServer[Any] = MCPServer(
+    mcp_server: MCPServer[Any] = MCPServer(
         "waybench", version=__version__, instructions=INSTRUCTIONS, log_level="ERROR", lifespan=freeing
     )
 
-    @made.tool()
+    @mcp_server.tool()
     async def environments() -> CallToolResult:
         """List the environments, with their levels of difficulty."""
         return _said(lambda: {"environments": episodes.environments()})
 
-    @made.tool()
+    @mcp_server.tool()
     async def options(
         environment: Annotated[str, Field(description="Id of the environment, as `environments` lists it")],
     ) -> CallToolResult:
         """List the options of an environment, which `start` takes."""
         return _said(lambda: {"options": episodes.options(environment)})
 
-    @made.tool()
+    @mcp_server.tool()
     async def start(
         context: Context[Any, Any],
         environment: Annotated[str, Field(description="Id of the environment, as `environments` lists it")],
@@ -365,12 +363,12 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
         client = _client(context)
         return _said(lambda: episodes.start(environment, level, index, attempt, client, key=key, options=options))
 
-    @made.tool()
+    @mcp_server.tool()
     async def look(episode: Name) -> CallToolResult:
         """Return the prompt for the next reply again, with all messages that belong to it."""
         return _said(lambda: episodes.look(episode))
 
-    @made.tool()
+    @mcp_server.tool()
     async def act(
         episode: Name,
         reply: Annotated[str, Field(description="The reply, in the form that the prompt asks for")] = _ABSENT,
@@ -382,25 +380,25 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
         """Give a reply or an action. Returns the answer, and at the end how the episode ended, with its metrics."""
         return _said(lambda: episodes.act(episode, reply, action))
 
-    @made.tool()
+    @mcp_server.tool()
     async def finish(episode: Name) -> CallToolResult:
         """Finish an episode and return its outcome and record. An episode that is not over counts as unfinished."""
         return _said(lambda: episodes.finish(episode))
 
-    return made
+    return mcp_server
 
 
-def http_app(made: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> ASGIApp:
+def http_app(mcp_server: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> ASGIApp:
     """Return the server's application for HTTP, at the path /mcp.
 
     Args:
-        made: The server.
+        mcp_server: The server.
         token: What clients have to send as "Authorization: Bearer TOKEN".
         hosts: The names, with their ports, under which the server may be asked.
     """
     origins = [f"http://{host}" for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
-    app = made.streamable_http_app(max_request_body_size=LARGEST_BODY, transport_security=security)
+    app = mcp_server.streamable_http_app(max_request_body_size=LARGEST_BODY, transport_security=security)
     return _Guarded(app, token)
 
 
@@ -412,8 +410,8 @@ class _Guarded:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = dict(scope["headers"]).get(b"authorization", b"")
-            if not secrets.compare_digest(given, self._wanted):
+            authorization = dict(scope["headers"]).get(b"authorization", b"")
+            if not secrets.compare_digest(authorization, self._wanted):
                 text = "Send the token that `waybench serve mcp` printed, as Authorization: Bearer TOKEN\n"
                 await PlainTextResponse(text, 401)(scope, receive, send)
                 return
@@ -432,11 +430,11 @@ def _said(work: Callable[[], Mapping[str, Json]]) -> CallToolResult:
     The environment's text is a block of its own, as models in an evaluation see it: a map within JSON is no map.
     """
     try:
-        found = dict(work())
+        result = dict(work())
     except WaybenchError as error:
         raise ToolError(str(error)) from None
-    texts = [found.pop("text")] if "text" in found else []
-    blocks = [str(text).encode("utf-8", "backslashreplace").decode() for text in (*texts, json.dumps(found))]
+    texts = [result.pop("text")] if "text" in result else []
+    blocks = [str(text).encode("utf-8", "backslashreplace").decode() for text in (*texts, json.dumps(result))]
     return CallToolResult(content=[TextContent(type="text", text=block) for block in blocks])
 
 

@@ -149,8 +149,8 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
     def list_splits(self) -> list[Json]:
         """Return the splits of some levels, the server's own among them, that have items."""
         levels = sorted({*self._catalogued.items.sample_levels, self._level})
-        found = [(split, level) for level in levels for split in SPLITS if self._has_items(split, level)]
-        return [{"name": f"{split}-{level}", "type": split} for split, level in found]
+        splits = [(split, level) for level in levels for split in SPLITS if self._has_items(split, level)]
+        return [{"name": f"{split}-{level}", "type": split} for split, level in splits]
 
     def num_tasks(self, split: str) -> int:
         """Return the number of items of a split that are offered."""
@@ -222,7 +222,7 @@ def app(
         return TextEnvironment(env_id, **settings)
 
     make: Callable[..., Any] = create_fastapi_app
-    made = make(
+    application = make(
         environment,
         TextAction,
         TextObservation,
@@ -230,9 +230,9 @@ def app(
         state_cls=TextState,
         concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=IDLE),
     )
-    made.add_middleware(_Limited)
-    made.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
-    return made
+    application.add_middleware(_Limited)
+    application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+    return application
 
 
 class _Limited:

@@ -30,6 +30,8 @@ __all__ = ["environment_factory", "episode_reward", "prompts", "rollouts", "tool
 
 _ITEM = "item"  # the field of a prompt's last message that says which item it is of
 
+_OVER = "The episode is over."
+
 
 def prompts(env: str | Curriculum, *, count: int, start: int = 0, **settings: Any) -> Dataset:
     """Return the first prompts of items, as a data set for `GRPOTrainer`.
@@ -87,28 +89,30 @@ def rollouts(
             attempts += 1
             index = _index(prompt)
             if isinstance(env, Curriculum):
-                own = env.settings(levels.setdefault(index, env.level()))
+                arguments = env.settings(levels.setdefault(index, env.level()))
             else:
-                own = {"env": env, **settings}
-            session = Session(**{**own, "legal_actions": 0})
+                arguments = {"env": env, **settings}
+            session = Session(**{**arguments, "legal_actions": 0})
             turn = session.start(index, attempts, player="trl")
             episodes.append(_Rollout(session, turn, tokenizer, template or {}, most))
         limit = turns
-        while waiting := [one for one in episodes if not one.over and (limit is None or one.replies < limit)]:
-            said, logprobs = _generate(trainer, [one.prompt_ids + one.completion_ids for one in waiting])
-            for number, (one, ids) in enumerate(zip(waiting, said, strict=True)):
-                one.take(ids, None if logprobs is None else logprobs[number])
+        while waiting := [
+            rollout for rollout in episodes if not rollout.over and (limit is None or rollout.replies < limit)
+        ]:
+            replies, logprobs = _generate(trainer, [rollout.prompt_ids + rollout.completion_ids for rollout in waiting])
+            for number, (rollout, ids) in enumerate(zip(waiting, replies, strict=True)):
+                rollout.take(ids, None if logprobs is None else logprobs[number])
         if isinstance(env, Curriculum):
-            for one in episodes:
-                env.add(one.session.record())
-        known = all(one.logprobs is not None for one in episodes)
+            for rollout in episodes:
+                env.add(rollout.session.record())
+        has_logprobs = all(rollout.logprobs is not None for rollout in episodes)
         return {
-            "prompt_ids": [one.prompt_ids for one in episodes],
-            "completion_ids": [one.completion_ids for one in episodes],
-            "logprobs": [one.logprobs for one in episodes] if known else None,  # type: ignore[dict-item]
-            "env_mask": [one.mask for one in episodes],
-            "episode_reward": [one.reward for one in episodes],
-            "record": [one.session.record().to_json() for one in episodes],
+            "prompt_ids": [rollout.prompt_ids for rollout in episodes],
+            "completion_ids": [rollout.completion_ids for rollout in episodes],
+            "logprobs": [rollout.logprobs for rollout in episodes] if has_logprobs else None,  # type: ignore[dict-item]
+            "env_mask": [rollout.mask for rollout in episodes],
+            "episode_reward": [rollout.reward for rollout in episodes],
+            "record": [rollout.session.record().to_json() for rollout in episodes],
         }
 
     return roll_out
@@ -217,15 +221,12 @@ def _index(prompt: Any) -> int:
 
 def _generate(trainer: Any, ids: list[list[int]]) -> tuple[list[list[int]], list[list[float]] | None]:
     # TRL has no public name for it; its own tools' loop generates with this.
-    said, logprobs = trainer._generate_single_turn(ids, None, {}, 1)
-    return said, logprobs
+    replies, logprobs = trainer._generate_single_turn(ids, None, {}, 1)
+    return replies, logprobs
 
 
 def _ends(tokenizer: Any) -> tuple[int, ...]:
     return (tokenizer.eos_token_id,)
-
-
-_OVER = "The episode is over."
 
 
 def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
@@ -305,11 +306,11 @@ def _method(tool: ActionTool) -> Callable[..., str]:
         return self._call(tool.name, arguments)
 
     kinds = {name: _annotation(schema) for name, schema in tool.parameters.items()}
-    listed = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
+    parameters = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
     this = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
     method.__name__ = method.__qualname__ = tool.name
     method.__annotations__ = {**kinds, "return": str}
-    method.__signature__ = Signature([this, *listed], return_annotation=str)  # pyright: ignore[reportFunctionMemberAccess]
+    method.__signature__ = Signature([this, *parameters], return_annotation=str)  # pyright: ignore[reportFunctionMemberAccess]
     lines = [f"    {name}: {_description(schema)}" for name, schema in tool.parameters.items()]
     method.__doc__ = "\n".join((tool.doc, "", "Args:", *lines))
     return method
@@ -332,5 +333,5 @@ def _description(schema: Mapping[str, Json]) -> str:
     fields: Mapping[str, Json] = schema.get("items", schema).get("properties", {})
     if not fields:
         return str(schema["description"])
-    listed = "; ".join(f'"{name}" ({inner["type"]}): {inner["description"]}' for name, inner in fields.items())
-    return f"{schema['description']} Each is an object with {listed}"
+    descriptions = "; ".join(f'"{name}" ({inner["type"]}): {inner["description"]}' for name, inner in fields.items())
+    return f"{schema['description']} Each is an object with {descriptions}"
