@@ -116,11 +116,7 @@ class PlayedEpisode:
         return ", ".join([f"{plural(requests, 'request')} left", *steps])
 
     def take(self, typed: str, seconds: float | None = None) -> bool:
-        """Carry out what a person has typed.
-
-        Args:
-            typed: A line, or several.
-            seconds: How long the person took.
+        """Carry out what a person has typed, a line or several.
 
         Returns:
             False if it is not understood: then it costs nothing, and the person can try again.

@@ -166,9 +166,7 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
 def check_presentation_declared(environment: AnyEnvironment, family: Sequence[AnyEnvironment] = ()) -> None:
     """Names have plurals, and every metric and every environment that is named exists.
 
-    Args:
-        environment: What is checked.
-        family: Other environments that share its presentation, whose metrics may be named there too.
+    `family` are other environments that share the presentation, whose metrics may be named there too.
     """
     presentation = environment.presentation
     for noun in ("level", "item", "cluster"):

@@ -45,12 +45,7 @@ class ContractError(WaybenchError, AssertionError):
 
 
 class Message:
-    """A text that is put together when it is shown, for a state may take longer to print than to check.
-
-    Args:
-        template: The text, with {} for each part, as for `str.format`.
-        *parts: The parts.
-    """
+    """A text with {} for parts, put together when it is shown: a state may take longer to print than to check."""
 
     __slots__ = ("_parts", "_template")
 
@@ -282,9 +277,7 @@ def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Optio
 def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
     """Yield records of every kind of player on a few items, as lines of JSON: for comparing two processes or machines.
 
-    Args:
-        environment: What is played, under every protocol and wording.
-        level: The level whose items are played.
+    The first items of a level are played under every protocol and wording.
     """
     for options in ways(environment):
         for item in items(environment, level):

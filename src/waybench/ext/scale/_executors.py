@@ -44,16 +44,15 @@ _LEAST_PENDING, _PENDING_EACH = 100, 4
 
 
 class Executor(Protocol):
-    """Runs jobs somewhere.
-
-    Attributes:
-        is_whole: Whether `map` runs every job and returns every result. Where it is False, other processes run jobs,
-            so what joins all results is left to a later call of the same command.
-    """
+    """Runs jobs somewhere."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether `map` runs every job."""
+        """Whether `map` runs every job and returns every result.
+
+        Where it is False, other processes run jobs, so what joins all results is left to a later call of the same
+        command.
+        """
         ...
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
@@ -130,12 +129,9 @@ class Share:
 
 
 class Processes:
-    """Runs jobs in new processes of this machine, which share nothing with this one.
+    """Runs jobs in new processes of this machine, which share nothing with this one; with one process, in this one.
 
     They are no copies of this one, so that jobs may use threads and event loops.
-
-    Args:
-        count: Number of processes; with one, jobs run in this process.
     """
 
     is_whole = True
@@ -182,8 +178,7 @@ def _context(module: str) -> BaseContext:
 def _begin(environment: Mapping[str, str]) -> None:
     """Prepare a process: it ends with the one that started it, and a Ctrl-C reaches it while it runs a job.
 
-    Args:
-        environment: The environment of the process that started it; the fresh one's may be older.
+    It takes over the environment of the process that started it, since the fresh one's may be older.
     """
     os.environ.clear()
     os.environ.update(environment)

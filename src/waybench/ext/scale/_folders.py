@@ -44,10 +44,8 @@ def digest(*texts: str) -> str:
 class Folder:
     """A folder by its path or URL.
 
-    Keys and passwords come from the environment, as each file system's own client reads them.
-
-    Args:
-        location: The path or URL.
+    Keys and passwords come from the environment, as each file system's own client reads them. All methods raise a
+    UsageError if the folder cannot be read or written.
 
     Raises:
         UsageError: If no file system is known for the URL, or its package is not installed.
@@ -68,11 +66,7 @@ class Folder:
         self._is_whole = is_url(self.place) and self.place.partition("://")[0].lower() in _WHOLE_PUTS
 
     def check(self) -> None:
-        """Write a small file and remove it.
-
-        Raises:
-            UsageError: If that cannot be done.
-        """
+        """Write a small file and remove it."""
         probe = f"{self._root}/.waybench-write-test-{digest(str(time.time_ns()))}"
         with self._explained("write to"):
             self._files.pipe_file(probe, b"waybench")
@@ -140,10 +134,6 @@ def _advice(error: Exception) -> str:
 
 def local_copy(url: str, cache: Path) -> Path:
     """Copy the files of a folder by URL here, those that are new or have changed, and return where they are.
-
-    Args:
-        url: The URL of a folder.
-        cache: The folder of all copies.
 
     Raises:
         UsageError: If it cannot be read, or there is nothing.

@@ -84,16 +84,11 @@ class Step(Generic[D]):
 
 
 async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int, problems: list[str]) -> D:
-    """Go through all steps with a model.
+    """Go through all steps with a model, from a draft with what is known before the first one.
 
     A request shows the accepted answers of the steps before, and all refused ones of its own step with their problems.
-
-    Args:
-        ask: Asks the model.
-        steps: The steps, in order.
-        draft: What is known before the first one.
-        attempts: Most requests for each step, those after a return from a later step included.
-        problems: Gets what was wrong with each refused answer, a line each.
+    Each step has at most `attempts` requests, those after a return from a later step included. `problems` gets what was
+    wrong with each refused answer, a line each.
 
     Raises:
         WaybenchError: If a step has had no usable answer in so many requests; it names the step, and
@@ -207,11 +202,6 @@ async def write_world(model: Model, draft: "Draft", attempts: int) -> Authored:
     objective cannot be reached is asked for again, and the objectives after it. The steps are those of Word2World
     (Nasir, James and Togelius 2024), with which the maps of GameTraversalBenchmark were made.
 
-    Args:
-        model: The model.
-        draft: The draft of the world (`new_draft`).
-        attempts: Most requests for each step.
-
     Raises:
         UsageError: If the model is an embedded player.
         WaybenchError: If a step has no usable answer, or the provider none at all; the message says which step, and
@@ -272,13 +262,7 @@ OnResult = Callable[[int, Authored | WaybenchError], None]
 
 @dataclass(frozen=True, slots=True)
 class OpenAuthor:
-    """A model that is ready to write instances.
-
-    Attributes:
-        model: The model.
-        draft: What each world begins with.
-        attempts: Most requests for each step.
-    """
+    """A model that is ready to write instances, the draft that each begins with, and most requests for each step."""
 
     model: Model
     draft: "Draft"
@@ -327,14 +311,7 @@ def open_author(
 ) -> OpenAuthor:
     """Make a model ready to write instances of an environment; nothing is asked yet.
 
-    Args:
-        env: The environment's id.
-        model: The model's name.
-        level: The level of the instances.
-        options: Options of the worlds (`OPTIONS`).
-        model_base_url: Address of the model's server.
-        model_args: Arguments of the model's provider.
-        config: Inspect's generation settings.
+    `options` are those of `OPTIONS`, and `config` has Inspect's generation settings.
 
     Raises:
         UsageError: If no model writes instances of this environment, for a wrong level or option, or if the model

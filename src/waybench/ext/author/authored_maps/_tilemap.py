@@ -38,10 +38,7 @@ class Draft:
         columns: Columns that it is to have.
         count: Objectives that it is to have.
         theme: What it is to be about; empty if that is the model's choice.
-        story: Its story.
-        protagonist: Name of the player.
-        antagonist: Name of the enemy.
-        others: Names of the other characters.
+        others: Names of the characters beside protagonist (the player) and antagonist (the enemy).
         tiles: Names and characters of tiles, without those of the player and the enemy.
         walkable: Characters of tiles that can be walked on.
         interactive: Characters of objects and persons.

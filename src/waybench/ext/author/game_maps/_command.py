@@ -120,14 +120,10 @@ def titles_of_places(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
 
 
 def name_places(titles: Mapping[PlaceId, Counter[str]], chosen: Mapping[str, str]) -> dict[PlaceId, str]:
-    """Return one name for each id.
+    """Return one name for each id, given the names in the game (`titles`) and those to use instead (`chosen`).
 
     It is the chosen one or else the most frequent title, of equally frequent ones the first. Ids with the same chosen
     name are one place. Without that, a second place of the same name has a number added: "hall (2)".
-
-    Args:
-        titles: For each id the names in the game.
-        chosen: For some ids, as text, the name to use.
 
     Raises:
         DataError: If an id in `chosen` is not in `titles`.
@@ -210,12 +206,10 @@ def map_game(
 def _learn(
     visits: Sequence[Visit], names: Mapping[PlaceId, str], known_as: Mapping[str, Collection[str]]
 ) -> tuple[Edge, ...]:
-    """Return the moves of a walk.
+    """Return the moves of a walk, as far as it is to be on the map.
 
-    Args:
-        visits: The walk, as far as it is to be on the map.
-        names: For each id of a place its name.
-        known_as: For each name of a place the lines which tell a reader that this is where the player is.
+    `names` has a name for each id of a place, and `known_as` for each name the lines which tell a reader that this is
+    where the player is.
     """
     stays: list[str | None] = []
     arrivals: list[int] = []

@@ -75,12 +75,7 @@ def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> 
     does not change by looking around; it differs between rooms of different titles; and it is the same again after a
     step there and back. Among the words of which that is true, one is preferred that changes by fewer other commands
     (not by sitting down or lighting a lamp), then one that tells more rooms apart, those with the same title and those
-    in the dark too.
-
-    Args:
-        game: The game.
-        commands: What to type.
-        global_table: The address of the game's global variables, where games keep the room; looked at first.
+    in the dark too. The table of the game's global variables, where games keep the room, is looked at first.
 
     Raises:
         UsageError: If there is no such word, or the walk says too little.
@@ -182,9 +177,6 @@ def _rank(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, 
 
 class Story:
     """A game file.
-
-    Args:
-        path: The file.
 
     Raises:
         UsageError: If it cannot be read, or jericho is not installed.

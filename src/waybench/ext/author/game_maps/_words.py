@@ -210,12 +210,7 @@ class Visit:
 
 
 class Walk(NamedTuple):
-    """A walk through a game.
-
-    Attributes:
-        visits: Its steps; the first one has the number 0.
-        unused: The number of commands that were not given, because the game was over.
-    """
+    """A walk through a game: its steps, from number 0 on, and how many commands came after the end of the game."""
 
     visits: tuple[Visit, ...]
     unused: int

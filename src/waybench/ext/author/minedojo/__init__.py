@@ -90,11 +90,7 @@ def _one(number: Any) -> float:
 
 
 class MinedojoTerrain:
-    """A running simulator of Minecraft. It plays one episode at a time.
-
-    Args:
-        seed: The world's.
-        goal: One of the published goals.
+    """A running simulator of Minecraft, of a world's seed and a published goal. It plays one episode at a time.
 
     Raises:
         UsageError: If MineDojo is not installed.

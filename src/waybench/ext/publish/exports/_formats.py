@@ -79,7 +79,6 @@ class Results(NamedTuple):
     """The results of one model at one task with the same settings.
 
     Attributes:
-        group: Model, task and settings.
         total: The estimates over all levels.
         episodes: The included episodes, with their rows.
     """

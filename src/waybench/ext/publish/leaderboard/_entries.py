@@ -55,10 +55,8 @@ class Settings:
     """The settings of a leaderboard.
 
     Attributes:
-        title: Its title.
         about: Its subject, in a sentence or two.
         signers: A file of the signers whose verdicts count, as `ssh-keygen` has it; None for none.
-        private_sets: Its private sets.
     """
 
     title: str = "Leaderboard"
@@ -166,13 +164,7 @@ class SignedScores(NamedTuple):
 
 
 class SignedVerdict(NamedTuple):
-    """A verdict with the signature of an allowed signer.
-
-    Attributes:
-        signer: The signer.
-        is_verified: Whether it says that the submission is verified.
-        earlier: Its scores of earlier versions of environments.
-    """
+    """A signed verdict: an allowed signer, whether it says verified, and scores of earlier versions."""
 
     signer: str
     is_verified: bool
@@ -182,9 +174,7 @@ class SignedVerdict(NamedTuple):
 def signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
     """Return the signed verdict beside a submission; None if there is none.
 
-    Args:
-        submission: The submission, "x.zip". Its verdict is "x.verdict.json", with the signature "x.verdict.json.sig".
-        signers: The file of allowed signers.
+    The verdict of "x.zip" is "x.verdict.json", with the signature "x.verdict.json.sig".
 
     Raises:
         UsageError: If the signature does not hold.
@@ -245,8 +235,6 @@ class Entry:
 
     Attributes:
         id: Its path from the folder without ".zip", which names it everywhere.
-        path: The file.
-        status: Its status.
         verdict: The verdict; None for a withdrawn one, which is not verified.
         note: What the maintainers say of it.
         signer: Who signed the verdict that stands for the verification here; "" for none.

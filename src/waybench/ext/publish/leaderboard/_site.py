@@ -303,12 +303,7 @@ def _submission(entry: Entry) -> dict[str, Any]:
 
 
 class Board(NamedTuple):
-    """A leaderboard that was written.
-
-    Attributes:
-        page: Its first page.
-        skipped: Records that cannot be read, and are in no number; the first thousand of them.
-    """
+    """A leaderboard that was written: its first page, and records that cannot be read, the first thousand of them."""
 
     page: Path
     skipped: Sequence[Skipped]
@@ -322,14 +317,7 @@ def write_leaderboard(
     *,
     progress: Callable[[str], None] | None = None,
 ) -> Board:
-    """Write the site of a leaderboard.
-
-    Args:
-        out: The folder.
-        settings: The leaderboard's settings.
-        entries: Its submissions (`read_board`).
-        refused: The files that are refused.
-        progress: Receives the name of each part before it is written.
+    """Write the site of a leaderboard; `progress` receives the name of each part before it is written.
 
     Raises:
         UsageError: If the folder cannot be written.

@@ -28,11 +28,7 @@ _PART, _SCRATCH = ".part", ".making-"
 
 @contextmanager
 def writing(path: Path, file_format: str) -> Generator[Callable[[str], None], None, None]:
-    """Open a shard's file, "jsonl" or "parquet", for lines of JSON; the same lines give the same bytes.
-
-    Yields:
-        A function that writes one line.
-    """
+    """Give a function that writes a line of JSON into a shard's file; the same lines give the same bytes."""
     if file_format != "jsonl":
         with _columns(path) as write:
             yield write
@@ -137,14 +133,7 @@ def hash_file(hashes: Iterable[str]) -> bytes:
 
 
 class Store(Folder):
-    """A folder of files that are written once.
-
-    Args:
-        place: Path of a folder, or a URL that fsspec understands (s3://, gs://, memory://, ...).
-
-    Raises:
-        UsageError: If the place's protocol is unknown, or its package is not installed.
-    """
+    """A folder of files that are written once."""
 
     @property
     def _home(self) -> Path | None:
@@ -152,11 +141,7 @@ class Store(Folder):
         return None if is_url(self.place) else Path(self.place)
 
     def listed(self, folder: str) -> dict[str, int]:
-        """Return the size of each file of a folder within this one, by name in order; {} if there is no such folder.
-
-        Raises:
-            UsageError: If it cannot be read.
-        """
+        """Return the size of each file of a folder within this one, by name in order; {} if there is no such folder."""
         with self._explained("read"):
             self._files.invalidate_cache()
             try:
@@ -167,22 +152,14 @@ class Store(Folder):
         return {name: sizes[name] for name in sorted(sizes) if not name.endswith(_PART)}
 
     def read(self, name: str, start: int | None = None, end: int | None = None) -> bytes | None:
-        """Return a file's bytes, or a range of them; None if there is no such file.
-
-        Raises:
-            UsageError: If it cannot be read.
-        """
+        """Return a file's bytes, or a range of them; None if there is no such file."""
         with self._explained("read"), suppress(FileNotFoundError):
             return self._files.cat_file(f"{self._root}/{name}", start=start, end=end)
         return None
 
     @contextmanager
     def reading(self, name: str) -> Generator[Path, None, None]:
-        """Give the path of a file, or of a copy on this machine for as long as the block lasts.
-
-        Raises:
-            UsageError: If it cannot be read.
-        """
+        """Give the path of a file, or of a copy on this machine for as long as the block lasts."""
         if self._home is not None:
             yield self._home / name
             return
@@ -207,11 +184,7 @@ class Store(Folder):
             shutil.rmtree(folder, ignore_errors=True)
 
     def put(self, path: Path, name: str) -> None:
-        """Move a finished file of `scratch` to its place; what is there is replaced.
-
-        Raises:
-            UsageError: If it cannot be written.
-        """
+        """Move a finished file of `scratch` to its place; what is there is replaced."""
         if self._home is None:
             super().put(path, name)
             return
@@ -223,11 +196,7 @@ class Store(Folder):
             os.replace(path, target)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file as a whole.
-
-        Raises:
-            UsageError: If it cannot be written.
-        """
+        """Write a small file as a whole."""
         with self.scratch() as folder:
             file = folder / "file"
             file.write_bytes(content)

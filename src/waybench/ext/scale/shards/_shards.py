@@ -31,14 +31,7 @@ class Range(NamedTuple):
 
 
 class Shard(NamedTuple):
-    """A finished shard.
-
-    Attributes:
-        range: Its items.
-        sha256: Hash of its file.
-        bytes: Size of its file.
-        ending: How the file's name ends.
-    """
+    """A finished shard: its items, the hash and size of its file, and how the file's name ends."""
 
     range: Range
     sha256: str
@@ -120,17 +113,10 @@ def held_items(store: Store) -> int | None:
 
 
 def check_described(store: Store, description: Mapping[str, Json]) -> bool:
-    """Check that a folder has no shards of something else.
-
-    Args:
-        store: The folder.
-        description: All that the content of shards depends on.
-
-    Returns:
-        Whether the folder is described.
+    """Return whether a folder has a description, which has to be that of these shards.
 
     Raises:
-        UsageError: If it has other shards.
+        UsageError: If it is the description of other shards.
     """
     content = store.read(DESCRIPTION)
     if content is None:
@@ -153,7 +139,7 @@ def read_object(content: bytes, where: str) -> dict[str, Json]:
     """Read a JSON object.
 
     Raises:
-        UsageError: If it is none.
+        UsageError: If the content is none.
     """
     try:
         value = json.loads(content)
@@ -216,12 +202,9 @@ def write_shard(store: Store, items: Range, rows: Iterable[tuple[str, Iterable[s
 
     Args:
         store: The set's folder.
-        items: Which items it has.
+        items: The items of the shard.
         rows: Of each item in order, its hash and its lines.
         file_format: "jsonl" or "parquet".
-
-    Raises:
-        UsageError: If the folder cannot be written.
     """
     with store.scratch() as folder:
         file, hashes = folder / "items", folder / "hashes"
@@ -242,13 +225,7 @@ def _write_items(rows: Iterable[tuple[str, Iterable[str]]], file: Path, file_for
 
 
 class ToCheck(NamedTuple):
-    """A shard that is to be verified.
-
-    Attributes:
-        place: The set's folder.
-        shard: The shard, as the manifest lists it.
-        expected: What each row must have, such as the environment: column -> value.
-    """
+    """A shard to verify: the set's folder, the shard by the manifest, and what each row must have (column, value)."""
 
     place: str
     shard: Shard
@@ -321,10 +298,7 @@ class Count(NamedTuple):
 def parts(places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int = MEMORY) -> list[Part]:
     """Divide the hashes of sets into parts that are sorted one by one, in any order and anywhere.
 
-    Args:
-        places: The sets' folders.
-        shards: The shards of each.
-        memory: Bytes that sorting one part may take, about.
+    Sorting one part takes about `memory` bytes.
     """
     items = sum(shard.range.size for one_set in shards for shard in one_set)
     number = max(1, -(-items * _BYTES // memory))
