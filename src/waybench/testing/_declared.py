@@ -198,18 +198,10 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
     ids = {environment.id, *(relative.id for relative in family)}
     for name in chain(*presentation.parts.values(), *presentation.modes.values()):
         require(name in ids, f"presentation: {name!r} is not an environment with this presentation")
-    drawn = presentation.draw is not None
-    require(drawn or presentation.draw_frames is None, "presentation: draw_frames without draw")
-    require(
-        presentation.draw_cluster is None or bool(presentation.cluster),
-        "presentation: draw_cluster without the name of a cluster",
-    )
-    require(
-        presentation.draw_cluster is not None or not presentation.cluster_legend,
-        "presentation: there is a cluster_legend and no draw_cluster",
-    )
-    require(drawn or not presentation.legend, "presentation: there is a legend and no drawing")
-    require(drawn or not presentation.reference, "presentation: there is a reference and no drawing")
+    needed = {"draw_frames": "draw", "legend": "draw", "reference": "draw", "draw_cluster": "cluster"}
+    for name, other in {**needed, "cluster_legend": "draw_cluster"}.items():
+        is_complete = not getattr(presentation, name) or getattr(presentation, other)
+        require(is_complete, f"presentation: {name} without {other}")
     for name in ("lead", "legend", "cluster_legend", "undefined"):
         text = getattr(presentation, name).strip()
         require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")

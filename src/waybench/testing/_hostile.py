@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 
 from waybench.core import Json
@@ -63,10 +63,6 @@ BAD_JSON: tuple[Json, ...] = (
 
 def _moves(cells: str, count: int = 1) -> str:
     return '{"movements":[' + ",".join([_MOVE[:-2] + cells + "}"] * count) + "]}"
-
-
-def _said(text: str) -> Callable[[], str]:
-    return lambda: text
 
 
 _SHORT: dict[str, str] = {
@@ -196,7 +192,7 @@ _LONG: dict[str, Callable[[], str]] = {
 }
 
 HOSTILE_REPLIES: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {name: _said(text) for name, text in _SHORT.items()} | _LONG
+    {name: partial(str, text) for name, text in _SHORT.items()} | _LONG
 )
 """Name -> function that returns the reply; the long ones take megabytes and are made when they are asked for."""
 
