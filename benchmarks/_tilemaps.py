@@ -71,13 +71,13 @@ def tilemaps() -> Iterator[Comparison]:
 
 def _neighbours(case: TileMap) -> list[list[int]]:
     floor, width = case.floor(tile_list(case.walkable)), case.width
-    paths: list[list[int]] = []
+    neighbours: list[list[int]] = []
     for cell in range(width * case.height):
         beside = [cell - width, cell + width]
         beside += [cell - 1] if cell % width else []
         beside += [cell + 1] if cell % width < width - 1 else []
-        paths.append([other for other in beside if 0 <= other < width * case.height and floor.open >> other & 1])
-    return paths
+        neighbours.append([other for other in beside if 0 <= other < width * case.height and floor.open >> other & 1])
+    return neighbours
 
 
 def _cell_by_cell(neighbours: list[list[int]], start: int, goal: int) -> list[int] | None:

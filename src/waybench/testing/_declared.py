@@ -283,7 +283,10 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
                 for message in _played(environment, item, options, player):
                     assert message.picture is not None
                     svg, what = message.picture.svg, f"{options}, {player}"
-                    _require_drawing(svg, what)
+                    root = ElementTree.fromstring(svg)
+                    require(root.tag == "svg", "{}: a picture is no <svg>", what)
+                    has_view_box = _VIEW_BOX.fullmatch(root.get("viewBox", ""))
+                    require(has_view_box, "{}: a picture has no view box from 0 0", what)
                     texts = message.picture.texts
                     require(texts_of.setdefault(svg, texts) == texts, "{}: one picture of two descriptions", what)
                     for name, text in texts:
@@ -311,9 +314,3 @@ def _played(environment: AnyEnvironment, item: Any, options: dict[str, Any], pla
         turns = [episode.step(reply)._replace(message="") for episode in (seen, read)]
         require(turns[0] == turns[1], "{}: with a picture the same reply has another outcome", options)
     require(all(message.picture is None for message in seen.record().opening), "{}: a record has a picture", options)
-
-
-def _require_drawing(svg: str, what: object) -> None:
-    root = ElementTree.fromstring(svg)
-    require(root.tag == "svg", "{}: a picture is no <svg>", what)
-    require(_VIEW_BOX.fullmatch(root.get("viewBox", "")), "{}: a picture has no view box from 0 0", what)

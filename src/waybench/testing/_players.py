@@ -161,10 +161,6 @@ def _example(episode: AnyEpisode) -> str:
     return quoted[-2] if len(quoted) > 2 else ""
 
 
-def _first_reply(episode: AnyEpisode) -> str:
-    return episode.turns[0].reply if episode.turns else _legal(episode)[0]
-
-
 def _wander(episode: AnyEpisode) -> str:
     """Return a random walk as one plan, where an action is a plan of several moves; "" elsewhere."""
     game, state = episode.play.game, episode.state
@@ -187,7 +183,9 @@ EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
         "all answers": lambda episode: "\n".join(_legal(episode)),
         "all answers, last one first": lambda episode: "\n".join(_legal(episode)[::-1]),
         "all answers in one line": lambda episode: ", ".join(_legal(episode)),
-        "the same answer in every turn": _first_reply,
+        "the same answer in every turn": lambda episode: (
+            episode.turns[0].reply if episode.turns else _legal(episode)[0]
+        ),
         "one answer many times": lambda episode: "\n".join(_legal(episode)[:1] * 200),
         "every action by turns": lambda episode: "\n".join((_legal(episode) * 40)[:200]),
         "one plan that wanders about": _wander,

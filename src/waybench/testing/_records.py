@@ -262,7 +262,12 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
                 episode = play_out(environment, item, player, prefixed)
                 _check_record(environment, episode, what)
                 if prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle":
-                    _check_continued(full, episode, what)
+                    require(
+                        episode.end_reason == full.end_reason, "{}: the oracle ends in {}", what, episode.end_reason
+                    )
+                    is_cut = episode.turns[0].reply != full.turns[0].reply
+                    turns = [turn._replace(prefix="") for turn in episode.turns]
+                    require(is_cut or turns == list(full.turns), "{}: the oracle goes on in another way", what)
         record = play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
         if record.turns[0].prefix:  # otherwise the only step would end the episode
             _require_tampering_noticed(environment, _tampered_prefix(record), f"item {item.id}")
@@ -307,13 +312,6 @@ def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Messag
     environment.scoring.failure_of(record)
     error = environment.scoring.first_error_of(record)
     require(error is None or error.turn >= before, "{}: the first error is one of the prefix", what)
-
-
-def _check_continued(full: AnyEpisode, episode: AnyEpisode, what: Message) -> None:
-    require(episode.end_reason == full.end_reason, "{}: the oracle ends in {}", what, episode.end_reason)
-    turns = [turn._replace(prefix="") for turn in episode.turns]
-    is_cut = turns[0].reply != full.turns[0].reply
-    require(is_cut or turns == list(full.turns), "{}: the oracle goes on in another way", what)
 
 
 def _tampered_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:

@@ -140,7 +140,11 @@ def local_copy(url: str, cache: Path) -> Path:
     """
     folder = Folder(url)
     copy = cache / "folders" / digest(folder.place)
-    names = {name: size for name, size in folder.names().items() if _is_harmless(name)}
+    names = {
+        name: size
+        for name, size in folder.names().items()
+        if name and ".." not in name.split("/") and "\\" not in name and not name.endswith(_PART)
+    }
     if not names:
         raise UsageError(f"there is nothing at {folder.shown[:200]}: check its name")
     copy.mkdir(parents=True, exist_ok=True)
@@ -152,10 +156,6 @@ def local_copy(url: str, cache: Path) -> Path:
         if not path.exists() or path.stat().st_size != size or not name.endswith(_LOG):
             folder.fetch(name, path)
     return copy
-
-
-def _is_harmless(name: str) -> bool:
-    return bool(name) and ".." not in name.split("/") and not name.endswith(_PART) and "\\" not in name
 
 
 @contextmanager

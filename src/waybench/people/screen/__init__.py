@@ -90,7 +90,9 @@ class PlayApp(App[None]):
                 self.query_one("#messages").focus()
                 event.stop()
             return
-        action = self._action_of(event)
+        actions = {action.key: action for action in self._game.actions if action.key}
+        name = event.key.lower()
+        action = actions.get(name) or actions.get(_WASD.get(name, ""))
         if action is not None:
             event.stop()
             event.prevent_default()
@@ -107,11 +109,6 @@ class PlayApp(App[None]):
             line.value += event.character
             line.cursor_position = len(line.value)
             event.stop()
-
-    def _action_of(self, event: events.Key) -> TypedAction | None:
-        keys = {action.key: action for action in self._game.actions if action.key}
-        name = event.key.lower()
-        return keys.get(name) or keys.get(_WASD.get(name, ""))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take what was typed."""

@@ -99,7 +99,9 @@ def rollouts(
         while waiting := [
             rollout for rollout in episodes if not rollout.over and (limit is None or rollout.replies < limit)
         ]:
-            replies, logprobs = _generate(trainer, [rollout.prompt_ids + rollout.completion_ids for rollout in waiting])
+            tokens = [rollout.prompt_ids + rollout.completion_ids for rollout in waiting]
+            # TRL has no public name for it; its own tools' loop generates with this.
+            replies, logprobs = trainer._generate_single_turn(tokens, None, {}, 1)
             for number, (rollout, ids) in enumerate(zip(waiting, replies, strict=True)):
                 rollout.take(ids, None if logprobs is None else logprobs[number])
         if isinstance(env, Curriculum):
@@ -133,7 +135,7 @@ class _Rollout:
         self.over = turn.done
         self._tokenizer, self._template, self._most = tokenizer, template, most
         self._messages = turn.messages
-        self.prompt_ids: list[int] = self._ids(turn.messages)
+        self.prompt_ids = list[int](tokenizer(self._text(turn.messages, True), add_special_tokens=False)["input_ids"])
         self.completion_ids: list[int] = []
         self.mask: list[int] = []
         self.logprobs: list[float] | None = []
@@ -143,7 +145,7 @@ class _Rollout:
         room = self._most - len(self.completion_ids)
         cut = len(ids) > room
         ids = list(ids[:room])
-        complete = not cut and bool(ids) and ids[-1] in _ends(self._tokenizer)
+        complete = not cut and bool(ids) and ids[-1] == self._tokenizer.eos_token_id
         self._extend(ids, 1, logprobs)
         self.replies += 1
         text = self._tokenizer.decode(ids, skip_special_tokens=True)
@@ -188,9 +190,6 @@ class _Rollout:
             self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=ask, **self._template)
         )
 
-    def _ids(self, messages: list[dict[str, str]]) -> list[int]:
-        return list(self._tokenizer(self._text(messages, True), add_special_tokens=False)["input_ids"])
-
 
 def _growing(env: str | Curriculum, settings: dict[str, Any]) -> Session:
     if isinstance(env, Curriculum) and settings:
@@ -217,16 +216,6 @@ def _index(prompt: Any) -> int:
         raise UsageError(
             "a prompt says not which item it is of: make the data set with waybench.ext.train.trl.prompts"
         ) from None
-
-
-def _generate(trainer: Any, ids: list[list[int]]) -> tuple[list[list[int]], list[list[float]] | None]:
-    # TRL has no public name for it; its own tools' loop generates with this.
-    replies, logprobs = trainer._generate_single_turn(ids, None, {}, 1)
-    return replies, logprobs
-
-
-def _ends(tokenizer: Any) -> tuple[int, ...]:
-    return (tokenizer.eos_token_id,)
 
 
 def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
