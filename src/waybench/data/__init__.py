@@ -108,11 +108,11 @@ def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
         DataError: If the file is there, but cannot be read or is not the published one.
     """
     wanted = find_download(name)
-    entry = _file(wanted, file)
+    entry = _find_file(wanted, file)
     for home in _homes(data_dir, wanted):
         if _is_published(home, wanted, entry):
-            return _within(home, entry)
-    raise _missing(wanted, entry, data_dir)
+            return _file_path(home, entry)
+    raise _missing_error(wanted, entry, data_dir)
 
 
 def folder(name: str, data_dir: StrPath | None = None) -> Path:
@@ -132,10 +132,10 @@ def folder(name: str, data_dir: StrPath | None = None) -> Path:
         absent = [file for file in wanted.files if not _is_published(home, wanted, file)]
         if not absent:
             return home
-    raise _missing(wanted, absent[0], data_dir)
+    raise _missing_error(wanted, absent[0], data_dir)
 
 
-def _within(home: Path, file: DataFile) -> Path:
+def _file_path(home: Path, file: DataFile) -> Path:
     return home.joinpath(*file.path.split("/"))
 
 
@@ -160,7 +160,7 @@ def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
     if data_dir is not None:
         root = user_path(data_dir)
         home = root / wanted.name
-        is_home = not home.is_dir() and any(_within(root, file).is_file() for file in wanted.files)
+        is_home = not home.is_dir() and any(_file_path(root, file).is_file() for file in wanted.files)
         yield root if is_home else home
         return
     if variable := os.environ.get("WAYBENCH_DATA"):
@@ -168,7 +168,7 @@ def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
     yield cache_dir() / wanted.name
 
 
-def _file(wanted: Download, path: str) -> DataFile:
+def _find_file(wanted: Download, path: str) -> DataFile:
     for file in wanted.files:
         if file.path == path:
             return file
@@ -180,7 +180,7 @@ def _file(wanted: Download, path: str) -> DataFile:
 
 def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
     """Return whether a folder has a file; a file that differs from the published one is an error."""
-    path = _within(home, file)
+    path = _file_path(home, file)
     try:
         sha256 = checksum(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -196,7 +196,7 @@ def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
     return True
 
 
-def _missing(wanted: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
+def _missing_error(wanted: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
     roots = [Path(data_dir)] if data_dir is not None else [home.parent for home in _homes(None, wanted)]
     places = " or ".join(map(str, roots))
     to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
@@ -235,7 +235,7 @@ def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None
     home = (cache_dir() if to is None else Path(to)) / wanted.name
     addresses = _addresses(wanted)
     for file in wanted.files:
-        path = _within(home, file)
+        path = _file_path(home, file)
         try:
             needed = not path.exists() or checksum(path) != file.sha256
             if needed:
@@ -280,7 +280,8 @@ def _download(address: str, home: Path, file: DataFile) -> None:
         # pooch's own downloader leaves the connection of a failed download open, and reads on for ever.
         with requests.get(url, stream=True, timeout=TIMEOUT) as response, open(part, "wb") as out:
             if 400 <= response.status_code < 500 and response.status_code not in _BUSY:
-                raise _refused(address, _answered(response.status_code))  # no error after which pooch tries again
+                # No error after which pooch tries again.
+                raise _download_error(address, _status_text(response.status_code))
             response.raise_for_status()
             for chunk in response.iter_content(_CHUNK):
                 out.write(chunk)
@@ -298,19 +299,19 @@ def _download(address: str, home: Path, file: DataFile) -> None:
         retry_if_failed=RETRIES,
     )
     try:
-        with _silent(pooch.get_logger()):
+        with _silence(pooch.get_logger()):
             store.fetch(file.path, downloader=download)
     except _Changed as error:
         raise DataError(
-            f"{_shown(address)} is not the published file and was not kept: expected SHA-256 {file.sha256} "
-            f"({file.size} bytes), found {error.sha256} ({error.size} bytes); try again, {_ELSEWHERE}"
+            f"{_without_credentials(address)} is not the published file and was not kept: expected SHA-256 "
+            f"{file.sha256} ({file.size} bytes), found {error.sha256} ({error.size} bytes); try again, {_ELSEWHERE}"
         ) from None
     except (requests.RequestException, ValueError) as error:
-        raise _refused(address, _words(error)) from None
+        raise _download_error(address, _reason(error)) from None
 
 
 @contextmanager
-def _silent(logger: logging.Logger) -> Generator[None, None, None]:
+def _silence(logger: logging.Logger) -> Generator[None, None, None]:
     """Keep pooch from printing each download on standard error: callers get `progress`."""
     level = logger.level
     logger.setLevel(logging.WARNING)
@@ -320,24 +321,24 @@ def _silent(logger: logging.Logger) -> Generator[None, None, None]:
         logger.setLevel(level)
 
 
-def _refused(address: str, why: str) -> UsageError:
-    return UsageError(f"cannot download {_shown(address)}: {why}; try again later, {_ELSEWHERE}")
+def _download_error(address: str, why: str) -> UsageError:
+    return UsageError(f"cannot download {_without_credentials(address)}: {why}; try again later, {_ELSEWHERE}")
 
 
-def _shown(address: str) -> str:
+def _without_credentials(address: str) -> str:
     """Return an address without the user and password that a mirror's may have."""
     parts = urlsplit(address)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
-def _words(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return in a few words why a download failed; what the libraries say themselves is long and names objects."""
     import requests
 
     if isinstance(error, requests.Timeout):
         return f"no answer within {TIMEOUT:g} seconds"
     if isinstance(error, requests.HTTPError) and error.response is not None:
-        return _answered(error.response.status_code)
+        return _status_text(error.response.status_code)
     # requests raises its errors while it handles those of urllib3, which name the system's error as their cause.
     link = error.__context__
     while link is not None:
@@ -347,7 +348,7 @@ def _words(error: Exception) -> str:
     return "the connection broke, or the answer was incomplete"
 
 
-def _answered(status: int) -> str:
+def _status_text(status: int) -> str:
     # The server's own phrase may hold anything.
     phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
     return f"the server answered {status} {phrase}".rstrip()

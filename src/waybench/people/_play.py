@@ -79,7 +79,7 @@ class PlayedEpisode:
         self.episode = episode
         self._task, self._settings = task, settings
         self._thoughts = 0  # before each action
-        self.message = self._without_thoughts(self.prompt)
+        self.message = self._answer_thoughts(self.prompt)
 
     @property
     def title(self) -> str:
@@ -134,9 +134,9 @@ class PlayedEpisode:
     def send(self, reply: str, seconds: float | None = None) -> None:
         """Take a reply as it is."""
         turn = self.episode.step(Reply(reply, usage=None if seconds is None else Usage(seconds=seconds)))
-        self.message = self._without_thoughts(turn.message)
+        self.message = self._answer_thoughts(turn.message)
 
-    def _without_thoughts(self, message: str) -> str:
+    def _answer_thoughts(self, message: str) -> str:
         """Answer requests for a thought with nothing; return a message with the request for an action instead."""
         episode, self._thoughts = self.episode, 0
         while question := episode.play.wording.thought_question(episode.state):

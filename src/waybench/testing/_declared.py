@@ -280,7 +280,7 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
             texts_of: dict[str, tuple[tuple[str, str], ...]] = {}
             for player in ("oracle", "random"):
                 options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
-                for message in _played(environment, item, options, player):
+                for message in _play_with_pictures(environment, item, options, player):
                     assert message.picture is not None
                     svg, what = message.picture.svg, f"{options}, {player}"
                     root = ElementTree.fromstring(svg)
@@ -294,7 +294,9 @@ def check_pictures(environment: AnyEnvironment, level: int) -> None:
                         require(wording != "image" or not stands, "{}: {!r} is in the text, too", what, name)
 
 
-def _played(environment: AnyEnvironment, item: Any, options: dict[str, Any], player: str) -> Iterator[ChatMessage]:
+def _play_with_pictures(
+    environment: AnyEnvironment, item: Any, options: dict[str, Any], player: str
+) -> Iterator[ChatMessage]:
     """Play an episode in a wording with pictures and in its base; yield the messages that have a picture."""
     seen: AnyEpisode = Episode(environment, item, options)
     read: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording(seen.options)})

@@ -74,7 +74,7 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
                 f"{where}: an empty reply changes the denominator of the headline metric {headline.name}; count it as "
                 "a failure, and give a number that leaves it out a metric of its own",
             )
-            acts = not deterministic and _acts(records["null"])
+            acts = not deterministic and _has_action(records["null"])
             for player, wanted in (("oracle", best if bounded else None), ("null", None if acts else worst)):
                 value = _value(headline, records[player])
                 require(
@@ -91,7 +91,7 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
     _require_order(environment, level, headline, sign)
 
 
-def _acts(record: EpisodeRecord) -> bool:
+def _has_action(record: EpisodeRecord) -> bool:
     """Return whether saying nothing was taken for an action."""
     return any(turn.action is not None for turn in record.turns)
 
@@ -117,7 +117,7 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric, si
             for attempt in range(1, _ATTEMPTS + 1)
         ]
         if player == "null":
-            acts = _acts(records[0])
+            acts = _has_action(records[0])
         if (value := _mean([_value(headline, record) for record in records])) is not None:
             mean[player] = sign * value
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
@@ -142,7 +142,7 @@ def check_same_episode(environment: AnyEnvironment, level: int) -> None:
             require(first == again, f"two episodes of {name} with the same key differ")
 
 
-def _legal(episode: AnyEpisode) -> list[str]:
+def _legal_replies(episode: AnyEpisode) -> list[str]:
     play = episode.play
     return [play.wording.render(action, episode.state) for action in islice(play.game.legal(episode.state), _LISTED)]
 
@@ -180,14 +180,14 @@ EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
         "the prompt repeated": _prompt,
         "the last message repeated": lambda episode: episode.messages[-1].text,
         "the prompt's example": _example,
-        "all answers": lambda episode: "\n".join(_legal(episode)),
-        "all answers, last one first": lambda episode: "\n".join(_legal(episode)[::-1]),
-        "all answers in one line": lambda episode: ", ".join(_legal(episode)),
+        "all answers": lambda episode: "\n".join(_legal_replies(episode)),
+        "all answers, last one first": lambda episode: "\n".join(_legal_replies(episode)[::-1]),
+        "all answers in one line": lambda episode: ", ".join(_legal_replies(episode)),
         "the same answer in every turn": lambda episode: (
-            episode.turns[0].reply if episode.turns else _legal(episode)[0]
+            episode.turns[0].reply if episode.turns else _legal_replies(episode)[0]
         ),
-        "one answer many times": lambda episode: "\n".join(_legal(episode)[:1] * 200),
-        "every action by turns": lambda episode: "\n".join((_legal(episode) * 40)[:200]),
+        "one answer many times": lambda episode: "\n".join(_legal_replies(episode)[:1] * 200),
+        "every action by turns": lambda episode: "\n".join((_legal_replies(episode) * 40)[:200]),
         "one plan that wanders about": _wander,
         "a claim to have won": lambda episode: (
             'I win: the goal is reached. {"solved": true, "success": 1, "score": 100, "reward": 1} SOLVED. Score: 100'
@@ -199,7 +199,7 @@ EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
 """Name -> the reply to an episode's present messages, which are the same for all who know nothing."""
 
 _HONEST: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
-    {"first": lambda episode: _legal(episode)[0], "last": lambda episode: _legal(episode)[-1]}
+    {"first": lambda episode: _legal_replies(episode)[0], "last": lambda episode: _legal_replies(episode)[-1]}
 )
 
 

@@ -60,7 +60,7 @@ _HOSTILE = (
 )
 
 
-def _finished(environment: AnyEnvironment, level: int, count: int = 2) -> Iterator[tuple[AnyEpisode, Message]]:
+def _finished_episodes(environment: AnyEnvironment, level: int, count: int = 2) -> Iterator[tuple[AnyEpisode, Message]]:
     """Yield episodes of every kind of player, and such as no player brings about, with what names each."""
     for options in ways(environment):
         for item in items(environment, level, count):
@@ -85,7 +85,7 @@ def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, what: Mess
 
 def check_replay(environment: AnyEnvironment, level: int) -> None:
     """Every record, once through JSON, replays to the very same record."""
-    for episode, what in _finished(environment, level, ITEMS):
+    for episode, what in _finished_episodes(environment, level, ITEMS):
         line = episode.record().dumps()
         require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", what)
         require(_reread(episode).dumps() == line, "{}: the record changes on its way through JSON", what)
@@ -118,7 +118,7 @@ def check_tampering(environment: AnyEnvironment, level: int) -> None:
         for episode in (play_name(environment, item, "oracle"), stumbling):
             record = episode.record()
             require(record.turns, f"item {item.id}: an episode of {episode.player} has no turn")
-            _require_tampering_noticed(environment, _tampered(record), f"item {item.id}, {episode.player}")
+            _require_tampering_noticed(environment, _tamper(record), f"item {item.id}, {episode.player}")
 
 
 def _require_tampering_noticed(environment: AnyEnvironment, records: dict[str, EpisodeRecord], where: str) -> None:
@@ -127,7 +127,7 @@ def _require_tampering_noticed(environment: AnyEnvironment, records: dict[str, E
             replay(environment, EpisodeRecord.from_json(json.loads(record.dumps())))
 
 
-def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+def _tamper(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
     last = record.turns[-1]
     other_outcome = Outcome.UNPARSED if last.outcome is not Outcome.UNPARSED else Outcome.OK
     other_end = End.FAILED if record.end is not End.FAILED else End.SOLVED
@@ -172,7 +172,7 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
     kinds = {kind.name for kind in scoring.failure_kinds}
     errors = scoring.first_errors.all_kinds if scoring.first_errors is not None else ()
     require_distinct([kind.name for kind in errors], "kinds of first errors")
-    for episode, what in _finished(environment, level):
+    for episode, what in _finished_episodes(environment, level):
         if episode.player == "guided":
             continue  # its end is the teacher's merit
         record = _reread(episode)
@@ -200,7 +200,7 @@ def check_action_turns(environment: AnyEnvironment, level: int) -> None:
     That others were refused or cut off is possible all the same.
     """
     wrong = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
-    for episode, what in _finished(environment, level):
+    for episode, what in _finished_episodes(environment, level):
         record = _reread(episode)
         turns = {id(turn): turn for turn in record.turns}
         for turn in environment.playing.action_turns(record):
@@ -211,7 +211,7 @@ def check_action_turns(environment: AnyEnvironment, level: int) -> None:
 
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
     """Every metric and series, of every kind of episode, is None or has numbers within the range of its record."""
-    for episode, _ in _finished(environment, level):
+    for episode, _ in _finished_episodes(environment, level):
         record = _reread(episode)
         for series in environment.scoring.series:
             what = Message("series {} of {} on item {}", series.name, episode.player, episode.item.id)
@@ -270,7 +270,7 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
                     require(is_cut or turns == list(full.turns), "{}: the oracle goes on in another way", what)
         record = play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
         if record.turns[0].prefix:  # otherwise the only step would end the episode
-            _require_tampering_noticed(environment, _tampered_prefix(record), f"item {item.id}")
+            _require_tampering_noticed(environment, _tamper_prefix(record), f"item {item.id}")
 
 
 def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:
@@ -314,7 +314,7 @@ def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Messag
     require(error is None or error.turn >= before, "{}: the first error is one of the prefix", what)
 
 
-def _tampered_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+def _tamper_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
     first, later = record.turns[0], record.turns[1:]
     without = {name: value for name, value in record.options.items() if name != PREFIX}
     return {

@@ -74,7 +74,7 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
             require(len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, Brief(legal))
             before, tried = copy.deepcopy(state), dict.fromkeys(actions(game, state))
             for action in tried:
-                step = _applied(game, state, action, before)
+                step = _apply(game, state, action, before)
                 require(
                     step.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
                     "item {}: {} is listed, but {}",
@@ -84,10 +84,10 @@ def check_apply(environment: AnyEnvironment, level: int) -> None:
                 )
             for action in elsewhere:
                 if action not in tried:
-                    _applied(game, state, action, before)
+                    _apply(game, state, action, before)
 
 
-def _applied(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
+def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
     what = Message("apply({}) in {}", Brief(action), Brief(state))
     hash_before = hash(state)
     require_frozen(action, what)
@@ -106,11 +106,11 @@ def _applied(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) ->
     )
     require(math.isfinite(first.reward), "{}: the reward is {}", what, first.reward)
     events = dict(first.events)
-    require(json.loads(_dumped(events, what)) == events, "{}: the events change on their way through JSON", what)
+    require(json.loads(_to_json(events, what)) == events, "{}: the events change on their way through JSON", what)
     return first
 
 
-def _dumped(value: object, what: object) -> str:
+def _to_json(value: object, what: object) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -139,7 +139,7 @@ def check_action_codec(environment: AnyEnvironment, level: int) -> None:
             require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
             spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
             for action in [best, *spoilt, *actions(game, state)]:
-                text = _dumped(game.encode(action), Message("encode({})", Brief(action)))
+                text = _to_json(game.encode(action), Message("encode({})", Brief(action)))
                 back = game.decode(json.loads(text))
                 require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
 
@@ -236,14 +236,14 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
 def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     """What is no instance or no action is refused with a `DataError` of one line, whatever it is."""
     item = items(environment, level, 1)[0]
-    for bad in [*BAD_JSON, *_spoilt(json.loads(json.dumps(item.instance.to_json())))]:
+    for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(item.instance.to_json())))]:
         what = Message("item({})", Brief(bad))
         with reporting(what), refusal(DataError, what):
             result: Any = environment.item(bad)
             require(isinstance(result, Item), "item gave {}", Brief(result))
     game = way_of(environment, {}).game
     state = game.start(item.instance)
-    for bad in [*BAD_JSON, *_spoilt(json.loads(json.dumps(game.encode(actions(game, state)[0]))))]:
+    for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(game.encode(actions(game, state)[0]))))]:
         what = Message("decode({})", Brief(bad))
         with reporting(what), refusal(DataError, what):
             action = game.decode(bad)
@@ -260,7 +260,7 @@ def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(deeper for key, part in inner for deeper in _paths(part, (*path, key)))]
 
 
-def _spoilt(good: Any) -> list[Any]:
+def _spoil(good: Any) -> list[Any]:
     """Return a JSON value with one part replaced, left out or doubled, in many ways."""
     paths = [path for path in _paths(good) if path]
     spoilt: list[Any] = []

@@ -285,7 +285,7 @@ def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
                 yield episode.record().dumps()
 
 
-def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
+def parse_reply(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
     """Return what is read in a reply: by its wording, after its reasoning is cut.
 
     Raises:

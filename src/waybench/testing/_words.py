@@ -28,7 +28,7 @@ from waybench.testing._walks import (
     Message,
     actions,
     items,
-    parsed,
+    parse_reply,
     reporting,
     require,
     sample_episodes,
@@ -92,7 +92,7 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
                 best = environment.players.policies["oracle"](state, rng)
                 for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
-                    back = parsed(play, reply, state, Message("{}: the reply {}", options, Brief(reply)))
+                    back = parse_reply(play, reply, state, Message("{}: the reply {}", options, Brief(reply)))
                     parts = map(Brief, (action, reply, back))
                     require(back == action, "{}: {} reads {}, comes back {}", options, *parts)
 
@@ -125,7 +125,7 @@ def _require_survived(
 ) -> None:
     what = Message("{}, {}", options, name)
     episode: AnyEpisode = Episode(environment, item, options)
-    action = parsed(play, reply, episode.state, what)
+    action = parse_reply(play, reply, episode.state, what)
     refused = isinstance(action, Invalid)
     with reporting(what):
         if not refused:

@@ -58,7 +58,7 @@ class Folder:
             location = url2pathname(location[len("file://") :])
         self.place = location if is_url(location) else str(Path(location).absolute())
         self.shown = without_credentials(location) if is_url(location) else location
-        with self._explained("use"):
+        with self._explain_errors("use"):
             core: Any = import_module("fsspec.core")  # loads much, which most commands do without
             options = _OWN if is_url(location) else {"auto_mkdir": True}
             files, root = core.url_to_fs(self.place, **options)
@@ -68,13 +68,13 @@ class Folder:
     def check(self) -> None:
         """Write a small file and remove it."""
         probe = f"{self._root}/.waybench-write-test-{digest(str(time.time_ns()))}"
-        with self._explained("write to"):
+        with self._explain_errors("write to"):
             self._files.pipe_file(probe, b"waybench")
             self._files.rm_file(probe)
 
     def names(self) -> dict[str, int]:
         """Return the size of each file, by its path within the folder; none if there is no folder."""
-        with self._explained("read"):
+        with self._explain_errors("read"):
             self._files.invalidate_cache()
             try:
                 infos: dict[str, Any] = self._files.find(self._root, detail=True)
@@ -90,14 +90,14 @@ class Folder:
         """Copy a file from the folder; there is never a part of it at its new place."""
         to.parent.mkdir(parents=True, exist_ok=True)
         part = to.with_name(f"{to.name}{_PART}")
-        with self._explained("read"):
+        with self._explain_errors("read"):
             self._files.get_file(f"{self._root}/{name}", str(part))
         part.replace(to)
 
     def put(self, path: Path, name: str) -> None:
         """Copy a file into the folder; there is never a part of it under its name."""
         target = f"{self._root}/{name}"
-        with self._explained("write to"):
+        with self._explain_errors("write to"):
             if self._is_whole:
                 self._files.put_file(str(path), target)
                 return
@@ -107,11 +107,11 @@ class Folder:
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        with self._explained("write to"), suppress(FileNotFoundError):
+        with self._explain_errors("write to"), suppress(FileNotFoundError):
             self._files.rm_file(f"{self._root}/{name}")
 
     @contextmanager
-    def _explained(self, verb: str) -> Generator[None]:
+    def _explain_errors(self, verb: str) -> Generator[None]:
         """Turn any error of a file system's client into one line: each client has errors of its own."""
         try:
             yield

@@ -175,7 +175,7 @@ class Curriculum:
         """
         try:
             rows = _rows(data)
-            levels = [_whole(row["level"]) for row in rows]
+            levels = [_whole_number(row["level"]) for row in rows]
             curriculum = cls(
                 env or str(data["env"]),
                 rate=data["rate"],
@@ -187,7 +187,7 @@ class Curriculum:
                 solved, trials = float(row["solved"]), float(row["trials"])
                 if not 0 <= solved <= trials < float("inf"):
                     raise ValueError(f"{solved} of {trials} cannot be")
-                curriculum._used[levels[index]] = _whole(row["next"])
+                curriculum._used[levels[index]] = _whole_number(row["next"])
                 curriculum._solved[index], curriculum._trials[index] = solved, trials
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"no state of a curriculum: {type(error).__name__}: {str(error)[:100]}") from None
@@ -205,7 +205,7 @@ def _rows(data: Json) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError(f"{value!r} is no whole number from 0")
     return value

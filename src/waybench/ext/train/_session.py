@@ -241,7 +241,8 @@ class Session:
 
     def _turn(self, episode: Episode[Any, Any, Any], text: str, reward: float, info: dict[str, Json]) -> Turn:
         item, end = episode.item, episode.end_reason
-        info |= {"item": item.id, "level": item.level, "key": item.key_label, "legal_actions": self._legal(episode)}
+        info |= {"item": item.id, "level": item.level, "key": item.key_label}
+        info["legal_actions"] = self._legal_replies(episode)
         if end is not None:
             record = episode.record()
             metrics = {metric.name: metric.of(record) for metric in self.environment.scoring.metrics}
@@ -250,7 +251,7 @@ class Session:
         messages = [{"role": message.role, "content": message.text} for message in episode.messages]
         return Turn(text, messages, reward, ended, end is not None and not ended, info)
 
-    def _legal(self, episode: Episode[Any, Any, Any]) -> list[str]:
+    def _legal_replies(self, episode: Episode[Any, Any, Any]) -> list[str]:
         if not self._most_legal or episode.done:
             return []
         play, state = episode.play, episode.state

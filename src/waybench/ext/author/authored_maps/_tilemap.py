@@ -107,9 +107,9 @@ def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     if not is_array(others) or len(others) > MOST_OTHERS:
         return Refused([f'"others" must be a list of at most {MOST_OTHERS} names.'])
     names = [first, second, *others]
-    problems = [_no_name(name) for name in names if not _is_name(name)]
+    problems = [_name_problem(name) for name in names if not _is_name(name)]
     if not problems:
-        problems = [f"{shown(name)} is the name of several characters." for name in _repeated(names)]
+        problems = [f"{shown(name)} is the name of several characters." for name in _duplicates(names)]
     named = replace(draft, protagonist=first, antagonist=second, others=tuple(others))
     return Refused(problems) if problems else named
 
@@ -133,14 +133,14 @@ def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     tiles = answer["tiles"]
     if not is_object(tiles) or not FEWEST_TILES <= len(tiles) <= MOST_TILES:
         return Refused([f'"tiles" must be an object of {FEWEST_TILES} to {MOST_TILES} names.'])
-    problems = [_no_name(name) for name in tiles if not _is_name(name)]
+    problems = [_name_problem(name) for name in tiles if not _is_name(name)]
     for name, sign in tiles.items():
         if name in (draft.protagonist, draft.antagonist):
             problems.append(f"{shown(name)} has its character already: leave it out.")
         if not isinstance(sign, str) or sign not in SIGNS:
             problems.append(f"{shown(name)}: {shown(sign)} is no character that a tile can have.")
     signs = [sign for sign in tiles.values() if isinstance(sign, str)]
-    problems += [f"{shown(sign)} is the character of several tiles." for sign in _repeated(signs)]
+    problems += [f"{shown(sign)} is the character of several tiles." for sign in _duplicates(signs)]
     problems += [f"The character {shown(name)} has no tile of this name." for name in draft.others if name not in tiles]
     for key in ("walkable", "interactive"):
         chosen = answer[key]
@@ -211,42 +211,44 @@ def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
     problems = list[str]()
     objectives = list[Objective]()
     for name, value in values.items():
-        wrong = _no_objective(name, value, draft)
+        wrong = _objective_problem(name, value, draft)
         if wrong:
             problems.append(wrong)
         else:
             objectives.append(Objective(name, *value))
     cells = [(objective.row, objective.column) for objective in objectives]
-    problems += [f"Several objectives are at {_at(*cell)}: give each its own place." for cell in _repeated(cells)]
+    problems += [
+        f"Several objectives are at {_position(*cell)}: give each its own place." for cell in _duplicates(cells)
+    ]
     if problems:
         return Refused(problems)
     draft = replace(draft, objectives=tuple(objectives))
-    cut_off = _cut_off(draft)
+    cut_off = _unreachable_objectives(draft)
     return Refused(cut_off, back="map") if cut_off else draft
 
 
-def _no_objective(name: str, value: Any, draft: Draft) -> str:
+def _objective_problem(name: str, value: Any, draft: Draft) -> str:
     """Return what is wrong with one objective; nothing if it is a place on the map that can be walked on."""
     if not _is_name(name):
-        return _no_name(name)
+        return _name_problem(name)
     called = shown(name)
     if not is_array(value) or [type(part) for part in value] != [str, int, int]:
         return f'{called}: give ["character", row, column].'
     tile, row, column = str(value[0]), int(value[1]), int(value[2])
     if not (0 <= row < draft.rows and 0 <= column < draft.columns):
-        end = _at(draft.rows - 1, draft.columns - 1)
-        return f"{called}: {_at(row, column)} is outside the map, which ends at {end}."
+        end = _position(draft.rows - 1, draft.columns - 1)
+        return f"{called}: {_position(row, column)} is outside the map, which ends at {end}."
     there = draft.drawn[row][column]
     if there != tile:
         near = min(draft.cells(tile), key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column), default=None)
-        hint = f" The nearest {shown(tile)} is at {_at(*near)}." if near else ""
-        return f"{called}: at {_at(row, column)} the map has {shown(there)}, not {shown(tile)}.{hint}"
+        hint = f" The nearest {shown(tile)} is at {_position(*near)}." if near else ""
+        return f"{called}: at {_position(row, column)} the map has {shown(there)}, not {shown(tile)}.{hint}"
     if tile not in draft.walkable:
-        return f"{called}: the tile {shown(tile)} at {_at(row, column)} cannot be walked on."
+        return f"{called}: the tile {shown(tile)} at {_position(row, column)} cannot be walked on."
     return ""
 
 
-def _cut_off(draft: Draft) -> list[str]:
+def _unreachable_objectives(draft: Draft) -> list[str]:
     """Return a sentence for each objective that cannot be reached from where the player is by then."""
     case = draft.case()
     at = divmod(case.start, case.width)
@@ -254,8 +256,8 @@ def _cut_off(draft: Draft) -> list[str]:
     for (name, _, row, column), leg in zip(case.objectives, tour(case, draft.walkable), strict=True):
         if leg is None:
             problems.append(
-                f"With this map the objective {shown(name)} at {_at(row, column)} cannot be reached from "
-                f"{_at(*at)}: open a way over tiles that can be walked on."
+                f"With this map the objective {shown(name)} at {_position(row, column)} cannot be reached from "
+                f"{_position(*at)}: open a way over tiles that can be walked on."
             )
         else:
             at = (row, column)
@@ -266,15 +268,15 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable() and value == value.strip() and 0 < len(value) <= LONGEST_NAME
 
 
-def _no_name(value: Any) -> str:
+def _name_problem(value: Any) -> str:
     return f"{shown(value)} is no name: give 1 to {LONGEST_NAME} printable characters."
 
 
-def _repeated(values: Iterable[Any]) -> list[Any]:
+def _duplicates(values: Iterable[Any]) -> list[Any]:
     return [value for value, times in Counter(values).items() if times > 1]
 
 
-def _at(row: int, column: int) -> str:
+def _position(row: int, column: int) -> str:
     return f"row {row}, column {column}"
 
 

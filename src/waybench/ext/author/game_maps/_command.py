@@ -36,8 +36,8 @@ from waybench.ext.author.game_maps._words import (
     Visit,
     as_name,
     is_dark,
+    names_place,
     split_line,
-    tells,
     walk,
 )
 
@@ -232,12 +232,12 @@ def _learn(
             stays.append(here)
             arrivals.append(visit.step.number)
             named_at.append(NEVER)
-        if here is not None and tells(visit.step.observation, known_as[here]):
+        if here is not None and names_place(visit.step.observation, known_as[here]):
             named_at[-1] = min(named_at[-1], visit.step.number)
-    return edges_of_traversals(traversals, _named_later(stays, arrivals, named_at), inferred)
+    return edges_of_traversals(traversals, _fill_in_steps(stays, arrivals, named_at), inferred)
 
 
-def _named_later(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
+def _fill_in_steps(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
     """Fill in the step at which a place is named that was not named during a stay: that of the next stay where it is.
 
     A name that the game never prints after an arrival counts as known then, for a question has to have some step.

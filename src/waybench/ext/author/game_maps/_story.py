@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from waybench.core import DataError, UsageError
 from waybench.envs.textmap import DIRECTIONS
-from waybench.ext.author.game_maps._words import LONGEST, LOOK, Playable, in_full, is_dark, is_way, title_of, ways_back
+from waybench.ext.author.game_maps._words import (
+    LONGEST,
+    LOOK,
+    Playable,
+    expand_command,
+    is_dark,
+    is_way,
+    title_of,
+    ways_back,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -120,17 +129,17 @@ def _gather(game: Memory, commands: Sequence[str]) -> _Evidence:
         before, memory, saved = memory, game.memory(), game.save()
         title = _look(game)
         evidence.test(_differ(memory, game.memory()))
-        if command and not is_way(in_full(command)):
+        if command and not is_way(expand_command(command)):
             evidence.shifts += _differ(before, memory)
         evidence.sights.append((title, memory))
         if title and title not in tried and len(tried) < _MOST_ROOMS:
             tried.add(title)
-            _excursions(game, evidence, saved, title, memory)
+            _explore(game, evidence, saved, title, memory)
         game.restore(saved)
     return evidence
 
 
-def _excursions(game: Memory, evidence: _Evidence, saved: Any, title: str, memory: "Bytes") -> None:
+def _explore(game: Memory, evidence: _Evidence, saved: Any, title: str, memory: "Bytes") -> None:
     """Go from a room in every direction and back, and note what is seen."""
     for way in _TRIED:
         game.restore(saved)
@@ -184,7 +193,7 @@ class Story:
     """
 
     def __init__(self, path: Path) -> None:
-        self._global_table = _checked(path)
+        self._global_table = _check_file(path)
         try:
             jericho: Any = import_module("jericho")  # half a second; carries no types
         except ModuleNotFoundError as error:
@@ -240,14 +249,14 @@ class _Game:
     def reset(self) -> str:
         """Begin the game anew; return what it tells."""
         text, _ = self._env.reset()
-        return self._heard(text, False)
+        return self._note_end(text, False)
 
     def act(self, command: str) -> str:
         """Type a command; return what the game answers. A game that is over answers nothing."""
         if self._over:
             return ""
         text, _, over, _ = self._env.step(command[:LONGEST])
-        return self._heard(text, over)
+        return self._note_end(text, over)
 
     def save(self) -> Any:
         """Return what `restore` needs."""
@@ -260,7 +269,7 @@ class _Game:
             self._env.reset()
         self._env.set_state(state)
 
-    def _heard(self, text: str, over: bool) -> str:
+    def _note_end(self, text: str, over: bool) -> str:
         self._over = bool(over) or bool(self._env._emulator_halted()) or _OVER.search(text) is not None
         return text
 
@@ -301,12 +310,12 @@ class OtherGame(_Game):
         """Return a copy of all bytes that the game can change."""
         return self._env._get_ram()
 
-    def _heard(self, text: str, over: bool) -> str:
-        super()._heard(text, over)
+    def _note_end(self, text: str, over: bool) -> str:
+        super()._note_end(text, over)
         return _PROMPT.sub("\n", _STATUS.sub("", text))
 
 
-def _checked(path: Path) -> int:
+def _check_file(path: Path) -> int:
     """Check that a file is a whole game for the Z-machine, as far as its header tells; return where its globals are.
 
     The interpreter is no Python: it ends the whole process when a file disappoints it.

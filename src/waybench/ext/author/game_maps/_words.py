@@ -94,15 +94,15 @@ def title_of(looked: str) -> str | None:
     lines = [line.strip() for line in looked.splitlines()]
     for line in lines:
         if _FRAMED.fullmatch(line):
-            return plain(line)
+            return plain_name(line)
     # A line in brackets tells what the game did first, such as "(getting out of the boat)".
     first = next((line for line in lines if line and not (line[0] == "(" and line[-1] == ")")), "")
     if not first or len(first) > _LONGEST or first[-1] in _SENTENCE_ENDS or not first.isprintable():
         return None
-    return plain(first) or None
+    return plain_name(first) or None
 
 
-def plain(line: str) -> str:
+def plain_name(line: str) -> str:
     """Return a line as names are compared: in lower case, without a frame, a posture or blanks that say nothing."""
     text = " ".join(line.split())
     framed = _FRAMED.fullmatch(text)
@@ -114,9 +114,9 @@ def as_name(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def tells(text: str, names: Collection[str]) -> bool:
-    """Return whether one of some names, each as `plain` has it, stands in a line of its own."""
-    return any(plain(line) in names for line in text.splitlines())
+def names_place(text: str, names: Collection[str]) -> bool:
+    """Return whether one of some names, each as `plain_name` has it, stands in a line of its own."""
+    return any(plain_name(line) in names for line in text.splitlines())
 
 
 def is_dark(title: str) -> bool:
@@ -159,7 +159,7 @@ def _is_command(text: str) -> bool:
     return first in _SHORT or first in _PLAIN_WAYS or first in _OTHERWISE or first in _VERBS
 
 
-def in_full(command: str) -> str:
+def expand_command(command: str) -> str:
     """Return a command as walkthroughs tell it: in full and in lower case, each direction by its one plain name."""
     words = command.lower().split()
     if words and words[0] in _SHORT and (len(words) == 1 or words[0] == "x"):
@@ -223,7 +223,7 @@ def walk(engine: Engine, commands: Sequence[str]) -> Walk:
     for number, command in enumerate(commands, 1):
         if engine.done:
             return Walk(tuple(visits), len(commands) - number + 1)
-        before, text, words = visits[-1], engine.act(command), in_full(command)
+        before, text, words = visits[-1], engine.act(command), expand_command(command)
         action = before.action if words == _AGAIN else words
         visits.append(_visit(engine, Step(number, words, _as_observation(text)), action, before.place))
     return Walk(tuple(visits), 0)

@@ -192,10 +192,10 @@ def signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
         raise UsageError(f"{signature.name}: {signed.problem}")
     text = path.read_text(encoding="utf-8", errors="replace")
     check_json(text, _MOST_VALUES)
-    return SignedVerdict(signed.signer, signed.verdict == "verified", tuple(_earlier(json.loads(text))))
+    return SignedVerdict(signed.signer, signed.verdict == "verified", tuple(_earlier_scores(json.loads(text))))
 
 
-def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
+def _earlier_scores(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
     for score in verdict.get("scores", ()):
         try:
             group, metric = score["group"], str(score["headline"])
@@ -309,7 +309,7 @@ def read_board(
             continue
         seen[sha256] = file
         entries.append(entry)
-    _name(entries)
+    _name_models(entries)
     return entries, refused
 
 
@@ -377,7 +377,7 @@ def _is_unchecked(verdict: Verdict) -> bool:
     return bool(verdict.runs) and verdict.counts.keys() <= allowed
 
 
-def _name(entries: Sequence[Entry]) -> None:
+def _name_models(entries: Sequence[Entry]) -> None:
     """Give each model of each submission a name that no other row has."""
     pairs = [(entry, model) for entry in entries if entry.verdict for model in entry.verdict.models]
     models = [model for _, model in pairs]

@@ -82,7 +82,7 @@ def sections(
     ranking = [_scores(part, entries) for part in parts if part.folder == CONFIRMED]
     return [
         *(ranking or [BoardSection("Ranking", "No submission is verified yet.", ())]),
-        *_earlier(entries),
+        *_earlier_versions(entries),
         *(_scores(part, entries) for part in parts if part.folder != CONFIRMED),
         *([_submissions(entries, refused, parts)] if entries or refused else []),
         *([_private_sets(settings)] if settings.private_sets else []),
@@ -108,7 +108,7 @@ def _scores(part: Part, entries: Sequence[Entry]) -> BoardSection:
         entry = heads.get(row.head.link)
         if entry is None:
             return row
-        status = Note(str(entry.status), "good" if entry.is_confirmed else "flag", _verdict(entry, "../"))
+        status = Note(str(entry.status), "good" if entry.is_confirmed else "flag", _verdict_link(entry, "../"))
         return replace(row, head=replace(row.head, notes=(*row.head.notes, status)))
 
     groups = [replace(group, rows=[marked(row) for row in group.rows]) for group in part.table.groups]
@@ -122,7 +122,7 @@ def _scores(part: Part, entries: Sequence[Entry]) -> BoardSection:
     )
 
 
-def _earlier(entries: Sequence[Entry]) -> Iterator[BoardSection]:
+def _earlier_versions(entries: Sequence[Entry]) -> Iterator[BoardSection]:
     """Yield the scores of earlier versions of environments, which are never mixed with those of other versions."""
     scores = [(entry, score) for entry in entries if entry.is_confirmed for score in entry.earlier]
     versions = sorted({(score.env, score.version) for _, score in scores})
@@ -135,7 +135,7 @@ def _earlier(entries: Sequence[Entry]) -> Iterator[BoardSection]:
             TableRow(
                 Cell(
                     text=name_of(entry.names.get(score.model, score.model)),
-                    notes=(Note(str(entry.status), "good", _verdict(entry)),),
+                    notes=(Note(str(entry.status), "good", _verdict_link(entry)),),
                 ),
                 [
                     Cell(text=one_line(score.task, 60), kind="name"),
@@ -182,11 +182,11 @@ def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Se
 
 def _row(entry: Entry, parts: Sequence[Part]) -> TableRow:
     verdict = entry.verdict
-    head = Cell(text=one_line(entry.label, 120), link=_verdict(entry) if verdict else "")
+    head = Cell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
     note = one_line(entry.note, 300)
     if verdict is None:
         return TableRow(head, [Cell(text=note or "–", kind="words", columns=4)])
-    models = tuple(Note(name_of(name), "", _results(name, parts)) for name in entry.names.values())
+    models = tuple(Note(name_of(name), "", _results_link(name, parts)) for name in entry.names.values())
     confirmed, played = sum(run.confirmed for run in verdict.runs), [run.played for run in verdict.runs]
     total = "?" if None in played else f"{sum(filter(None, played)):,}"
     signed = f"verified by {entry.signer}" if entry.signer else ""
@@ -216,11 +216,11 @@ def _private_sets(settings: Settings) -> BoardSection:
     return BoardSection("Private sets", lead, [table])
 
 
-def _verdict(entry: Entry, root: str = "") -> str:
+def _verdict_link(entry: Entry, root: str = "") -> str:
     return f"{root}verdicts/{page_stem(entry)}.html"
 
 
-def _results(name: str, parts: Sequence[Part]) -> str:
+def _results_link(name: str, parts: Sequence[Part]) -> str:
     folders = [part.folder for part in parts if any(row.model == name for row in part.matrix.rows)]
     return f"{folders[0]}/{model_page(name)}" if folders else ""
 

@@ -142,7 +142,7 @@ class Store(Folder):
 
     def listed(self, folder: str) -> dict[str, int]:
         """Return the size of each file of a folder within this one, by name in order; {} if there is no such folder."""
-        with self._explained("read"):
+        with self._explain_errors("read"):
             self._files.invalidate_cache()
             try:
                 infos: list[dict[str, Any]] = self._files.ls(f"{self._root}/{folder}", detail=True)
@@ -153,7 +153,7 @@ class Store(Folder):
 
     def read(self, name: str, start: int | None = None, end: int | None = None) -> bytes | None:
         """Return a file's bytes, or a range of them; None if there is no such file."""
-        with self._explained("read"), suppress(FileNotFoundError):
+        with self._explain_errors("read"), suppress(FileNotFoundError):
             return self._files.cat_file(f"{self._root}/{name}", start=start, end=end)
         return None
 
@@ -174,7 +174,7 @@ class Store(Folder):
         if self._home is None:
             folder = tempfile.mkdtemp(prefix="waybench-")
         else:
-            with self._explained("write to"):
+            with self._explain_errors("write to"):
                 self._home.mkdir(parents=True, exist_ok=True)
                 # On the same file system, so that a file is moved into its place in one step.
                 folder = tempfile.mkdtemp(prefix=_SCRATCH, dir=self._home)
@@ -189,7 +189,7 @@ class Store(Folder):
             super().put(path, name)
             return
         target = self._home / name
-        with self._explained("write to"):
+        with self._explain_errors("write to"):
             target.parent.mkdir(exist_ok=True)
             with open(path, "rb") as stream:  # a name must not be on the disk before its content is
                 os.fsync(stream.fileno())

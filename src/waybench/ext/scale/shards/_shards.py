@@ -320,13 +320,13 @@ def count_part(part: Part) -> Count:
     sizes: list[int] = []
     for path, names in zip(part.places, part.files, strict=True):
         store = Store(path)
-        of_set = [_within(store, name, part.low, part.high) for name in names]
+        of_set = [_hashes_within(store, name, part.low, part.high) for name in names]
         hashes += of_set
         sizes.append(sum(len(head) for head, _ in of_set))
     return _count(hashes, sizes)
 
 
-def _within(store: Store, name: str, low: int, high: int) -> tuple[Any, Any]:
+def _hashes_within(store: Store, name: str, low: int, high: int) -> tuple[Any, Any]:
     """Return the hashes of a file that lie in a range, as their first and their second 8 bytes."""
     import numpy as np  # only those commands load it that count
 

@@ -139,7 +139,7 @@ class AgentEpisodes:
         Raises:
             UsageError: For an unknown environment.
         """
-        chosen = self._chosen(environment)
+        chosen = self._environment(environment)
         return [
             {"name": option.name, "default": option.default, "choices": list(option.choices), "about": option.doc}
             for option in (*chosen.play_options, *chosen.items.options)
@@ -175,18 +175,19 @@ class AgentEpisodes:
             UsageError: For an unknown environment, level, item or option, for what the server has fixed, or if there
                 are too many episodes.
         """
-        chosen = self._chosen(environment)
-        play, of_source = play_and_source_options(chosen, {**self._allowed(chosen, options or {}), **self._options})
+        chosen = self._environment(environment)
+        self._check_options(chosen, options or {})
+        play, of_source = play_and_source_options(chosen, {**(options or {}), **self._options})
         self.free_idle()
         if len(self._open) >= self._most:
             raise UsageError(f"{len(self._open)} episodes are open, the maximum: finish one of yours, or wait")
-        key = self._allowed_key(key) or chosen.items.public_key
+        key = self._check_key(key) or chosen.items.public_key
         session = Session(chosen, key=key, level=level, source_options=of_source, legal_actions=0, **play)
         player = self._player or f"agent/{_printable(client) or 'unnamed'}"
         turn = session.start(index, attempt, player)
         name = secrets.token_urlsafe(16)
         self._open[name] = _Open(session, turn, client, self._clock())
-        started = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_shown(turn)}
+        started = {"episode": name, "item": turn.info["item"], "level": turn.info["level"], **_turn_json(turn)}
         return {**started, "actions": actions} if (actions := _actions(session)) else started
 
     def look(self, name: str) -> dict[str, Json]:
@@ -195,7 +196,7 @@ class AgentEpisodes:
         Raises:
             UsageError: If there is no such episode.
         """
-        turn = self._known(name).turn
+        turn = self._find(name).turn
         return {"messages": turn.messages, "done": turn.done}
 
     def act(self, name: str, reply: str | None = None, action: Mapping[str, Json] | None = None) -> dict[str, Json]:
@@ -204,7 +205,7 @@ class AgentEpisodes:
         Raises:
             UsageError: If there is no such episode, it is over, or not one of both is given.
         """
-        opened = self._known(name)
+        opened = self._find(name)
         if (reply is None) == (action is None):
             raise UsageError("give a reply, or an action where start has given actions: one of them")
         if action is not None:
@@ -217,7 +218,7 @@ class AgentEpisodes:
         opened.turn = opened.session.reply(reply)
         if opened.turn.done:
             self._write(opened)
-        return _shown(opened.turn)
+        return _turn_json(opened.turn)
 
     def finish(self, name: str) -> dict[str, Json]:
         """End an episode and return its outcome and record. One that is not over counts as unfinished.
@@ -227,10 +228,10 @@ class AgentEpisodes:
         Raises:
             UsageError: If there is no such episode.
         """
-        opened = self._known(name)
+        opened = self._find(name)
         self._write(opened)
         del self._open[name]
-        turn = _shown(opened.turn)
+        turn = _turn_json(opened.turn)
         return turn if self._key is not None else {**turn, "record": opened.session.record().to_json()}
 
     def close(self) -> None:
@@ -238,28 +239,27 @@ class AgentEpisodes:
         for name in list(self._open):
             self._free(name)
 
-    def _chosen(self, name: str) -> Environment[Any, Any, Any]:
+    def _environment(self, name: str) -> Environment[Any, Any, Any]:
         if name not in self._environments:
             raise UsageError(unknown("environment", name, self._environments))
         return self._environments[name]
 
-    def _allowed(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> Mapping[str, Json]:
+    def _check_options(self, environment: Environment[Any, Any, Any], options: Mapping[str, Json]) -> None:
         local = {option.name for option in environment.items.options if option.local}
         for name, value in options.items():
             if name in self._options:
                 raise UsageError(f"the server has fixed the option {name[:60]}: leave it out")
             if name in local or (isinstance(value, str) and any(reference in value for reference in _REFERENCES)):
                 raise UsageError(f"option {name[:60]}: a client cannot name files of the server")
-        return options
 
-    def _allowed_key(self, key: str | None) -> str | None:
+    def _check_key(self, key: str | None) -> str | None:
         if key is not None and self._key is not None:
             raise UsageError("the items of this server are of one set: leave the key out")
         if key is not None and key.startswith(_REFERENCES):
             raise UsageError("give the key of a set itself: a client cannot name files of the server")
         return self._key if key is None else key
 
-    def _known(self, name: str) -> _Open:
+    def _find(self, name: str) -> _Open:
         self.free_idle()
         if name not in self._open:
             raise UsageError(f"there is no episode {name[:40]!r}: it was finished, or unused for too long; start one")
@@ -286,7 +286,7 @@ class AgentEpisodes:
             file.write(json.dumps(line) + "\n")
 
 
-def _shown(turn: Turn) -> dict[str, Json]:
+def _turn_json(turn: Turn) -> dict[str, Json]:
     """Return what a player of an evaluation sees of a turn, and at the end how the episode ended.
 
     Outcomes of turns and their reasons stay in the record: models in an evaluation have the text alone.
@@ -340,14 +340,14 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
     @mcp_server.tool()
     async def environments() -> CallToolResult:
         """List the environments, with their levels of difficulty."""
-        return _said(lambda: {"environments": episodes.environments()})
+        return _tool_result(lambda: {"environments": episodes.environments()})
 
     @mcp_server.tool()
     async def options(
         environment: Annotated[str, Field(description="Id of the environment, as `environments` lists it")],
     ) -> CallToolResult:
         """List the options of an environment, which `start` takes."""
-        return _said(lambda: {"options": episodes.options(environment)})
+        return _tool_result(lambda: {"options": episodes.options(environment)})
 
     @mcp_server.tool()
     async def start(
@@ -361,12 +361,14 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
     ) -> CallToolResult:
         """Start an episode. Returns the prompt, and the episode's name for the other tools."""
         client = _client(context)
-        return _said(lambda: episodes.start(environment, level, index, attempt, client, key=key, options=options))
+        return _tool_result(
+            lambda: episodes.start(environment, level, index, attempt, client, key=key, options=options)
+        )
 
     @mcp_server.tool()
     async def look(episode: Name) -> CallToolResult:
         """Return the prompt for the next reply again, with all messages that belong to it."""
-        return _said(lambda: episodes.look(episode))
+        return _tool_result(lambda: episodes.look(episode))
 
     @mcp_server.tool()
     async def act(
@@ -378,12 +380,12 @@ def server(episodes: AgentEpisodes) -> MCPServer[Any]:
         ] = None,
     ) -> CallToolResult:
         """Give a reply or an action. Returns the answer, and at the end how the episode ended, with its metrics."""
-        return _said(lambda: episodes.act(episode, reply, action))
+        return _tool_result(lambda: episodes.act(episode, reply, action))
 
     @mcp_server.tool()
     async def finish(episode: Name) -> CallToolResult:
         """Finish an episode and return its outcome and record. An episode that is not over counts as unfinished."""
-        return _said(lambda: episodes.finish(episode))
+        return _tool_result(lambda: episodes.finish(episode))
 
     return mcp_server
 
@@ -399,10 +401,10 @@ def http_app(mcp_server: MCPServer[Any], token: str, hosts: tuple[str, ...]) -> 
     origins = [f"http://{host}" for host in hosts]
     security = TransportSecuritySettings(allowed_hosts=list(hosts), allowed_origins=origins)
     app = mcp_server.streamable_http_app(max_request_body_size=LARGEST_BODY, transport_security=security)
-    return _Guarded(app, token)
+    return _TokenGuard(app, token)
 
 
-class _Guarded:
+class _TokenGuard:
     """Refuses requests without the token."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
@@ -424,7 +426,7 @@ async def _free_idle(episodes: AgentEpisodes) -> None:
         episodes.free_idle()
 
 
-def _said(work: Callable[[], Mapping[str, Json]]) -> CallToolResult:
+def _tool_result(work: Callable[[], Mapping[str, Json]]) -> CallToolResult:
     """Return the result of some work, or raise the error that the client shows to the agent.
 
     The environment's text is a block of its own, as models in an evaluation see it: a map within JSON is no map.

@@ -108,7 +108,9 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         self._session = self._make(None, self._level) if split is None else self._make(*self._split(split))
         chosen = (seed or 0) % ATTEMPTS if index is None else index
         self._episode_id = episode_id
-        return _observed(self._session.start(_whole(chosen, "index"), _whole(attempt, "attempt")), None)
+        return _observation(
+            self._session.start(_whole_number(chosen, "index"), _whole_number(attempt, "attempt")), None
+        )
 
     def step(self, action: TextAction, timeout_s: float | None = None, **kwargs: Any) -> TextObservation:
         """Take a reply.
@@ -117,7 +119,7 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
             UsageError: Before the first reset, and after the end of the episode.
         """
         turn = self._session.reply(action.text)
-        return _observed(turn, turn.reward)
+        return _observation(turn, turn.reward)
 
     @property
     def state(self) -> TextState:
@@ -192,13 +194,13 @@ class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
         return name, int(level)
 
 
-def _whole(value: object, name: str) -> int:
+def _whole_number(value: object, name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise UsageError(f"{name}={str(value)[:60]}: give a whole number")
     return value
 
 
-def _observed(turn: Turn, reward: float | None) -> TextObservation:
+def _observation(turn: Turn, reward: float | None) -> TextObservation:
     return TextObservation(done=turn.done, reward=reward, text=turn.text, messages=turn.messages, info=turn.info)
 
 
