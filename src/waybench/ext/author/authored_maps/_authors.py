@@ -50,7 +50,7 @@ OPTIONS = (
 )
 
 
-class Refused(NamedTuple):
+class RefusedAnswer(NamedTuple):
     """Why an answer is not taken.
 
     Attributes:
@@ -64,7 +64,7 @@ class Refused(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[D]):
+class AuthorStep(Generic[D]):
     """One thing that is asked for.
 
     Attributes:
@@ -80,10 +80,10 @@ class Step(Generic[D]):
     keys: tuple[str, ...]
     longest: Callable[[D], int]
     prompt: Callable[[D], str]
-    check: Callable[[Any, D], D | Refused]
+    check: Callable[[Any, D], D | RefusedAnswer]
 
 
-async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int, problems: list[str]) -> D:
+async def take_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, attempts: int, problems: list[str]) -> D:
     """Go through all steps with a model, from a draft with what is known before the first one.
 
     A request shows the accepted answers of the steps before, and all refused ones of its own step with their problems.
@@ -107,7 +107,7 @@ async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int
         accepted = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
         reply = await ask([*accepted, step.prompt(drafts[-1]), *refusals[step.name]])
         answer, result = _judge(step, reply, drafts[-1])
-        if not isinstance(result, Refused):
+        if not isinstance(result, RefusedAnswer):
             answers.append(answer)
             drafts.append(result)
             continue
@@ -128,37 +128,37 @@ async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int
     return drafts[-1]
 
 
-def _judge(step: Step[D], reply: Reply, draft: D) -> tuple[str, D | Refused]:
+def _judge(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | RefusedAnswer]:
     """Return an answer as it stands in the conversation from then on, and the new draft or why there is none."""
     longest = step.longest(draft)
     text = split_reasoning(reply.text).answer.strip()
     quoted = text[:longest] or "(nothing)"  # some providers take no empty message
     if reply.stop == "truncated":
-        return quoted, Refused(["The reply was cut off at the output limit: give a shorter one."])
+        return quoted, RefusedAnswer(["The reply was cut off at the output limit: give a shorter one."])
     if reply.stop == "overflow":
-        return "(nothing)", Refused(["The conversation is longer than the model can read."])
+        return "(nothing)", RefusedAnswer(["The conversation is longer than the model can read."])
     if reply.stop == "refused":
-        return quoted, Refused(["The reply was a refusal: choose something that you can tell."])
+        return quoted, RefusedAnswer(["The reply was a refusal: choose something that you can tell."])
     if len(text) > longest:
-        return quoted, Refused([f"The reply has {len(text)} characters: give at most {longest}."])
+        return quoted, RefusedAnswer([f"The reply has {len(text)} characters: give at most {longest}."])
     if not text:
-        return quoted, Refused(["The reply is empty."])
+        return quoted, RefusedAnswer(["The reply is empty."])
     if not step.keys:
         return text, step.check(text, draft)
     values = _values(text, step.keys)
-    result = values if isinstance(values, Refused) else step.check(values, draft)
-    return (quoted if isinstance(result, Refused) else json.dumps(values, ensure_ascii=False)), result
+    result = values if isinstance(values, RefusedAnswer) else step.check(values, draft)
+    return (quoted if isinstance(result, RefusedAnswer) else json.dumps(values, ensure_ascii=False)), result
 
 
-def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | Refused:
+def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
     data = last_object(text, keys[0])
     if isinstance(data, Invalid):
-        return Refused([data.reason])
+        return RefusedAnswer([data.reason])
     if missing := [key for key in keys if key not in data]:
-        return Refused([f'The key "{key}" is missing.' for key in missing])
+        return RefusedAnswer([f'The key "{key}" is missing.' for key in missing])
     objects = [data, *(data[key] for key in keys if isinstance(data[key], JsonObject))]
     if twice := [part.duplicate for part in objects if part.duplicate is not None]:
-        return Refused([f"The key {shown(name)} is there twice." for name in twice])
+        return RefusedAnswer([f"The key {shown(name)} is there twice." for name in twice])
     return {key: data[key] for key in keys}
 
 

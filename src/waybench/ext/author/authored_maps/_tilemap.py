@@ -12,7 +12,7 @@ from unicodedata import category
 
 from waybench.core import is_array, is_object, plural, shown
 from waybench.envs.tilemap import Objective, TileMap, tour
-from waybench.ext.author.authored_maps._authors import Refused, Step
+from waybench.ext.author.authored_maps._authors import AuthorStep, RefusedAnswer
 
 PLAYER, ENEMY = "@", "#"
 NO_TILES = "[ ] ' , \" \\"  # the records' lists of tiles are Python literals
@@ -88,9 +88,9 @@ def _ask_story(draft: Draft) -> str:
     )
 
 
-def _check_story(text: str, draft: Draft) -> Draft | Refused:
+def _check_story(text: str, draft: Draft) -> Draft | RefusedAnswer:
     if any(category(sign) in ("Cc", "Cs") and sign not in "\n\r\t" for sign in text):
-        return Refused(["The story has control characters: give plain text."])
+        return RefusedAnswer(["The story has control characters: give plain text."])
     return replace(draft, story=text)
 
 
@@ -102,16 +102,16 @@ def _ask_characters(draft: Draft) -> str:
     )
 
 
-def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     first, second, others = answer["protagonist"], answer["antagonist"], answer["others"]
     if not is_array(others) or len(others) > MOST_OTHERS:
-        return Refused([f'"others" must be a list of at most {MOST_OTHERS} names.'])
+        return RefusedAnswer([f'"others" must be a list of at most {MOST_OTHERS} names.'])
     names = [first, second, *others]
     problems = [_name_problem(name) for name in names if not _is_name(name)]
     if not problems:
         problems = [f"{shown(name)} is the name of several characters." for name in _duplicates(names)]
     named = replace(draft, protagonist=first, antagonist=second, others=tuple(others))
-    return Refused(problems) if problems else named
+    return RefusedAnswer(problems) if problems else named
 
 
 def _ask_tiles(draft: Draft) -> str:
@@ -129,10 +129,10 @@ def _ask_tiles(draft: Draft) -> str:
     )
 
 
-def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     tiles = answer["tiles"]
     if not is_object(tiles) or not FEWEST_TILES <= len(tiles) <= MOST_TILES:
-        return Refused([f'"tiles" must be an object of {FEWEST_TILES} to {MOST_TILES} names.'])
+        return RefusedAnswer([f'"tiles" must be an object of {FEWEST_TILES} to {MOST_TILES} names.'])
     problems = [_name_problem(name) for name in tiles if not _is_name(name)]
     for name, sign in tiles.items():
         if name in (draft.protagonist, draft.antagonist):
@@ -149,7 +149,7 @@ def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
         elif not chosen and key == "walkable":
             problems.append('"walkable" is empty: the player must be able to walk on something.')
     if problems:
-        return Refused(problems)
+        return RefusedAnswer(problems)
     walkable, interactive = ("".join(dict.fromkeys(answer[key])) for key in ("walkable", "interactive"))
     return replace(draft, tiles=tuple(tiles.items()), walkable=walkable, interactive=interactive)
 
@@ -165,10 +165,10 @@ def _ask_map(draft: Draft) -> str:
     )
 
 
-def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     drawn = answer["map"]
     if not is_array(drawn) or not all(isinstance(row, str) for row in drawn):
-        return Refused(['"map" must be a list of texts, one for each row.'])
+        return RefusedAnswer(['"map" must be a list of texts, one for each row.'])
     problems = [f"The map has {plural(len(drawn), 'row')}: give {draft.rows}."] if len(drawn) != draft.rows else []
     for number, row in enumerate(drawn):
         if len(row) != draft.columns:
@@ -180,13 +180,15 @@ def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
         if (count := sum(row.count(sign) for row in drawn)) != 1:
             problems.append(f"The map has {count} of {sign}: give exactly one.")
     if problems:
-        return Refused(problems)
+        return RefusedAnswer(problems)
     draft = replace(draft, drawn=tuple(drawn))
     case = draft.case()
     reached = case.floor(draft.walkable).reached_from(case.start).bit_count() - 1
     if reached < draft.count:
         places = plural(reached, "place")
-        return Refused([f"Only {places} can be reached from @: {plural(draft.count, 'objective')} cannot be placed."])
+        return RefusedAnswer(
+            [f"Only {places} can be reached from @: {plural(draft.count, 'objective')} cannot be placed."]
+        )
     return draft
 
 
@@ -203,11 +205,11 @@ def _ask_objectives(draft: Draft) -> str:
     )
 
 
-def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     values = answer["objectives"]
     if not is_object(values) or len(values) != draft.count:
         problem = f"has {plural(len(values), 'entry', 'entries')}" if is_object(values) else "is no object"
-        return Refused([f'"objectives" {problem}: give an object of exactly {draft.count}.'])
+        return RefusedAnswer([f'"objectives" {problem}: give an object of exactly {draft.count}.'])
     problems = list[str]()
     objectives = list[Objective]()
     for name, value in values.items():
@@ -221,10 +223,10 @@ def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
         f"Several objectives are at {_position(*cell)}: give each its own place." for cell in _duplicates(cells)
     ]
     if problems:
-        return Refused(problems)
+        return RefusedAnswer(problems)
     draft = replace(draft, objectives=tuple(objectives))
     cut_off = _unreachable_objectives(draft)
-    return Refused(cut_off, back="map") if cut_off else draft
+    return RefusedAnswer(cut_off, back="map") if cut_off else draft
 
 
 def _objective_problem(name: str, value: Any, draft: Draft) -> str:
@@ -280,10 +282,14 @@ def _position(row: int, column: int) -> str:
     return f"row {row}, column {column}"
 
 
-STEPS: tuple[Step[Draft], ...] = (
-    Step("story", (), lambda _: LONGEST_STORY, _ask_story, _check_story),
-    Step("characters", ("protagonist", "antagonist", "others"), lambda _: 4000, _ask_characters, _check_characters),
-    Step("tiles", ("tiles", "walkable", "interactive"), lambda _: 12_000, _ask_tiles, _check_tiles),
-    Step("map", ("map",), lambda draft: 2000 + 2 * draft.rows * (draft.columns + 10), _ask_map, _check_map),
-    Step("objectives", ("objectives",), lambda draft: 2000 + 400 * draft.count, _ask_objectives, _check_objectives),
+STEPS: tuple[AuthorStep[Draft], ...] = (
+    AuthorStep("story", (), lambda _: LONGEST_STORY, _ask_story, _check_story),
+    AuthorStep(
+        "characters", ("protagonist", "antagonist", "others"), lambda _: 4000, _ask_characters, _check_characters
+    ),
+    AuthorStep("tiles", ("tiles", "walkable", "interactive"), lambda _: 12_000, _ask_tiles, _check_tiles),
+    AuthorStep("map", ("map",), lambda draft: 2000 + 2 * draft.rows * (draft.columns + 10), _ask_map, _check_map),
+    AuthorStep(
+        "objectives", ("objectives",), lambda draft: 2000 + 400 * draft.count, _ask_objectives, _check_objectives
+    ),
 )

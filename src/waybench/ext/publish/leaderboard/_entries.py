@@ -222,7 +222,7 @@ class Status(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class Refused(NamedTuple):
+class RefusedFile(NamedTuple):
     """A file that is not shown as a submission: its path from the leaderboard's folder, and why, in one line."""
 
     file: str
@@ -230,7 +230,7 @@ class Refused(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class BoardEntry:
     """A submission of a leaderboard.
 
     Attributes:
@@ -269,7 +269,7 @@ def read_board(
     keys: Sequence[str] = (),
     data_dir: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> tuple[list[Entry], list[Refused]]:
+) -> tuple[list[BoardEntry], list[RefusedFile]]:
     """Verify all submissions of a folder. What is wrong with one of them has no effect on the others.
 
     Args:
@@ -285,8 +285,8 @@ def read_board(
     Raises:
         UsageError: If there are too many files.
     """
-    entries: list[Entry] = []
-    refused: list[Refused] = []
+    entries: list[BoardEntry] = []
+    refused: list[RefusedFile] = []
     seen: dict[str, str] = {}
     all_keys = [*keys, *(private_set.key for private_set in settings.private_sets if private_set.key)]
     for number, path in enumerate(_archives(folder), start=1):
@@ -298,14 +298,14 @@ def read_board(
         try:
             entry = _entry(path, file, settings, all_keys, data_dir)
         except (WaybenchError, OSError) as error:
-            refused.append(Refused(file, one_line(str(error), 200)))
+            refused.append(RefusedFile(file, one_line(str(error), 200)))
             continue
         except Exception as error:  # a submission is data from outside: it is not to take the others with it
-            refused.append(Refused(file, f"it cannot be verified: {type(error).__name__}"))
+            refused.append(RefusedFile(file, f"it cannot be verified: {type(error).__name__}"))
             continue
         sha256 = entry.verdict.sha256 if entry.verdict else ""
         if sha256 and sha256 in seen:
-            refused.append(Refused(file, f"the same file as {seen[sha256]}"))
+            refused.append(RefusedFile(file, f"the same file as {seen[sha256]}"))
             continue
         seen[sha256] = file
         entries.append(entry)
@@ -330,7 +330,7 @@ def _is_archive(path: Path) -> bool:
     return False
 
 
-def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_dir: str | None) -> Entry:
+def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_dir: str | None) -> BoardEntry:
     if not file.endswith(_SUFFIX):
         raise UsageError(f"a submission's name ends in {_SUFFIX}: rename it to {path.with_suffix(_SUFFIX).name}")
     if not all(_PART.fullmatch(part) for part in file.split("/")):
@@ -342,7 +342,7 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
     toml, name = path.with_suffix(".toml"), file.removesuffix(_SUFFIX)
     declared = read_status(toml) if toml.exists() or toml.is_symlink() else StatusFile()
     if declared.status == Status.WITHDRAWN:
-        return Entry(id=name, path=path, status=Status.WITHDRAWN, verdict=None, note=declared.note)
+        return BoardEntry(id=name, path=path, status=Status.WITHDRAWN, verdict=None, note=declared.note)
     verdict = verify(path, keys=keys, data_dir=data_dir)
     if declared.sha256 and declared.sha256 != verdict.sha256:
         raise UsageError(f"{toml.name} is about another file: the SHA-256 differs")
@@ -354,7 +354,7 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
     status = Status.VERIFIED if verdict.is_verified or signed.is_verified else Status.COMMUNITY
     if declared.status == Status.COMMUNITY or (declared.status and status is Status.VERIFIED):
         status = Status(declared.status)
-    return Entry(
+    return BoardEntry(
         id=name,
         path=path,
         status=status,
@@ -377,7 +377,7 @@ def _is_unchecked(verdict: Verdict) -> bool:
     return bool(verdict.runs) and verdict.counts.keys() <= allowed
 
 
-def _name_models(entries: Sequence[Entry]) -> None:
+def _name_models(entries: Sequence[BoardEntry]) -> None:
     """Give each model of each submission a name that no other row has."""
     pairs = [(entry, model) for entry in entries if entry.verdict for model in entry.verdict.models]
     models = [model for _, model in pairs]

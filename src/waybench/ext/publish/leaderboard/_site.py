@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from waybench._version import __version__
 from waybench.core import Json, UsageError, plural
 from waybench.envs import registry
-from waybench.ext.publish.leaderboard._entries import Entry, Refused, Settings, Status
+from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, Settings, Status
 from waybench.reporting import (
     BoardSection,
     BoardTable,
@@ -62,7 +62,7 @@ _ABOUT = (
 )
 
 
-class Part(NamedTuple):
+class BoardReport(NamedTuple):
     """A report of a leaderboard: its folder, and its matrix of models by families, as values and as a table."""
 
     folder: str
@@ -70,13 +70,13 @@ class Part(NamedTuple):
     table: Table
 
 
-def page_stem(entry: Entry) -> str:
+def page_stem(entry: BoardEntry) -> str:
     """Return the name of the files of a submission's verdict, without suffix."""
     return slug(entry.id, entry.id)
 
 
 def sections(
-    settings: Settings, entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]
+    settings: Settings, entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> list[BoardSection]:
     """Return the sections of the first page."""
     ranking = [_scores(part, entries) for part in parts if part.folder == CONFIRMED]
@@ -99,7 +99,7 @@ def _table(
     return BoardTable(Table(id=identity, title=title, caption=(Note(caption),), columns=columns, **more))
 
 
-def _scores(part: Part, entries: Sequence[Entry]) -> BoardSection:
+def _scores(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
     is_confirmed = part.folder == CONFIRMED
     by_name = {name: entry for entry in entries for name in entry.names.values()}
     heads = {model_page(name): entry for name, entry in by_name.items()}  # a name that is shown can be cut
@@ -122,7 +122,7 @@ def _scores(part: Part, entries: Sequence[Entry]) -> BoardSection:
     )
 
 
-def _earlier_versions(entries: Sequence[Entry]) -> Iterator[BoardSection]:
+def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
     """Yield the scores of earlier versions of environments, which are never mixed with those of other versions."""
     scores = [(entry, score) for entry in entries if entry.is_confirmed for score in entry.earlier]
     versions = sorted({(score.env, score.version) for _, score in scores})
@@ -161,7 +161,9 @@ def _earlier_versions(entries: Sequence[Entry]) -> Iterator[BoardSection]:
     )
 
 
-def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]) -> BoardSection:
+def _submissions(
+    entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
+) -> BoardSection:
     groups = [
         RowGroup([_row(entry, parts) for entry in with_status], _TITLES[status], "references")
         for status in Status
@@ -180,7 +182,7 @@ def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Se
     return BoardSection("Submissions", lead, [table])
 
 
-def _row(entry: Entry, parts: Sequence[Part]) -> TableRow:
+def _row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
     verdict = entry.verdict
     head = Cell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
     note = one_line(entry.note, 300)
@@ -216,11 +218,11 @@ def _private_sets(settings: Settings) -> BoardSection:
     return BoardSection("Private sets", lead, [table])
 
 
-def _verdict_link(entry: Entry, root: str = "") -> str:
+def _verdict_link(entry: BoardEntry, root: str = "") -> str:
     return f"{root}verdicts/{page_stem(entry)}.html"
 
 
-def _results_link(name: str, parts: Sequence[Part]) -> str:
+def _results_link(name: str, parts: Sequence[BoardReport]) -> str:
     folders = [part.folder for part in parts if any(row.model == name for row in part.matrix.rows)]
     return f"{folders[0]}/{model_page(name)}" if folders else ""
 
@@ -248,7 +250,7 @@ def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
 
 
 def feed(
-    settings: Settings, entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]
+    settings: Settings, entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> dict[str, Json]:
     """Return the feed, which has the first page's content for programs."""
     by_name = {name: entry for entry in entries for name in entry.names.values()}
@@ -287,7 +289,7 @@ def feed_schema() -> str:
     return (files("waybench.ext.publish.leaderboard") / "feed.schema.json").read_text(encoding="utf-8")
 
 
-def _submission(entry: Entry) -> dict[str, Any]:
+def _submission(entry: BoardEntry) -> dict[str, Any]:
     verdict = entry.verdict
     data: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
     if verdict is None:
@@ -302,7 +304,7 @@ def _submission(entry: Entry) -> dict[str, Any]:
     }
 
 
-class Board(NamedTuple):
+class WrittenBoard(NamedTuple):
     """A leaderboard that was written: its first page, and records that cannot be read, the first thousand of them."""
 
     page: Path
@@ -312,18 +314,18 @@ class Board(NamedTuple):
 def write_leaderboard(
     out: Path,
     settings: Settings,
-    entries: Sequence[Entry],
-    refused: Sequence[Refused],
+    entries: Sequence[BoardEntry],
+    refused: Sequence[RefusedFile],
     *,
     progress: Callable[[str], None] | None = None,
-) -> Board:
+) -> WrittenBoard:
     """Write the site of a leaderboard; `progress` receives the name of each part before it is written.
 
     Raises:
         UsageError: If the folder cannot be written.
     """
     skipped: list[Skipped] = []
-    parts: list[Part] = []
+    parts: list[BoardReport] = []
     for folder, title, is_confirmed in (
         (CONFIRMED, settings.title, True),
         (COMMUNITY, f"{settings.title}: not verified", False),
@@ -345,10 +347,12 @@ def write_leaderboard(
     page = write_board(
         out, settings.title, settings.about or _ABOUT, sections(settings, entries, refused, parts), files
     )
-    return Board(page, skipped)
+    return WrittenBoard(page, skipped)
 
 
-def _report(out: Path, folder: str, title: str, entries: Sequence[Entry], skipped: list[Skipped]) -> Part | None:
+def _report(
+    out: Path, folder: str, title: str, entries: Sequence[BoardEntry], skipped: list[Skipped]
+) -> BoardReport | None:
     """Write the report of some submissions; None where they have no episode."""
     logged = _episodes(entries, skipped)
     first = next(logged, None)
@@ -365,10 +369,10 @@ def _report(out: Path, folder: str, title: str, entries: Sequence[Entry], skippe
         skipped.append(Skipped(folder, "", f"no report can be made of these submissions: {type(error).__name__}"))
         return None
     skipped += report.passed_over
-    return Part(folder, *report_matrix(report.rows))
+    return BoardReport(folder, *report_matrix(report.rows))
 
 
-def _episodes(entries: Sequence[Entry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
+def _episodes(entries: Sequence[BoardEntry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
     def keep(problem: Skipped) -> None:
         if len(skipped) < _MOST_SKIPPED:
             skipped.append(problem)
@@ -382,7 +386,7 @@ def _episodes(entries: Sequence[Entry], skipped: list[Skipped]) -> Iterator[Logg
                 yield episode
 
 
-def _verdict_page(entry: Entry, parts: Sequence[Part]) -> str:
+def _verdict_page(entry: BoardEntry, parts: Sequence[BoardReport]) -> str:
     assert entry.verdict is not None
     links = [("Leaderboard", "../index.html")]
     for name in entry.names.values():

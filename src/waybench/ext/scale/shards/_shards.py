@@ -270,7 +270,7 @@ def _hashes(path: Path, shard: Shard, expected: dict[str, Json]) -> dict[int, st
     return hashes
 
 
-class Part(NamedTuple):
+class HashRange(NamedTuple):
     """The hashes of some shards that lie in a range: what one job sorts.
 
     Attributes:
@@ -295,7 +295,7 @@ class Count(NamedTuple):
     shared: int
 
 
-def parts(places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int = MEMORY) -> list[Part]:
+def parts(places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int = MEMORY) -> list[HashRange]:
     """Divide the hashes of sets into parts that are sorted one by one, in any order and anywhere.
 
     Sorting one part takes about `memory` bytes.
@@ -304,10 +304,10 @@ def parts(places: Sequence[str], shards: Sequence[Sequence[Shard]], memory: int 
     number = max(1, -(-items * _BYTES // memory))
     files = tuple(tuple(shard.hashes for shard in one_set) for one_set in shards)
     bounds = [_SPAN * index // number for index in range(number + 1)]
-    return [Part(tuple(places), files, low, high) for low, high in pairwise(bounds)]
+    return [HashRange(tuple(places), files, low, high) for low, high in pairwise(bounds)]
 
 
-def count_part(part: Part) -> Count:
+def count_part(part: HashRange) -> Count:
     """Count the different hashes of a part.
 
     Two hashes are the same if their first 16 bytes are. Of n different items, two are taken for one with a probability
