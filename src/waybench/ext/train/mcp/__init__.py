@@ -77,6 +77,8 @@ class _Open:
 class AgentEpisodes:
     """Episodes by names that only the client knows that started them.
 
+    All methods raise a UsageError for an unknown episode or environment.
+
     Args:
         environments: Ids of the environments that are offered.
         key: Key of the only item sets, of which no client learns the key or an item's record; if None, clients choose
@@ -134,11 +136,7 @@ class AgentEpisodes:
         ]
 
     def options(self, environment: str) -> list[dict[str, Json]]:
-        """Return the options of an environment that a client can set.
-
-        Raises:
-            UsageError: For an unknown environment.
-        """
+        """Return the options of an environment that a client can set."""
         chosen = self._environment(environment)
         return [
             {"name": option.name, "default": option.default, "choices": list(option.choices), "about": option.doc}
@@ -157,23 +155,14 @@ class AgentEpisodes:
         key: str | None = None,
         options: Mapping[str, Json] | None = None,
     ) -> dict[str, Json]:
-        """Start an episode.
-
-        Args:
-            environment: The environment's id.
-            level: The level; the smallest by default.
-            index: The item's number in its set, from 0.
-            attempt: The number of the attempt at the item, from 1.
-            client: The client's name.
-            key: The key of the item set.
-            options: Options of play and of the source of items.
+        """Start an episode at an item of a level (the smallest if None), for a client by its name.
 
         Returns:
             The episode's name and its first prompt; with tools as interface, also the actions.
 
         Raises:
-            UsageError: For an unknown environment, level, item or option, for what the server has fixed, or if there
-                are too many episodes.
+            UsageError: For an unknown level, item or option, for what the server has fixed, or if there are too many
+                episodes.
         """
         chosen = self._environment(environment)
         self._check_options(chosen, options or {})
@@ -191,11 +180,7 @@ class AgentEpisodes:
         return {**started, "actions": actions} if (actions := _actions(session)) else started
 
     def look(self, name: str) -> dict[str, Json]:
-        """Return the present prompt of an episode again: all of its messages.
-
-        Raises:
-            UsageError: If there is no such episode.
-        """
+        """Return the present prompt of an episode again: all of its messages."""
         turn = self._find(name).turn
         return {"messages": turn.messages, "done": turn.done}
 
@@ -203,7 +188,7 @@ class AgentEpisodes:
         """Carry out a reply, or an action that `start` has given, and return the answer to it.
 
         Raises:
-            UsageError: If there is no such episode, it is over, or not one of both is given.
+            UsageError: If the episode is over, or not one of both is given.
         """
         opened = self._find(name)
         if (reply is None) == (action is None):
@@ -224,9 +209,6 @@ class AgentEpisodes:
         """End an episode and return its outcome and record. One that is not over counts as unfinished.
 
         The record of an item of the server's own set is not returned: it has the instance and its solution.
-
-        Raises:
-            UsageError: If there is no such episode.
         """
         opened = self._find(name)
         self._write(opened)
@@ -320,11 +302,7 @@ def _call(action: Mapping[str, Json]) -> str:
 
 
 def server(episodes: AgentEpisodes) -> MCPServer[Any]:
-    """Return the server of some episodes.
-
-    Args:
-        episodes: The episodes.
-    """
+    """Return the server of some episodes."""
 
     @asynccontextmanager
     async def freeing(_: MCPServer[Any]) -> AsyncGenerator[None]:

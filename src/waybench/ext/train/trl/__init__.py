@@ -278,11 +278,9 @@ def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
 
 
 def tool_prompts(*, count: int, start: int = 0) -> Dataset:
-    """Return rows for `environment_factory`, one for each item; the environment writes the prompt when it starts.
+    """Return rows for `environment_factory`, one for each of `count` items from number `start` on.
 
-    Args:
-        count: The number of items.
-        start: The number of the first one.
+    The environment writes the prompt when it starts.
     """
     empty = [{"role": "user", "content": ""}]
     return Dataset.from_list([{"prompt": empty, "item": index} for index in range(start, start + count)])
