@@ -198,10 +198,14 @@ def check_presentation_declared(environment: AnyEnvironment, family: Sequence[An
     ids = {environment.id, *(relative.id for relative in family)}
     for name in chain(*presentation.parts.values(), *presentation.modes.values()):
         require(name in ids, f"presentation: {name!r} is not an environment with this presentation")
-    needed = {"draw_frames": "draw", "legend": "draw", "reference": "draw", "draw_cluster": "cluster"}
-    for name, other in {**needed, "cluster_legend": "draw_cluster"}.items():
-        is_complete = not getattr(presentation, name) or getattr(presentation, other)
-        require(is_complete, f"presentation: {name} without {other}")
+    for name, other, problem in (
+        ("draw_frames", "draw", "draw_frames without draw"),
+        ("draw_cluster", "cluster", "draw_cluster without the name of a cluster"),
+        ("cluster_legend", "draw_cluster", "there is a cluster_legend and no draw_cluster"),
+        ("legend", "draw", "there is a legend and no drawing"),
+        ("reference", "draw", "there is a reference and no drawing"),
+    ):
+        require(not getattr(presentation, name) or getattr(presentation, other), f"presentation: {problem}")
     for name in ("lead", "legend", "cluster_legend", "undefined"):
         text = getattr(presentation, name).strip()
         require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")
