@@ -22,7 +22,7 @@ def horizons() -> Iterator[Comparison]:
     design = sm.add_constant(np.log2(at))
     apart = list(range(TRIALS))
     seeker = Seeker(StoppingRule(precision=0.02, most=10_000), PLACES[0], PLACES[-1])
-    candidates = [Candidate(place, float(place**2)) for place in PLACES]
+    candidates = [Candidate(difficulty, float(difficulty**2)) for difficulty in PLACES]
     trials = [Trial(float(x), bool(y), None, 1.0) for x, y in zip(at, solved, strict=True)]
 
     def fit() -> None:

@@ -24,9 +24,9 @@ def messenger() -> Iterator[Comparison]:
         choices = [[play.game.decode(turn.action) for turn in record.turns] for record in records]
 
         def whole(items=items, replies=replies) -> None:  # type: ignore[no-untyped-def]
-            for item, said in zip(items, replies, strict=True):
+            for item, text in zip(items, replies, strict=True):
                 episode: Episode[Any, Any, Any] = Episode(environment, item, options)
-                for reply in said:
+                for reply in text:
                     episode.step(reply)
 
         def rules(items=items, choices=choices) -> None:  # type: ignore[no-untyped-def]

@@ -33,13 +33,14 @@ def parts() -> Iterator[Comparison]:
 
         def run(processes: int) -> None:
             out = str(Path(folder, str(next(runs))))
-            whole = RunPart(tasks, MODELS, out, settings)
+            run_settings = RunPart(tasks, MODELS, out, settings)
             results = [
-                result for _, result in executor(f"processes:{processes}").map(run_part, split(whole, by_task=True))
+                result
+                for _, result in executor(f"processes:{processes}").map(run_part, split(run_settings, by_task=True))
             ]
             assert len(results) == 4 and not any(result.error or result.unfinished for result in results), results
 
-        found = compare(
+        comparison = compare(
             f"{EPISODES} episodes of two tasks with two models of a server on this machine, in two processes",
             lambda: run(2),
             lambda: run(1),
@@ -48,4 +49,4 @@ def parts() -> Iterator[Comparison]:
             unit="episodes",
             rounds=2,
         )
-        yield replace(found, count=sum(server.asked.values()) // next(runs), unit="calls")
+        yield replace(comparison, count=sum(server.asked.values()) // next(runs), unit="calls")

@@ -57,11 +57,11 @@ def _run(players: tuple[str, ...], out: Path) -> None:
 
 def _round(home: Path, logs: Path, added: Path, simulate: list[str]) -> list[float]:
     """Return seconds of the reference and of each report."""
-    own = home / "logs"
-    shutil.copytree(logs, own)
-    write = [sys.executable, "-m", "waybench", "report", str(own), "--out", str(home / "site")]
+    log_folder = home / "logs"
+    shutil.copytree(logs, log_folder)
+    write = [sys.executable, "-m", "waybench", "report", str(log_folder), "--out", str(home / "site")]
     seconds = [_seconds(simulate, home), _seconds(write, home), _seconds(write, home)]
-    shutil.copytree(added, own / "added")
+    shutil.copytree(added, log_folder / "added")
     return [*seconds, _seconds(write, home)]
 
 

@@ -21,9 +21,9 @@ def spent(processes: int, items: int = ITEMS, size: int = SIZE) -> float:
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)  # what outlives the command becomes a child, whose time counts
     with tempfile.TemporaryDirectory() as folder:
         choice = ["--level", "21", "--count", str(items), "--shard-size", str(size)]
-        place = ["--out", folder, "--executor", f"processes:{processes}"]
+        options = ["--out", folder, "--executor", f"processes:{processes}"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        command = [sys.executable, "-m", "waybench", "generate", "maze", *choice, *place]
+        command = [sys.executable, "-m", "waybench", "generate", "maze", *choice, *options]
         subprocess.run(command, check=True, capture_output=True, env=os.environ)
         with suppress(ChildProcessError):
             while True:
@@ -35,12 +35,12 @@ def spent(processes: int, items: int = ITEMS, size: int = SIZE) -> float:
 def shards() -> Iterator[Comparison]:
     """Make 10,000 mazes; what else the machine does would decide a comparison of time by the clock."""
     rounds = [(spent(2), spent(1)) for _ in range(_ROUNDS)]
-    two, one = (min(seconds) for seconds in zip(*rounds, strict=True))
+    two, single = (min(seconds) for seconds in zip(*rounds, strict=True))
     yield Comparison(
         f"`waybench generate maze --level 21 --count {ITEMS}` in two processes: half of their processor time, which is "
         "the time by the clock on two free cores",
         two / 2,
-        one,
+        single,
         "one process",
         ITEMS,
         "mazes",

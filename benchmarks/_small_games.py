@@ -24,7 +24,7 @@ def small_games() -> Iterator[Comparison]:
     for name, (level, source, published) in GAMES.items():
         environment = waybench.load(name)
         item = environment.source(level=level, **source).item(0)
-        bare, around, whole = _bare(environment, item), _around(environment, item), _whole(environment, item)
+        bare, around, full = _bare(environment, item), _around(environment, item), _whole(environment, item)
         yield compare(
             f"{name}: steps with the history as text (the published code is said to make {published:,} a second)",
             around,
@@ -35,7 +35,7 @@ def small_games() -> Iterator[Comparison]:
         )
         yield compare(
             f"{name}: the same through the whole loop, replies read, messages and records included",
-            whole,
+            full,
             around,
             against="steps with the history as text",
             count=STEPS,

@@ -75,12 +75,12 @@ def _large() -> PlaceMap:
 def _stand_in(key: str, size: int, most: int) -> PlaceMap:
     """Return a map like those of games: a tree with some further joins nearby, as long as it has not too many paths."""
     rng = Stream("bench", key)
-    joins = [(place, max(0, place - 1 - rng.below(4))) for place in range(1, size)]
-    made = _map(key, joins)
+    joins = [(number, max(0, number - 1 - rng.below(4))) for number in range(1, size)]
+    place_map = _map(key, joins)
     refused = 0
     while refused < 20:
-        place = rng.below(size - 8)
-        join = (place, place + 2 + rng.below(6))
+        first = rng.below(size - 8)
+        join = (first, first + 2 + rng.below(6))
         if join in joins or join[::-1] in joins:
             continue
         larger = _map(key, [*joins, join])
@@ -89,10 +89,10 @@ def _stand_in(key: str, size: int, most: int) -> PlaceMap:
         except UsageError:
             refused += 1
             continue
-        made, joins = larger, [*joins, join]
+        place_map, joins = larger, [*joins, join]
         if total > 0.9 * most:
             break
-    return made
+    return place_map
 
 
 def _told(place_map: PlaceMap) -> str:
@@ -128,8 +128,8 @@ def _against_rustworkx(place_map: PlaceMap) -> Comparison:
     graph = _as_rustworkx(place_map)
 
     def theirs() -> int:
-        found = rx.all_pairs_all_simple_paths(graph)
-        return sum(len(paths) for targets in found.values() for paths in targets.values())
+        all_paths = rx.all_pairs_all_simple_paths(graph)
+        return sum(len(paths) for targets in all_paths.values() for paths in targets.values())
 
     told = f"listing the moves of all paths, {_told(place_map)}"
     count = theirs()
@@ -142,19 +142,19 @@ def _against_rustworkx(place_map: PlaceMap) -> Comparison:
 
 def _as_rustworkx(place_map: PlaceMap) -> rx.PyDiGraph[str, None]:
     graph: rx.PyDiGraph[str, None] = rx.PyDiGraph()
-    number = {place: number for number, place in enumerate(place_map.places)}
+    number = {name: number for number, name in enumerate(place_map.places)}
     graph.add_nodes_from(place_map.places)
     graph.add_edges_from([(number[edge.source], number[edge.target], None) for edge in place_map.edges])
     return graph
 
 
 def _against_igraph(place_map: PlaceMap) -> Comparison:
-    number = {place: number for number, place in enumerate(place_map.places)}
+    number = {name: number for number, name in enumerate(place_map.places)}
     joins = [(number[edge.source], number[edge.target]) for edge in place_map.edges]
     graph = igraph.Graph(len(number), joins, directed=True)
 
     def theirs() -> int:
-        return sum(len(graph.get_all_simple_paths(place, mode="out")) for place in range(len(number)))
+        return sum(len(graph.get_all_simple_paths(node, mode="out")) for node in range(len(number)))
 
     # It takes moves between the same two places for one, so that it lists fewer paths where there are such.
     count = Paths(place_map).tally().total
@@ -193,9 +193,9 @@ def _scored() -> Comparison:
 
 def _memory(place_map: PlaceMap) -> Memory:
     """Compare the memory of passing through all paths of a map with that of holding them all, as rustworkx does."""
-    alone, ours, theirs = (_peak(way) for way in ("import", "waybench", "rustworkx"))
+    alone, ours, rustworkx = (_peak(way) for way in ("import", "waybench", "rustworkx"))
     told = f"passing through all {Paths(place_map).tally().total:,} paths, move by move, {_told(place_map)}"
-    return Memory(told, ours - alone, theirs - alone, "rustworkx, which holds them all")
+    return Memory(told, ours - alone, rustworkx - alone, "rustworkx, which holds them all")
 
 
 def _peak(way: str) -> int:

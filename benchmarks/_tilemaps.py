@@ -34,15 +34,15 @@ def tilemaps() -> Iterator[Comparison]:
 
     def rules() -> None:
         rng = Stream("bench")
-        for item, own in zip(items, plans, strict=True):
+        for item, moves in zip(items, plans, strict=True):
             state = game.start(item.instance)
-            for plan in own:
+            for plan in moves:
                 state = game.apply(state, plan, rng).state
 
     def whole() -> None:
-        for item, own in zip(items, replies, strict=True):
+        for item, text in zip(items, replies, strict=True):
             episode: Any = waybench.core.Episode(environment, item)
-            for reply in own:
+            for reply in text:
                 episode.step(reply)
             environment.scoring.metrics[0].of(episode.record())
 
@@ -71,13 +71,13 @@ def tilemaps() -> Iterator[Comparison]:
 
 def _neighbours(case: TileMap) -> list[list[int]]:
     floor, width = case.floor(tile_list(case.walkable)), case.width
-    found: list[list[int]] = []
+    neighbours: list[list[int]] = []
     for cell in range(width * case.height):
         beside = [cell - width, cell + width]
         beside += [cell - 1] if cell % width else []
         beside += [cell + 1] if cell % width < width - 1 else []
-        found.append([other for other in beside if 0 <= other < width * case.height and floor.open >> other & 1])
-    return found
+        neighbours.append([other for other in beside if 0 <= other < width * case.height and floor.open >> other & 1])
+    return neighbours
 
 
 def _cell_by_cell(neighbours: list[list[int]], start: int, goal: int) -> list[int] | None:

@@ -82,8 +82,8 @@ def _steps() -> Comparison:
     def walked(*, looks: bool) -> None:
         world = OwnTerrain(11)  # in which nothing is there yet
         body = world.stand(0, 0)._replace(yaw=-90)
-        for each in ticks:
-            body = world.walk(body, each, ()).body
+        for tick in ticks:
+            body = world.walk(body, tick, ()).body
             if looks:
                 describe(world.view(body), published=True)
 

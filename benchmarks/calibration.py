@@ -103,22 +103,23 @@ def horizon(rates: Rates, share: float) -> float:
 
 
 @cache
-def tokens(place: int) -> float:
+def tokens(level: int) -> float:
     """Return about how many tokens an episode takes, as the program estimates it before a search.
 
     Seven sizes are measured; the tokens of others are interpolated on logarithmic scales.
     """
-    known = _known_tokens()
-    return float(np.exp(np.interp(math.log(place), np.log(list(known)), np.log(list(known.values())))))
+    known_tokens = _known_tokens()
+    return float(np.exp(np.interp(math.log(level), np.log(list(known_tokens)), np.log(list(known_tokens.values())))))
 
 
 @cache
 def _known_tokens() -> dict[int, float]:
     options = ALICIA.resolve_options({"protocol": "sound"})
-    sources = {place: ALICIA.source(level=place, protocol="sound") for place in (5, 9, 15, 25, 41, 69, 101)}
+    sources = {level: ALICIA.source(level=level, protocol="sound") for level in (5, 9, 15, 25, 41, 69, 101)}
     assert ALICIA.difficulty.axes
     return {
-        int(one.at): one.takes.cost(None) for one in strata(ALICIA, options, ALICIA.difficulty.axes[0], sources, None)
+        int(stratum.at): stratum.takes.cost(None)
+        for stratum in strata(ALICIA, options, ALICIA.difficulty.axes[0], sources, None)
     }
 
 
@@ -135,14 +136,14 @@ def best_design(rates: Rates, share: float, costs: Sequence[float]) -> float:
     """
     truth, step = horizon(rates, share), 1e-4
     at = np.log2(np.array(PLACES, dtype=np.float64) / truth)
-    p = np.array([rates(place) for place in PLACES])
+    p = np.array([rates(level) for level in PLACES])
     slope = np.array([(rates(truth * 2 ** (x + step)) - rates(truth * 2 ** (x - step))) / (2 * step) for x in at])
     spread = np.sqrt(np.clip(p * (1 - p), 1e-9, None))
     # Moving the place by m changes a rate by -slope * m, and stretching the curve about it by s, by slope * x * s.
     gradients = np.stack([slope / spread, slope * at / spread]) / np.sqrt(np.array(costs))
-    found = linprog(np.ones(2 * len(at)), A_eq=np.hstack([gradients, -gradients]), b_eq=[1, 0])
-    assert found.fun is not None, "the design cannot tell the place"
-    return float(found.fun) ** 2
+    solution = linprog(np.ones(2 * len(at)), A_eq=np.hstack([gradients, -gradients]), b_eq=[1, 0])
+    assert solution.fun is not None, "the design cannot tell the place"
+    return float(solution.fun) ** 2
 
 
 def search(
@@ -150,20 +151,20 @@ def search(
 ) -> tuple[list[Trial], str, Seeker]:
     """Let a player be searched, for the fewest episodes or tokens."""
     seeker = Seeker(rule, PLACES[0], PLACES[-1])
-    candidates = [Candidate(place, tokens(place) if by_tokens else 1.0) for place in PLACES]
-    return *simulated(seeker, candidates, [rates(place) for place in PLACES], rng), seeker
+    candidates = [Candidate(level, tokens(level) if by_tokens else 1.0) for level in PLACES]
+    return *simulated(seeker, candidates, [rates(level) for level in PLACES], rng), seeker
 
 
 def ladder(rates: Rates, rng: np.random.Generator, alike: bool) -> list[tuple[int, int, bool]]:
     """Let a player climb as published; return dimension, number of the attempt and success of each episode."""
     episodes: list[tuple[int, int, bool]] = []
-    for place in range(PLACES[0], LAST + 1, 2):
+    for level in range(PLACES[0], LAST + 1, 2):
         reached = False
         for _ in range(MAZES):
             solved = False
             for attempt in range(ATTEMPTS):
-                solved = bool(rng.random() < rates(place)) if not (alike and attempt) else solved
-                episodes.append((place, attempt, solved))
+                solved = bool(rng.random() < rates(level)) if not (alike and attempt) else solved
+                episodes.append((level, attempt, solved))
                 reached |= solved
                 if solved:
                     break
@@ -201,9 +202,9 @@ def saved(
         len(climbed),
         len(fewest),
         best_design(rates, share, [1.0] * len(PLACES)) / variance,
-        sum(tokens(place) for place, *_ in climbed),
-        sum(tokens(int(each.at)) for each in cheapest),
-        best_design(rates, share, [tokens(place) for place in PLACES]) / variance,
+        sum(tokens(level) for level, *_ in climbed),
+        sum(tokens(int(trial.at)) for trial in cheapest),
+        best_design(rates, share, [tokens(level) for level in PLACES]) / variance,
     )
 
 
@@ -225,10 +226,10 @@ def line(kind: str, runs: list[Run]) -> str:
     held, reached = fmean(run.held for run in runs), fmean(run.stop == "precision" for run in runs)
     cells = [kind, f"{len(runs):,}", f"{held:.1%}", f"{reached:.0%}", f"{fmean(run.trials for run in runs):.0f}"]
     for name in ("apart", "alike"):
-        found = [each for run in runs if (each := getattr(run, name)) is not None]
-        if found:
+        values = [value for run in runs if (value := getattr(run, name)) is not None]
+        if values:
             # Ratios of means over the same players, as for the episodes of one study of all of them.
-            mean = Saved(*(fmean(each[k] for each in found) for k in range(6)))
+            mean = Saved(*(fmean(value[k] for value in values) for k in range(6)))
             cells.append(f"{mean.searched / mean.episodes:.2f} ({mean.bound / mean.episodes:.2f})")
             cells.append(f"{mean.searched_tokens / mean.tokens:.2f} ({mean.token_bound / mean.tokens:.2f})")
     return "| " + " | ".join(cells) + " |"
@@ -251,17 +252,20 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=4)
     parser.add_argument("--reported", action="store_true", help="the ladder's interval as reports give it")
     parser.add_argument("--processes", type=int, default=2)
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     print(f"| {' | '.join(HEAD)} |\n|{'---|' * len(HEAD)}")
-    rule = StoppingRule(share=given.share, precision=given.precision, batch=given.batch)
-    whole: list[Run] = []
-    with ProcessPoolExecutor(given.processes) as pool:
+    rule = StoppingRule(share=arguments.share, precision=arguments.precision, batch=arguments.batch)
+    all_runs: list[Run] = []
+    with ProcessPoolExecutor(arguments.processes) as pool:
         for kind in PLAYERS:
-            calls = [(kind, number, rule, number < given.compared, given.reported) for number in range(given.runs)]
+            calls = [
+                (kind, number, rule, number < arguments.compared, arguments.reported)
+                for number in range(arguments.runs)
+            ]
             runs = [future.result() for future in [pool.submit(player, *call) for call in calls]]
-            whole += runs
+            all_runs += runs
             print(line(kind, runs), flush=True)
-    print(line("all", whole))
+    print(line("all", all_runs))
 
 
 if __name__ == "__main__":

@@ -47,11 +47,11 @@ def coverage(name: str, worlds: int, runs: int = RUNS) -> float:
     for _ in range(runs):
         ease = 0.5 * rng.normal(size=(worlds, 1)) + np.sqrt(0.75) * rng.normal(size=(worlds, 22))
         values = (ease < limits).astype(np.float64).tolist()
-        found = jackknifed(values, range(worlds), score.of, score.low, score.high, score.scale)
-        if found is None:
+        interval = jackknifed(values, range(worlds), score.of, score.low, score.high, score.scale)
+        if interval is None:
             continue
         # Without an interval, the score alone is claimed.
-        low, high = (found.value if end is None else end for end in (found.low, found.high))
+        low, high = (interval.value if end is None else end for end in (interval.low, interval.high))
         held += low - 1e-9 <= truth <= high + 1e-9
     return held / runs
 

@@ -71,7 +71,7 @@ def coverage(name: str, runs: int = RUNS) -> Coverage:
     seed = int.from_bytes(name.encode()) % 2**32
     rng, at = np.random.default_rng((*_SEED, seed)), np.repeat(LEVELS, ITEMS).astype(np.float64)
     fine: Array = np.geomspace(float(LEVELS[0]), float(LEVELS[-1]), 4001)
-    found: list[tuple[float, ...]] = []
+    outcomes: list[tuple[float, ...]] = []
     for _ in range(runs):
         rates = PLAYERS[name]
         middle = 15 * 4 ** rng.random()  # 15 to 60, uniform on a log scale
@@ -82,8 +82,8 @@ def coverage(name: str, runs: int = RUNS) -> Coverage:
         value, *reported = fit.spanned_horizon(0.5, HORIZON_CONFIDENCE)
         hits = [float(low <= truth <= high) for low, high in (plain, reported)]
         widths = [math.log2(min(high, LEVELS[-1]) / max(low, LEVELS[0])) for low, high in (plain, reported)]
-        found.append((*hits, *widths, value / truth - 1, float(not fit.is_adequate)))
-    columns = np.array(found, dtype=np.float64)
+        outcomes.append((*hits, *widths, value / truth - 1, float(not fit.is_adequate)))
+    columns = np.array(outcomes, dtype=np.float64)
     plain_held, held, plain_width, width, _, misfit = columns.mean(axis=0).tolist()
     return Coverage(plain_held, held, plain_width, width, float(np.median(columns[:, 4])), misfit)
 
@@ -93,10 +93,10 @@ def main() -> None:
     print("| players | runs | posterior alone | width | as reported | width | median bias | curve does not fit |")
     print("|---|---|---|---|---|---|---|---|")
     for name in PLAYERS:
-        found = coverage(name)
+        result = coverage(name)
         print(
-            f"| {name} | {RUNS} | {found.plain:.1%} | {found.plain_width:.2f} | {found.reported:.1%} "
-            f"| {found.width:.2f} | {found.bias:+.1%} | {found.misfit:.0%} |",
+            f"| {name} | {RUNS} | {result.plain:.1%} | {result.plain_width:.2f} | {result.reported:.1%} "
+            f"| {result.width:.2f} | {result.bias:+.1%} | {result.misfit:.0%} |",
             flush=True,
         )
 

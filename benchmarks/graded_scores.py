@@ -46,10 +46,10 @@ MIXED: Mapping[str, Draw] = {
 def _better_by(difference: float, spread: float) -> Draw:
     def draw(rng: np.random.Generator, items: int) -> tuple[Numbers, Numbers]:
         hard = rng.beta(2, 2, items)
-        mine, theirs = (
+        first, second = (
             np.clip(hard + shift + rng.normal(0, spread, items), 0, 1) for shift in (difference / 2, -difference / 2)
         )
-        return mine, theirs
+        return first, second
 
     return draw
 
@@ -67,11 +67,11 @@ def exact_error(rate: float, items: int) -> float:
         rate: The mean of both.
         items: Number of items.
     """
-    shown = [
+    is_significant = [
         paired_test([1.0] * solved + [0.0] * (items - solved), [rate] * items, range(items), 0, 1).p < ALPHA
         for solved in range(items + 1)
     ]
-    return float(stats.binom.pmf(np.arange(items + 1), items, rate)[shown].sum())
+    return float(stats.binom.pmf(np.arange(items + 1), items, rate)[is_significant].sum())
 
 
 def shown_share(draw: Draw, items: int, runs: int = RUNS) -> float:
@@ -83,11 +83,11 @@ def shown_share(draw: Draw, items: int, runs: int = RUNS) -> float:
         runs: Number of samples.
     """
     rng = np.random.default_rng((*_SEED, items))
-    shown = 0
+    rejections = 0
     for _ in range(runs):
-        mine, theirs = draw(rng, items)
-        shown += paired_test(mine.tolist(), theirs.tolist(), range(items), 0, 1).p < ALPHA
-    return shown / runs
+        first, second = draw(rng, items)
+        rejections += paired_test(first.tolist(), second.tolist(), range(items), 0, 1).p < ALPHA
+    return rejections / runs
 
 
 def clustered_error(rate: float, alike: float, maps: int, questions: int, runs: int = RUNS) -> float:
@@ -101,13 +101,13 @@ def clustered_error(rate: float, alike: float, maps: int, questions: int, runs: 
         runs: Number of samples.
     """
     rng = np.random.default_rng((*_SEED, maps, questions, round(100 * rate)))
-    where, shown = np.repeat(np.arange(maps), questions), 0
+    where, rejections = np.repeat(np.arange(maps), questions), 0
     more = (1 - alike) / alike
     for _ in range(runs):
         rates = rng.beta(rate * more, (1 - rate) * more, maps) if more else (rng.random(maps) < rate).astype(float)
         solved = (rng.random(len(where)) < rates[where]).astype(np.float64)
-        shown += paired_test(solved.tolist(), [rate] * len(where), where.tolist(), 0, 1).p < ALPHA
-    return shown / runs
+        rejections += paired_test(solved.tolist(), [rate] * len(where), where.tolist(), 0, 1).p < ALPHA
+    return rejections / runs
 
 
 def main() -> None:

@@ -60,8 +60,8 @@ def simulated_gain(spread: float, number: int, items: int = 150, players: int = 
     rng = np.random.default_rng([1, number])
     levels = rng.choice(LEVELS[:12], items)
     parts = rng.normal(size=(items, 3))
-    known, unknown = math.sqrt(2 / 3) * spread, math.sqrt(1 / 3) * spread
-    difficulty = np.log2(levels) + known * parts[:, 0] + unknown * rng.normal(size=items)
+    explained, unknown = math.sqrt(2 / 3) * spread, math.sqrt(1 / 3) * spread
+    difficulty = np.log2(levels) + explained * parts[:, 0] + unknown * rng.normal(size=items)
     # Variables rise with the level, like steps and junctions of mazes.
     variables = np.exp2(np.maximum(1.6 * np.log2(levels)[:, None] + 0.4 * parts, 0.1)) - 1
     middles = rng.normal(4, 0.6, players)
@@ -76,10 +76,10 @@ def attainable(spread: float) -> float:
     """Return the ratio of slopes with the known part of the difficulty and without it, from 200,000 attempts."""
     rng = np.random.default_rng(0)
     count = 200_000
-    level, known = rng.uniform(2.3, 5.4, count), math.sqrt(2 / 3) * spread * rng.normal(size=count)
+    level, explained = rng.uniform(2.3, 5.4, count), math.sqrt(2 / 3) * spread * rng.normal(size=count)
     unknown = math.sqrt(1 / 3) * spread * rng.normal(size=count)
-    solved = rng.random(count) < 1 / (1 + np.exp(-SLOPE * (4 - level - known - unknown)))
-    return _slope(level + known, solved) / _slope(level, solved)
+    solved = rng.random(count) < 1 / (1 + np.exp(-SLOPE * (4 - level - explained - unknown)))
+    return _slope(level + explained, solved) / _slope(level, solved)
 
 
 def _slope(places: Any, solved: Any) -> float:
@@ -98,8 +98,8 @@ def real_gain(part: Played) -> ItemDifficulty:
                     record = play_out(env, item, policy(name), options).record()
                     yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
 
-    (found,) = item_difficulties(rows(episodes()))
-    return found
+    (difficulties,) = item_difficulties(rows(episodes()))
+    return difficulties
 
 
 def searched(spread: float, number: int, indexed: bool) -> tuple[int, bool]:
@@ -113,29 +113,29 @@ def searched(spread: float, number: int, indexed: bool) -> tuple[int, bool]:
     """
     rng = np.random.default_rng([2, number])
     middle = rng.uniform(math.log2(8), math.log2(50))
-    known, unknown = math.sqrt(2 / 3) * spread, math.sqrt(1 / 3) * spread
+    explained, unknown = math.sqrt(2 / 3) * spread, math.sqrt(1 / 3) * spread
     # Strata are those of a task: levels, or a pool of items sorted by their indices, three to a doubling.
     strata: dict[float, list[float]] = {}
     for _ in range(POOL if indexed else 1):
         for level in LEVELS:
-            index = round(20 * (math.log2(level) + known * rng.normal())) / 20 if indexed else math.log2(level)
+            index = round(20 * (math.log2(level) + explained * rng.normal())) / 20 if indexed else math.log2(level)
             strata.setdefault(math.floor(3 * index) if indexed else index, []).append(index)
-    items = [own for _, own in sorted(strata.items()) if not indexed or len(own) >= FEWEST]
-    places = [fmean(2**index for index in own) for own in items]
+    items = [numbers for _, numbers in sorted(strata.items()) if not indexed or len(numbers) >= FEWEST]
+    places = [fmean(2**index for index in numbers) for numbers in items]
     used = [0] * len(items)
     seeker = Seeker(StoppingRule(batch=1), places[0], places[-1])
     trials: list[Trial] = []
 
     def candidates() -> list[Candidate]:
-        left = [len(own) - number if indexed else None for own, number in zip(items, used, strict=True)]
-        return [Candidate(place, 1.0, most) for place, most in zip(places, left, strict=True)]
+        remaining = [len(numbers) - number if indexed else None for numbers, number in zip(items, used, strict=True)]
+        return [Candidate(difficulty, 1.0, most) for difficulty, most in zip(places, remaining, strict=True)]
 
     while not (decision := seeker.next(trials, candidates())).stop:
         for chosen in decision.candidates:
             at = items[chosen][used[chosen] % len(items[chosen])]  # a level has as many items as one likes
             used[chosen] += 1
-            rest = (unknown if indexed else spread) * rng.normal()
-            rate = 1 / (1 + math.exp(SLOPE * (at + rest - middle)))
+            noise = (unknown if indexed else spread) * rng.normal()
+            rate = 1 / (1 + math.exp(SLOPE * (at + noise - middle)))
             trials.append(Trial(2**at, bool(rng.random() < rate), 1.0, 1.0))
     horizon = seeker.state(trials).horizon
     return len(trials), horizon.low <= 2**middle <= horizon.high
@@ -149,18 +149,18 @@ def main() -> None:
     print("| spread of items within a level, doublings | attainable ratio | ratio found, mean | interval excludes 1 |")
     print("|---|---|---|---|")
     for spread in (0.0, 0.25, 0.5, 1.0):
-        gains = [found for number in range(runs) if isinstance(found := simulated_gain(spread, number), IndexGain)]
+        gains = [gain for number in range(runs) if isinstance(gain := simulated_gain(spread, number), IndexGain)]
         ratio, above = fmean(gain.ratio for gain in gains), fmean(gain.low > 1 for gain in gains)
         print(f"| {spread} | {attainable(spread):.2f} | {ratio:.2f} | {above:.0%} of {len(gains)} |", flush=True)
     print("\n| items | players | results | ratio of slopes (95 %) | log loss, bits | greatest weights |")
     print("|---|---|---|---|---|---|")
     for part in REAL:
-        found = real_gain(part)
-        if found.gain is None:
-            print(f"| {part.env} | {', '.join(part.players)} | | {found.why} | | |")
+        real = real_gain(part)
+        if real.gain is None:
+            print(f"| {part.env} | {', '.join(part.players)} | | {real.why} | | |")
             continue
-        gain = found.gain
-        weights = sorted(found.weights.items(), key=lambda one: -abs(one[1]))[:2]
+        gain = real.gain
+        weights = sorted(real.weights.items(), key=lambda weight: -abs(weight[1]))[:2]
         print(
             f"| {part.env} | {', '.join(part.players)} | {gain.attempts} | {gain.ratio:.2f} ({gain.low:.2f} to "
             f"{gain.high:.2f}) | {gain.marginal_loss:.3f} -> {gain.conditional_loss:.3f} | "

@@ -20,15 +20,15 @@ OPTIONS = {"wording": "one_question"}
 
 def main() -> None:
     """Print the table, and what could not be measured."""
-    found: list[Comparison] = []
+    comparisons: list[Comparison] = []
     missing: list[str] = []
     for part in (reasoning_gym, maze_dataset, text_arena, gymnasium, crafter, paths):
         try:
-            found += part()
+            comparisons += part()
         except ImportError as error:
             missing.append(f"{part.__name__} was not measured: {error}")
     print("| what | waybench | peer | which is | waybench's time / peer's |\n|---|---|---|---|---|")
-    for comparison in sorted(found, key=lambda each: each.theirs / each.ours):
+    for comparison in sorted(comparisons, key=lambda comparison: comparison.theirs / comparison.ours):
         print(comparison.line())
     print("\n".join(missing), file=sys.stderr)
 

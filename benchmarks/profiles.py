@@ -60,9 +60,9 @@ def _none(models: int, rng: Rng) -> Array:
 
 def _outlier(models: int, rng: Rng) -> Array:
     """Return one ability, but the model that is predicted fails at the family that it was not run on."""
-    found = _one_ability(models, rng)
-    found[0, -1] -= 3
-    return found
+    families = _one_ability(models, rng)
+    families[0, -1] -= 3
+    return families
 
 
 KINDS: dict[str, Callable[[int, Rng], Array]] = {
@@ -89,8 +89,8 @@ def simulated(kind: str, models: int, number: int, *, guess: float = 0.0, skewed
     for family in range(FAMILIES):
         slope, easiness = SLOPE * math.exp(0.3 * rng.normal()), rng.normal()
         level = rng.normal(size=(ITEMS, 1))
-        rest = rng.exponential(size=ITEMS) - 1 if skewed else rng.normal(size=ITEMS)
-        odds = easiness + slope * abilities[:, family] - (0.8 * level[:, 0] + ITEM_SPREAD * rest)[:, None]
+        noise = rng.exponential(size=ITEMS) - 1 if skewed else rng.normal(size=ITEMS)
+        odds = easiness + slope * abilities[:, family] - (0.8 * level[:, 0] + ITEM_SPREAD * noise)[:, None]
         rates = guess + (1 - guess) / (1 + np.exp(-odds))
         solved = (rng.random((ITEMS, models)) < rates).astype(np.float64)
         families.append(FamilyResults(solved, level, np.full(ITEMS, 1 / ITEMS)))
@@ -99,43 +99,55 @@ def simulated(kind: str, models: int, number: int, *, guess: float = 0.0, skewed
 
 def left_out(families: Sequence[FamilyResults], model: int, family: int) -> Prediction:
     """Leave the results of a model in a family out, and predict its score."""
-    scores = np.array([[_score(each, number) for each in families] for number in range(families[0].shares.shape[1])])
+    scores = np.array(
+        [[_score(family, number) for family in families] for number in range(families[0].shares.shape[1])]
+    )
     shares = families[family].shares.copy()
     measured = scores[model, family]
     shares[:, model] = np.nan
-    rest = [each._replace(shares=shares) if number == family else each for number, each in enumerate(families)]
-    joint = joint_abilities(rest).scores[model][family]
-    own = [score for number, score in enumerate(scores[model]) if number != family and not math.isnan(score)]
+    remaining = [table._replace(shares=shares) if number == family else table for number, table in enumerate(families)]
+    joint = joint_abilities(remaining).scores[model][family]
+    model_scores = [score for number, score in enumerate(scores[model]) if number != family and not math.isnan(score)]
     others = [score for number, score in enumerate(scores[:, family]) if number != model and not math.isnan(score)]
-    reach = float(stats.t.ppf((1 + PROFILE_CONFIDENCE) / 2, len(own) - 1)) * stdev(own) * math.sqrt(1 + 1 / len(own))
-    middle = fmean(own)
+    reach = (
+        float(stats.t.ppf((1 + PROFILE_CONFIDENCE) / 2, len(model_scores) - 1))
+        * stdev(model_scores)
+        * math.sqrt(1 + 1 / len(model_scores))
+    )
+    middle = fmean(model_scores)
     return Prediction(measured, joint, Interval(middle, max(0, middle - reach), min(1, middle + reach)), fmean(others))
 
 
 def _score(family: FamilyResults, model: int) -> float:
     """Return a model's score on the items that it was run on."""
     shares = family.shares[:, model]
-    known = ~np.isnan(shares)
-    return float(shares[known] @ family.weights[known] / family.weights[known].sum()) if known.any() else math.nan
+    measured = ~np.isnan(shares)
+    return (
+        float(shares[measured] @ family.weights[measured] / family.weights[measured].sum())
+        if measured.any()
+        else math.nan
+    )
 
 
-def line(name: str, found: Sequence[Prediction]) -> str:
+def line(name: str, predictions: Sequence[Prediction]) -> str:
     """Return a line of a table."""
 
     def error(of: Callable[[Prediction], float]) -> float:
-        return 100 * math.sqrt(fmean((of(each) - each.measured) ** 2 for each in found))
+        return 100 * math.sqrt(fmean((of(prediction) - prediction.measured) ** 2 for prediction in predictions))
 
     def covered(of: Callable[[Prediction], Interval]) -> tuple[float, float]:
-        held = fmean(of(each).low - 1e-9 <= each.measured <= of(each).high + 1e-9 for each in found)
-        return held, 100 * fmean(of(each).high - of(each).low for each in found)
+        held = fmean(
+            of(prediction).low - 1e-9 <= prediction.measured <= of(prediction).high + 1e-9 for prediction in predictions
+        )
+        return held, 100 * fmean(of(prediction).high - of(prediction).low for prediction in predictions)
 
-    joint, mean = covered(lambda each: each.joint), covered(lambda each: each.mean)
+    joint, mean = covered(lambda prediction: prediction.joint), covered(lambda prediction: prediction.mean)
     cells = [
         name,
-        str(len(found)),
-        f"{error(lambda each: each.joint.value):.1f}",
-        f"{error(lambda each: each.mean.value):.1f}",
-        f"{error(lambda each: each.others):.1f}",
+        str(len(predictions)),
+        f"{error(lambda prediction: prediction.joint.value):.1f}",
+        f"{error(lambda prediction: prediction.mean.value):.1f}",
+        f"{error(lambda prediction: prediction.others):.1f}",
         f"{joint[0]:.0%}, {joint[1]:.0f} wide",
         f"{mean[0]:.0%}, {mean[1]:.0f} wide",
     ]
@@ -175,7 +187,7 @@ def embedded() -> tuple[list[FamilyResults], list[str], list[str]]:
                         yield LoggedEpisode(f"waybench/{name}", "benchmark", record)
 
     measured, rows = measurable(episodes())
-    data = joint_data(anchored((each.record for each in measured), rows), references=True)
+    data = joint_data(anchored((episode.record for episode in measured), rows), references=True)
     return list(data.results), list(data.models), [family.name for family in data.families]
 
 
@@ -188,26 +200,26 @@ def main() -> None:
     print(HEAD.format("simulated models"))
     for kind in KINDS:
         for models in (3, 6, 12):
-            found = [simulated(kind, models, number) for number in numbers]
-            print(line(f"{models}, {kind}", found), flush=True)
+            predictions = [simulated(kind, models, number) for number in numbers]
+            print(line(f"{models}, {kind}", predictions), flush=True)
     first = next(iter(KINDS))
-    for name, found in (
+    for name, predictions in (
         ("6, one in five items guessed", [simulated(first, 6, number, guess=0.2) for number in numbers]),
         ("6, skewed difficulties", [simulated(first, 6, number, skewed=True) for number in numbers]),
     ):
-        print(line(name, found), flush=True)
+        print(line(name, predictions), flush=True)
     families, models, names = embedded()
     print("\n" + HEAD.format("embedded players, left out of"))
     every: list[Prediction] = []
-    for place, name in enumerate(names):
-        found = [left_out(families, number, place) for number in range(len(models))]
-        every += found
-        print(line(name, found), flush=True)
+    for index, name in enumerate(names):
+        predictions = [left_out(families, number, index) for number in range(len(models))]
+        every += predictions
+        print(line(name, predictions), flush=True)
     print(line("all", every))
     few = [
-        left_out([each._replace(shares=each.shares[:, list(chosen)]) for each in families], 0, place)
+        left_out([family._replace(shares=family.shares[:, list(chosen)]) for family in families], 0, index)
         for chosen in ((0, 2, 5), (1, 3, 6), (4, 2, 5), (5, 1, 4), (6, 0, 3))
-        for place in range(len(families))
+        for index in range(len(families))
     ]
     print(line("all, three players at a time", few))
 

@@ -127,12 +127,12 @@ def merged() -> tuple[float, float]:
     """Return seconds to sort and count a hash, and for a line of the manifest."""
     draw = random.Random(1)
     hashes = [f"{draw.getrandbits(256):064x}" for _ in range(100_000)]
-    listed = [Shard(Range(first, 1), "0" * 64, 1, ".jsonl.gz") for first in range(20_000)]
+    shards = [Shard(Range(first, 1), "0" * 64, 1, ".jsonl.gz") for first in range(20_000)]
     with tempfile.TemporaryDirectory() as folder:
         store = Store(folder)
-        made = [write_shard(store, Range(n, 100_000), ((each, ()) for each in hashes), "jsonl") for n in range(5)]
-        part = parts([folder], [made])[0]
-        return seconds(lambda: count_part(part)) / 500_000, seconds(lambda: write_manifest(store, {}, listed)) / 20_000
+        shards = [write_shard(store, Range(n, 100_000), ((digest, ()) for digest in hashes), "jsonl") for n in range(5)]
+        part = parts([folder], [shards])[0]
+        return seconds(lambda: count_part(part)) / 500_000, seconds(lambda: write_manifest(store, {}, shards)) / 20_000
 
 
 def dispatched() -> float:
@@ -191,7 +191,7 @@ def main() -> None:
     parser.add_argument("--gets", type=float, default=5_500, help="likewise")
     parser.add_argument("--page", type=float, default=0.1, help="seconds for a page of a listing")
     parser.add_argument("--items", type=float, default=1e9, help="of a generated set")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
 
     print("| environment | items/s | bytes an item | simulated episodes/s |\n|---|---|---|---|")
     first = 0.0
@@ -202,41 +202,41 @@ def main() -> None:
         print(f"| {label} | {1 / item:,.0f} | {size:,.0f} | {1 / simulation:,.0f} |")
     call, prompt, row, log = evaluated()
     digest, entry = merged()
-    found = Coefficients(first, call, prompt, row, log, digest, entry, dispatched(), started())
+    coefficients = Coefficients(first, call, prompt, row, log, digest, entry, dispatched(), started())
     print("\n| what | by core |\n|---|---|")
     for what, value, unit in (
-        ("model calls, with journal and log", 1 / found.call, "calls/s"),
-        ("prompt of a call (smartplay)", found.prompt, "characters"),
-        ("episodes read from logs and simulated", 1 / found.row, "episodes/s"),
-        ("log of an episode", found.log, "bytes"),
-        ("hashes sorted and counted", 1 / found.hash, "hashes/s"),
-        ("lines of a manifest", 1 / found.entry, "lines/s"),
-        ("jobs given out (processes)", 1 / found.job, "jobs/s"),
+        ("model calls, with journal and log", 1 / coefficients.call, "calls/s"),
+        ("prompt of a call (smartplay)", coefficients.prompt, "characters"),
+        ("episodes read from logs and simulated", 1 / coefficients.row, "episodes/s"),
+        ("log of an episode", coefficients.log, "bytes"),
+        ("hashes sorted and counted", 1 / coefficients.hash, "hashes/s"),
+        ("lines of a manifest", 1 / coefficients.entry, "lines/s"),
+        ("jobs given out (processes)", 1 / coefficients.job, "jobs/s"),
     ):
         print(f"| {what} | {value:,.0f} {unit} |")
-    print(f"| start of a process that makes shards | {found.start:.2f} s |")
-    _evaluation(given, found)
-    _generation(given, found)
-    _checked(found)
+    print(f"| start of a process that makes shards | {coefficients.start:.2f} s |")
+    _evaluation(arguments, coefficients)
+    _generation(arguments, coefficients)
+    _checked(coefficients)
 
 
-def _evaluation(given: argparse.Namespace, found: Coefficients) -> None:
-    tokens = found.prompt / 4
-    limit = min(given.requests / 60, given.tokens / 60 / tokens)
-    one = min(1 / found.call, given.connections / given.latency)
+def _evaluation(arguments: argparse.Namespace, coefficients: Coefficients) -> None:
+    tokens = coefficients.prompt / 4
+    limit = min(arguments.requests / 60, arguments.tokens / 60 / tokens)
+    one = min(1 / coefficients.call, arguments.connections / arguments.latency)
     print("\n| workers | calls/s offered | provider's share | uploads/s, of the store's | names listed at the start |")
     print("|---|---|---|---|---|")
     for workers in WORKERS:
         pages = workers * math.ceil(workers / _PAGE)
-        listing = max(pages / given.gets, math.ceil(workers / _PAGE) * given.page)
+        listing = max(pages / arguments.gets, math.ceil(workers / _PAGE) * arguments.page)
         print(
             f"| {workers:,} | {workers * one:,.0f} | {workers * one / limit:,.2f} | "
-            f"{workers:,} ({workers / given.puts:,.2f}) | {pages:,} requests ({listing:,.1f} s) |"
+            f"{workers:,} ({workers / arguments.puts:,.2f}) | {pages:,} requests ({listing:,.1f} s) |"
         )
 
 
-def _generation(given: argparse.Namespace, found: Coefficients) -> None:
-    items = int(given.items)
+def _generation(arguments: argparse.Namespace, coefficients: Coefficients) -> None:
+    items = int(arguments.items)
     print("\n| workers | shard | shards | listing | making | counting: reads, time | manifest | longest |")
     print("|---|---|---|---|---|---|---|---|")
     for workers in WORKERS:
@@ -245,13 +245,14 @@ def _generation(given: argparse.Namespace, found: Coefficients) -> None:
             divided = len(parts([""], [[Shard(Range(0, items), "", 0, ".jsonl.gz")]]))
             reads = 2 * jobs * divided
             counting = max(
-                math.ceil(divided / workers) * (items / divided * found.hash + 2 * jobs * 0.02), reads / given.gets
+                math.ceil(divided / workers) * (items / divided * coefficients.hash + 2 * jobs * 0.02),
+                reads / arguments.gets,
             )
             steps = {
-                "listing": math.ceil(jobs / _PAGE) * given.page,
-                "making": computed_time(jobs, workers, found.job, size * found.item),
+                "listing": math.ceil(jobs / _PAGE) * arguments.page,
+                "making": computed_time(jobs, workers, coefficients.job, size * coefficients.item),
                 "counting": counting,
-                "manifest": jobs * found.entry,
+                "manifest": jobs * coefficients.entry,
             }
             longest = max(steps, key=lambda name: steps[name])
             print(
@@ -260,7 +261,7 @@ def _generation(given: argparse.Namespace, found: Coefficients) -> None:
             )
 
 
-def _checked(found: Coefficients) -> None:
+def _checked(coefficients: Coefficients) -> None:
     print("\n| jobs | workers | seconds of a job | computed | simulated |\n|---|---|---|---|---|")
     for jobs, workers, size in (
         (10_000, 10, 1_000),
@@ -268,14 +269,14 @@ def _checked(found: Coefficients) -> None:
         (100_000, 100_000, 10_000),
         (100_000, 1_000, 100),
     ):
-        work = size * found.item
-        times = [f(jobs, workers, found.job, work) for f in (computed_time, simulated_time)]
+        work = size * coefficients.item
+        times = [f(jobs, workers, coefficients.job, work) for f in (computed_time, simulated_time)]
         print(f"| {jobs:,} | {workers:,} | {work:.2f} | {times[0]:,.0f} s | {times[1]:,.0f} s |")
     print("\n| processes here | processor time | computed |\n|---|---|---|")
     for processes in (1, 2):
         measured = min(spent(processes) for _ in range(2))
         begun = processes + (processes > 1)  # with two, the one that gives out jobs as well
-        print(f"| {processes} | {measured:.1f} s | {ITEMS * found.item + begun * found.start:.1f} s |")
+        print(f"| {processes} | {measured:.1f} s | {ITEMS * coefficients.item + begun * coefficients.start:.1f} s |")
 
 
 if __name__ == "__main__":

@@ -65,11 +65,11 @@ def _samples(name: str, clusters: int, runs: int, part: int) -> Iterator[tuple[n
         yield rng, where
 
 
-def _holds(found: Mean | None, truth: float) -> bool:
+def _holds(mean: Mean | None, truth: float) -> bool:
     """Return whether an interval contains a number; where there is none, nothing wrong is claimed."""
-    if found is None or found.low is None or found.high is None:
+    if mean is None or mean.low is None or mean.high is None:
         return True
-    return found.low - 1e-9 <= truth <= found.high + 1e-9
+    return mean.low - 1e-9 <= truth <= mean.high + 1e-9
 
 
 def mean_coverage(name: str, clusters: int, runs: int = RUNS) -> float:

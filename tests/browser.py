@@ -127,23 +127,23 @@ def _wait_for_replay(page: "Page") -> None:
 
 def too_wide(page: "Page") -> list[str]:
     """Return the elements that stick out of the window, if the page is wider than it; as they begin."""
-    found: list[str] = page.evaluate("""() => {
+    problems: list[str] = page.evaluate("""() => {
         const { scrollWidth, clientWidth } = document.documentElement;
         if (scrollWidth <= clientWidth) return [];
         const out = [...document.querySelectorAll("body *")].filter(
             (each) => each.getBoundingClientRect().right > clientWidth + 1 && !each.closest(".scroll, pre"));
         return [`${scrollWidth} > ${clientWidth}`, ...out.map((each) => each.outerHTML.slice(0, 120))];
     }""")
-    return found
+    return problems
 
 
 def barriers(page: "Page") -> list[str]:
     """Return what axe finds on a page that keeps people out, of any impact."""
     axe = import_module("axe_playwright_python.sync_playwright").Axe()
     # It would fetch style sheets, to see what is hidden on a turned screen; the pages' policy forbids that.
-    found = axe.run(page, options={"preload": False, "resultTypes": ["violations"]})
+    result = axe.run(page, options={"preload": False, "resultTypes": ["violations"]})
     return [
         f"{rule['id']} ({rule['impact']}): {rule['help']}: {node['html'][:200]}"
-        for rule in found.response["violations"]
+        for rule in result.response["violations"]
         for node in rule["nodes"]
     ]

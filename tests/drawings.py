@@ -22,23 +22,23 @@ def parts(svg: str, name: str) -> list[Element]:
 
 def written(svg: str, name: str) -> list[tuple[str, float, float]]:
     """Return what is written in elements of a class, with x and y; letters with places of their own one by one."""
-    found: list[tuple[str, float, float]] = []
+    letters: list[tuple[str, float, float]] = []
     for element in parts(svg, name):
-        for each in element if element.tag == "g" else [element]:
-            said, y = each.text or "", number(each, "y")
-            places = [float(x) for x in each.get("x", "").split()]
-            found += [(letter, x, y) for letter, x in zip(said if len(places) > 1 else [said], places, strict=True)]
-    return found
+        for part in element if element.tag == "g" else [element]:
+            text, y = part.text or "", number(part, "y")
+            places = [float(x) for x in part.get("x", "").split()]
+            letters += [(letter, x, y) for letter, x in zip(text if len(places) > 1 else [text], places, strict=True)]
+    return letters
 
 
 def texts(svg: str, name: str) -> list[str]:
     """Return what is written in elements of a class."""
-    return [said for said, _, _ in written(svg, name)]
+    return [text for text, _, _ in written(svg, name)]
 
 
 def dots(svg: str, name: str) -> list[Point]:
     """Return where the lines of paths of a class begin."""
-    drawn = "".join(each.get("d", "") for each in parts(svg, name))
+    drawn = "".join(path.get("d", "") for path in parts(svg, name))
     return [(float(x), float(y)) for x, y in re.findall(r"M(-?[\d.]+) (-?[\d.]+)", drawn)]
 
 

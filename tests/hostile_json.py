@@ -33,8 +33,8 @@ def places(value: Json, at: Path = ()) -> Iterator[Path]:
     """Yield where there is a value within a value, itself first."""
     yield at
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, each in cast("Any", inside):
-        yield from places(each, (*at, name))
+    for name, part in cast("Any", inside):
+        yield from places(part, (*at, name))
 
 
 def _parent(value: Json, at: Path) -> Any:
@@ -59,18 +59,18 @@ def _removed(data: Json, rng: Stream) -> Json:
 
 def _moved(data: Json, rng: Stream) -> Json:
     """Return the data with one of its values in the place of another."""
-    found = list(places(data))[1:]
-    one, other = rng.choice(found), rng.choice(found)
-    value = copy.deepcopy(_parent(data, one)[one[-1]])
+    paths = list(places(data))[1:]
+    first, other = rng.choice(paths), rng.choice(paths)
+    value = copy.deepcopy(_parent(data, first)[first[-1]])
     _parent(data, other)[other[-1]] = value
     return data
 
 
 def _grown(data: Json, rng: Stream) -> Json:
     """Return the data with a list that is much longer, or a text."""
-    found = [at for at in places(data) if at and isinstance(_parent(data, at)[at[-1]], list | str)]
-    if found:
-        at = rng.choice(found)
+    paths = [at for at in places(data) if at and isinstance(_parent(data, at)[at[-1]], list | str)]
+    if paths:
+        at = rng.choice(paths)
         value = _parent(data, at)[at[-1]]
         _parent(data, at)[at[-1]] = value * min(1_000, 200_000 // max(1, len(json.dumps(value))))
     return data
@@ -78,8 +78,8 @@ def _grown(data: Json, rng: Stream) -> Json:
 
 def _added(data: Json, rng: Stream) -> Json:
     """Return the data with an entry more."""
-    found = [at for at in places(data) if isinstance(_parent(data, (*at, "")), dict | list)]
-    inside = _parent(data, (*rng.choice(found), ""))
+    paths = [at for at in places(data) if isinstance(_parent(data, (*at, "")), dict | list)]
+    inside = _parent(data, (*rng.choice(paths), ""))
     if isinstance(inside, list):
         cast("list[Json]", inside).append(rng.choice(VALUES))
     else:

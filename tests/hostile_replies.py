@@ -123,7 +123,7 @@ def _json(rng: Stream, seen: Seen) -> str:
             rng.choice(_JSON) + seen.good,
             re.sub(r"\d+", wrong, seen.good),
             re.sub(r'"[^"]*"(?!:)', lambda _: wrong, seen.good),
-            re.sub(r"([{,])", lambda found: f'{found[0]}"a":1,"a":2,', seen.good),
+            re.sub(r"([{,])", lambda match: f'{match[0]}"a":1,"a":2,', seen.good),
         )
     )
 
@@ -239,8 +239,8 @@ def _prompt(rng: Stream, seen: Seen) -> str:
 
 def _spliced(rng: Stream, seen: Seen) -> str:
     """Return parts of what was said before, which may be hostile, with a good reply."""
-    said = [*seen.replies[-6:], seen.good, seen.other]
-    first, second = rng.choice(said)[:LONG], rng.choice(said)[:LONG]
+    replies = [*seen.replies[-6:], seen.good, seen.other]
+    first, second = rng.choice(replies)[:LONG], rng.choice(replies)[:LONG]
     return first[: rng.below(len(first) + 1)] + second[rng.below(len(second) + 1) :]
 
 

@@ -27,18 +27,18 @@ class Pixels(NamedTuple):
 def decoded(data: bytes) -> Pixels:
     """Return the pixels of a PNG file."""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
-    place, packed, width, height, channels = 8, b"", 0, 0, 0
-    while place < len(data):
-        length, kind = struct.unpack(">I4s", data[place : place + 8])
-        body = data[place + 8 : place + 8 + length]
-        assert zlib.crc32(kind + body) == struct.unpack(">I", data[place + 8 + length : place + 12 + length])[0]
+    offset, packed, width, height, channels = 8, b"", 0, 0, 0
+    while offset < len(data):
+        length, kind = struct.unpack(">I4s", data[offset : offset + 8])
+        body = data[offset + 8 : offset + 8 + length]
+        assert zlib.crc32(kind + body) == struct.unpack(">I", data[offset + 8 + length : offset + 12 + length])[0]
         if kind == b"IHDR":
             width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", body)
             assert (depth, interlaced) == (8, 0)
             channels = {2: 3, 6: 4}[colour]
         elif kind == b"IDAT":
             packed += body
-        place += 12 + length
+        offset += 12 + length
     raw, stride = zlib.decompress(packed), width * channels
     rows: list[bytes] = []
     before = bytes(stride)
@@ -59,13 +59,13 @@ def from_data_uri(uri: str) -> Pixels:
 
 def _unfiltered(kind: int, row: bytearray, above: bytes, channels: int) -> bytes:
     for at in range(len(row)):
-        left = row[at - channels] if at >= channels else 0
+        before = row[at - channels] if at >= channels else 0
         corner = above[at - channels] if at >= channels else 0
-        guess = (0, left, above[at], (left + above[at]) // 2, _paeth(left, above[at], corner))[kind]
+        guess = (0, before, above[at], (before + above[at]) // 2, _paeth(before, above[at], corner))[kind]
         row[at] = (row[at] + guess) % 256
     return bytes(row)
 
 
-def _paeth(left: int, above: int, corner: int) -> int:
-    guess = left + above - corner
-    return min((left, above, corner), key=lambda value: abs(guess - value))
+def _paeth(before: int, above: int, corner: int) -> int:
+    guess = before + above - corner
+    return min((before, above, corner), key=lambda value: abs(guess - value))

@@ -24,10 +24,10 @@ ITEMS = 20  # of each level
 
 def digest(values: Iterable[Json]) -> str:
     """Return the first half of the SHA-256 of some values as JSON, in which every float is written in full."""
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for value in values:
-        found.update(json.dumps(value, sort_keys=True, default=str).encode("ascii") + b"\n")
-    return found.hexdigest()[:32]
+        sha256.update(json.dumps(value, sort_keys=True, default=str).encode("ascii") + b"\n")
+    return sha256.hexdigest()[:32]
 
 
 def items(env: Any, level: int) -> Iterator[Json]:
@@ -39,7 +39,10 @@ def items(env: Any, level: int) -> Iterator[Json]:
 def measures(env: Any, record: EpisodeRecord) -> Json:
     """Return all that an episode is measured by."""
     kind = env.scoring.failure_of(record)
-    values = {one.name: [one.of(record), one.range_of(record)] for one in (*env.scoring.metrics, *env.scoring.series)}
+    values = {
+        measure.name: [measure.of(record), measure.range_of(record)]
+        for measure in (*env.scoring.metrics, *env.scoring.series)
+    }
     return [values, {axis.name: axis.of(record) for axis in env.difficulty.axes}, kind.name if kind else None]
 
 
@@ -47,8 +50,8 @@ def estimates(env: Any, records: list[EpisodeRecord]) -> list[Json]:
     """Return the means and intervals of each kind of player, over the attempts of each level and over all."""
     from waybench.results import LoggedEpisode, by_level, overall, rows
 
-    found = rows(LoggedEpisode(model=record.player, task=env.id, record=record) for record in records)
-    return [each.to_json() for each in (*by_level(found), *overall(found))]
+    result_rows = rows(LoggedEpisode(model=record.player, task=env.id, record=record) for record in records)
+    return [estimate.to_json() for estimate in (*by_level(result_rows), *overall(result_rows))]
 
 
 def lines(env: Any, levels: int | None, estimated: bool) -> Iterator[dict[str, Json]]:
@@ -61,11 +64,11 @@ def lines(env: Any, levels: int | None, estimated: bool) -> Iterator[dict[str, J
             record = EpisodeRecord.from_json(json.loads(line))
             ways[str(record.options["protocol"]), str(record.options["wording"])].append(line)
             records.append(record)
-        for (protocol, wording), made in ways.items():
-            of_way = (EpisodeRecord.from_json(json.loads(line)) for line in made)
+        for (protocol, wording), options in ways.items():
+            of_way = (EpisodeRecord.from_json(json.loads(line)) for line in options)
             yield {
-                **{"level": level, "protocol": protocol, "wording": wording, "episodes": len(made)},
-                **{"records": digest(made), "measures": digest(measures(env, record) for record in of_way)},
+                **{"level": level, "protocol": protocol, "wording": wording, "episodes": len(options)},
+                **{"records": digest(options), "measures": digest(measures(env, record) for record in of_way)},
             }
     if estimated:
         yield {"estimates": digest(estimates(env, records))}
@@ -77,15 +80,15 @@ def main() -> None:
     arguments.add_argument("environments", nargs="*", metavar="ENVIRONMENT", help="All by default.")
     arguments.add_argument("--levels", type=int, help="How many sample levels, the smallest first; all by default.")
     arguments.add_argument("--estimates", action="store_true", help="Also of means and intervals, which need numpy.")
-    given = arguments.parse_args()
-    for env_id in given.environments or [entry.id for entry in registry.entries]:
+    parsed = arguments.parse_args()
+    for env_id in parsed.environments or [entry.id for entry in registry.entries]:
         try:
-            found = list(lines(waybench.load(env_id), given.levels, given.estimates))
+            data = list(lines(waybench.load(env_id), parsed.levels, parsed.estimates))
         except ModuleNotFoundError as error:
             if str(error.name).partition(".")[0] == "waybench":
                 raise
-            found = [{"missing": error.name}]
-        for line in found:
+            data = [{"missing": error.name}]
+        for line in data:
             print(json.dumps({"environment": env_id, **line}))
 
 

@@ -74,9 +74,9 @@ def _typed(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
 
 
 def _gymnasium(env: Any, item: Item[Any], options: dict[str, Json]) -> None:
-    made = TextEnv(env.id, level=item.level, **options)
-    made.reset(seed=1)
-    made.step("x")
+    face = TextEnv(env.id, level=item.level, **options)
+    face.reset(seed=1)
+    face.step("x")
 
 
 FACES: dict[str, Callable[[Any, Item[Any], dict[str, Json]], None]] = {

@@ -87,7 +87,7 @@ def test_an_interrupt_leaves_no_half_file(server: FileServer, cache: Path, monke
         assert Path(part).read_bytes() == CONTENTS["one.json"]
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("waybench.data._fetch.os.chmod", interrupted)
+    monkeypatch.setattr("waybench.data.os.chmod", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fetch("toy")
     assert files_below(cache) == {}
@@ -184,8 +184,8 @@ def test_a_server_that_refuses_connections(monkeypatch: pytest.MonkeyPatch, cach
 
 
 def test_a_silent_server(server: FileServer, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.data._fetch.TIMEOUT", 0.1)
-    monkeypatch.setattr("waybench.data._fetch.RETRIES", 0)
+    monkeypatch.setattr("waybench.data.TIMEOUT", 0.1)
+    monkeypatch.setattr("waybench.data.RETRIES", 0)
     server.answers["/source/one.json"] = [Answer(CONTENTS["one.json"], delay=30)]
     with pytest.raises(UsageError) as caught:
         fetch("toy")

@@ -80,7 +80,7 @@ def others(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     found.register(
         Entry("toy/turned", 1, "tests.tasks.test_derived:TURNED", "a dial with published items", horizon="dials")
     )
-    monkeypatch.setattr("waybench.data._fetch.registry", found)
+    monkeypatch.setattr("waybench.data.registry", found)
     downloads.cache_clear()
     yield found
     downloads.cache_clear()

@@ -28,8 +28,9 @@ from tests.eval.scripted_author import (
 from waybench.core import Reply, UsageError, WaybenchError
 from waybench.envs import registry
 from waybench.envs.tilemap import TileMap, tile_list, tour
+from waybench.ext.author import AUTHORED
 from waybench.ext.author.authored_maps import Authored
-from waybench.ext.author.authored_maps._authors import AUTHORS, new_draft, take_steps, world_size, write_world
+from waybench.ext.author.authored_maps._authors import new_draft, take_steps, world_size, write_world
 from waybench.ext.author.authored_maps._tilemap import RARE, STEPS, Draft
 
 pytestmark = pytest.mark.usefixtures("key")
@@ -305,5 +306,5 @@ def test_a_size_is_of_its_level(level: int) -> None:
 
 
 def test_authors_are_of_environments_that_exist() -> None:
-    assert all(registry.load(name).id == name for name in AUTHORS)
+    assert all(registry.load(name).id == name for name in AUTHORED)
     assert set(TILES["walkable"]) <= set(SIGNS.values())

@@ -28,9 +28,9 @@ def submit(folder: Path, player: str, out: Path, model: str, submitter: str = "t
 def rename(path: Path, model: str) -> None:
     """Give the model of a submission another name."""
     manifest, records = read(path)
-    for each in manifest["runs"]:
-        each["model"] = model
-        for line in records[each["file"]]:
+    for entry in manifest["runs"]:
+        entry["model"] = model
+        for line in records[entry["file"]]:
             line["record"]["player"] = model
     write(path, manifest, records)
 
@@ -58,31 +58,31 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(honest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a leaderboard with a submission of each status, and files that are refused."""
     board = tmp_path_factory.mktemp("board")
-    own = board / "submissions"
-    own.mkdir()
+    submissions = board / "submissions"
+    submissions.mkdir()
     for path in honest.iterdir():
-        shutil.copy(path, own / path.name)
-    drop_failures(own / "poor.zip", own / "selected.zip")
-    rename(own / "selected.zip", "lab/selected")
-    shutil.copy(own / "poor.zip", own / "old.zip")
-    rename(own / "old.zip", "lab/old")
-    (own / "old.toml").write_text('status = "withdrawn"\nnote = "Withdrawn by its submitter."\n')
-    shutil.copy(own / "good.zip", own / "copy-of-good.zip")
-    shutil.copy(own / "good.zip", own / "a\nb<b>.zip")
-    (own / "link.zip").symlink_to("good.zip")
-    (own / "no-archive.zip").write_bytes(b"no archive")
-    (own / LONG_NAME).write_bytes(b"no archive")
-    manifest, records = read(own / "poor.zip")
+        shutil.copy(path, submissions / path.name)
+    drop_failures(submissions / "poor.zip", submissions / "selected.zip")
+    rename(submissions / "selected.zip", "lab/selected")
+    shutil.copy(submissions / "poor.zip", submissions / "old.zip")
+    rename(submissions / "old.zip", "lab/old")
+    (submissions / "old.toml").write_text('status = "withdrawn"\nnote = "Withdrawn by its submitter."\n')
+    shutil.copy(submissions / "good.zip", submissions / "copy-of-good.zip")
+    shutil.copy(submissions / "good.zip", submissions / "a\nb<b>.zip")
+    (submissions / "link.zip").symlink_to("good.zip")
+    (submissions / "no-archive.zip").write_bytes(b"no archive")
+    (submissions / LONG_NAME).write_bytes(b"no archive")
+    manifest, records = read(submissions / "poor.zip")
     for lines in records.values():
         for line in lines:
             line["record"]["end"] = "infrastructure"
-    write(own / "invented.zip", manifest, records)
+    write(submissions / "invented.zip", manifest, records)
     for name, files in {
         "leaves.zip": {"../../evil.html": b"x", MANIFEST: b"{}"},
         "bomb.zip": {MANIFEST: b" " * (65 << 20)},
         "deep.zip": {MANIFEST: b"[" * 100_000},
     }.items():
-        with ZipFile(own / name, "w", ZIP_DEFLATED) as archive:
+        with ZipFile(submissions / name, "w", ZIP_DEFLATED) as archive:
             for member, content in files.items():
                 archive.writestr(member, content)
     (board / "leaderboard.toml").write_text(f'title = "The board"\nabout = {_toml(HOSTILE)}\n')

@@ -20,11 +20,11 @@ def main() -> None:
     out: Path | None = arguments.parse_args().out
     with TemporaryDirectory() as folder:
         texts = present(Path(folder))
-    found = digests(texts)
-    for line in differences(committed() if FILE.exists() else {}, found):
+    digests_by_name = digests(texts)
+    for line in differences(committed() if FILE.exists() else {}, digests_by_name):
         print(line)
     if out is None:
-        FILE.write_text(json.dumps(found, indent=0) + "\n", encoding="utf-8")
+        FILE.write_text(json.dumps(digests_by_name, indent=0) + "\n", encoding="utf-8")
         return
     for name, text in texts.items():
         path = out / name

@@ -129,8 +129,8 @@ def build(folder: Path, runs: Iterable[Run] = RUNS) -> Corpus:
         out = logs / run.name
         printed[run.name] = waybench_("run", *run.command.split(), *models, "--out", out, "--display", "none")
         number = _settle(out, run, number)
-    for name, said in (("first", _first), ("second", _second)):
-        ask(folder / "foreign" / name, name, said)
+    for name, replies in (("first", _first), ("second", _second)):
+        ask(folder / "foreign" / name, name, replies)
     _play(logs / "person.jsonl")
     (folder / "prices.json").write_text(json.dumps(PRICES), encoding="utf-8")
     (folder / "models.toml").write_text(FACTS, encoding="utf-8")

@@ -18,14 +18,14 @@ _KINDS = {"Table": Table, "Chart": Chart}
 
 def makers() -> set[str]:
     """Return the functions of the report that return tables or charts, as MODULE.FUNCTION."""
-    found: set[str] = set()
+    kinds: set[str] = set()
     for path in REPORTING.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and node.returns is not None:
                 names = {name.id for name in ast.walk(node.returns) if isinstance(name, ast.Name)}
                 if names & _KINDS.keys():
-                    found.add(f"{path.stem}.{node.name}")
-    return found
+                    kinds.add(f"{path.stem}.{node.name}")
+    return kinds
 
 
 @contextmanager
@@ -37,8 +37,8 @@ def recorded(file: Path) -> Generator[None, None, None]:
     """
     seen: set[str] = set()
 
-    def note(made: Any) -> None:
-        if isinstance(made, Table) and not any(group.rows for group in made.groups):
+    def note(value: Any) -> None:
+        if isinstance(value, Table) and not any(group.rows for group in value.groups):
             return
         frame = currentframe()
         names: set[str] = set()

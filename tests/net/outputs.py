@@ -52,8 +52,8 @@ TABLES = {
 
 def outputs(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """Yield names and texts of all outputs."""
-    shown = {name: _plain(text, corpus.folder) for name, text in _outputs(corpus)}
-    yield from sorted(shown.items())
+    outputs = {name: _plain(text, corpus.folder) for name, text in _outputs(corpus)}
+    yield from sorted(outputs.items())
 
 
 def _outputs(corpus: Corpus) -> Iterator[tuple[str, str]]:
@@ -70,8 +70,8 @@ def _outputs(corpus: Corpus) -> Iterator[tuple[str, str]]:
     for entry in registry.entries:
         yield f"contract/{_file(entry.id)}.json", _indented(list(lines(waybench.load(entry.id), 1, estimated=True)))
     sites = {"report": corpus.folder / "report", "hostile": corpus.folder / "hostile"}
-    given = ("--prices", corpus.folder / "prices.json", "--models", corpus.folder / "models.toml", "--published")
-    waybench_("report", corpus.folder / "logs", "--out", sites["report"], *given, "--replays", 2)
+    options = ("--prices", corpus.folder / "prices.json", "--models", corpus.folder / "models.toml", "--published")
+    waybench_("report", corpus.folder / "logs", "--out", sites["report"], *options, "--replays", 2)
     make(sites["hostile"])
     for name, site in sites.items():
         yield from _site(name, site)
@@ -79,12 +79,12 @@ def _outputs(corpus: Corpus) -> Iterator[tuple[str, str]]:
 
 def _records(logs: Path) -> Iterator[tuple[str, str]]:
     """Yield the episodes of each model at each task, as the logs hold them."""
-    found: dict[str, list[str]] = defaultdict(list)
+    texts: dict[str, list[str]] = defaultdict(list)
     for episode in read_logs(logs):
         told = {"settings": episode.settings, "search": episode.search, "record": episode.record.to_json()}
         folder = Path(episode.log).parent.name
-        found[f"records/{folder} {episode.task} {_file(episode.model)}.json"].append(_indented(told))
-    for name, episodes in found.items():
+        texts[f"records/{folder} {episode.task} {_file(episode.model)}.json"].append(_indented(told))
+    for name, episodes in texts.items():
         yield name, "".join(episodes)
 
 
@@ -92,29 +92,29 @@ def _site(name: str, site: Path) -> Iterator[tuple[str, str]]:
     """Yield all outputs of a report."""
     many: dict[str, list[str]] = defaultdict(list)
     for path in sorted(site.rglob("*")):
-        place = path.relative_to(site)
-        if path.is_dir() or place.parts[0] == "assets":
+        relative = path.relative_to(site)
+        if path.is_dir() or relative.parts[0] == "assets":
             continue
-        if path.suffix == ".html" and place.parts[0] in _MANY:
-            many[f"{name}/{place.parent}/{re.sub(r'-[0-9]+$', '', path.stem)}.html"].append(_page(path))
+        if path.suffix == ".html" and relative.parts[0] in _MANY:
+            many[f"{name}/{relative.parent}/{re.sub(r'-[0-9]+$', '', path.stem)}.html"].append(_page(path))
         elif path.suffix == ".html":
-            yield f"{name}/{place}", _page(path)
+            yield f"{name}/{relative}", _page(path)
         elif path.name == "summary.json":
             for key, value in json.loads(path.read_text(encoding="utf-8")).items():
                 yield f"{name}/summary/{key}.json", _indented(value)
         elif path.suffix in {".csv", ".md"}:
-            yield f"{name}/{place}", path.read_text(encoding="utf-8")
+            yield f"{name}/{relative}", path.read_text(encoding="utf-8")
         elif path.suffix == ".json":
-            yield f"{name}/{place}", _indented(json.loads(path.read_text(encoding="utf-8")))
+            yield f"{name}/{relative}", _indented(json.loads(path.read_text(encoding="utf-8")))
         elif path.suffix == ".svg":
-            yield f"{name}/{place}", path.read_text(encoding="utf-8").replace("><", ">\n<")
+            yield f"{name}/{relative}", path.read_text(encoding="utf-8").replace("><", ">\n<")
     for page, parts in many.items():
         yield page, "".join(parts)
 
 
 def _page(path: Path) -> str:
     """Return a page with a line for each tag, and with its packed data unpacked."""
-    html = _PACKED.sub(lambda found: f'{found[1]}">{_unpacked(found[2])}', path.read_text(encoding="utf-8"))
+    html = _PACKED.sub(lambda match: f'{match[1]}">{_unpacked(match[2])}', path.read_text(encoding="utf-8"))
     parts = _PRE.split(html)
     parts[::2] = [
         _BLANK.sub(" ", part).replace("> ", ">").replace(" <", "<").replace("<", "\n<") for part in parts[::2]

@@ -32,13 +32,13 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
     for player in (policy("oracle"), noisy, StumblingPolicy()):
         yield player.name, transcript(play_out(environment, item, player, default), FEW)
     yield "larger", transcript(play_out(environment, larger, noisy, default), FEWEST)
-    rest: list[str] = []
+    remaining: list[str] = []
     for options in others:
         name = f"{options['protocol']} {options['wording']}"
         if default["protocol"] == options["protocol"] or default["wording"] == options["wording"]:
             yield name, transcript(play_out(environment, item, noisy, options), FEWEST)
         else:
-            rest.append(_line(environment, item, noisy.name, options))
+            remaining.append(_line(environment, item, noisy.name, options))
     if "teacher_guided" in default_options(environment):
         guided = {**default, "teacher_guided": True}
         yield "stumbling guided", transcript(play_out(environment, item, StumblingPolicy(), guided), FEW)
@@ -46,11 +46,11 @@ def playthroughs(env_id: str) -> Iterator[tuple[str, str]]:
         yield "noisy-0.5 coached", transcript(play_out(environment, item, noisy, coached), FEW)
         examples = tuple(environment.source("examples").item(index).instance for index in range(2))
         for protocol in ("paper", "sound"):
-            shown = replace(item, examples=examples)
-            episode = play_out(environment, shown, policy("oracle"), {"protocol": protocol})
+            small = replace(item, examples=examples)
+            episode = play_out(environment, small, policy("oracle"), {"protocol": protocol})
             yield f"examples {protocol}", transcript(episode, FEW)
-    lines = [_line(environment, each, name, default) for each in (item, larger) for name in PLAYERS]
-    yield "players", "".join(lines + rest)
+    lines = [_line(environment, played, name, default) for played in (item, larger) for name in PLAYERS]
+    yield "players", "".join(lines + remaining)
 
 
 def _two_levels(environment: Any) -> tuple[int, int]:
@@ -107,7 +107,7 @@ def transcript(episode: AnyEpisode, most: int) -> str:
     values = {metric.name: metric.of(record) for metric in episode.environment.scoring.metrics}
     lines += ["", _rule(f"end: {record.end}")]
     lines += [f"{name}: {'-' if value is None else f'{value:g}'}" for name, value in values.items()]
-    lines += [f"{one.name}: {_json(list(one.of(record)))}" for one in episode.environment.scoring.series]
+    lines += [f"{series.name}: {_json(list(series.of(record)))}" for series in episode.environment.scoring.series]
     return "\n".join(lines) + "\n"
 
 

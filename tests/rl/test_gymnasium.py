@@ -13,8 +13,8 @@ from gymnasium.utils.env_checker import check_env  # noqa: E402
 import waybench  # noqa: E402
 from waybench.core import UsageError, key_label, policy  # noqa: E402
 from waybench.envs import registry  # noqa: E402
+from waybench.ext.train import gymnasium as _gymnasium  # noqa: E402
 from waybench.ext.train.gymnasium import TRAINING_KEY, TextEnv, Texts, gym_id  # noqa: E402
-from waybench.ext.train.gymnasium import _text_env as _gymnasium  # noqa: E402
 
 IDS = [gym_id(entry.id, entry.version) for entry in registry.entries]
 

@@ -13,7 +13,7 @@ def names(port: int, folder: str) -> list[str]:
     bucket, _, prefix = folder.partition("/")
     with _client(port) as client:
         pages = client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{prefix}/")
-        return [f"{bucket}/{each['Key']}" for page in pages for each in page.get("Contents", ())]
+        return [f"{bucket}/{entry['Key']}" for page in pages for entry in page.get("Contents", ())]
 
 
 def content(port: int, name: str) -> bytes:

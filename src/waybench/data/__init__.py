@@ -4,6 +4,351 @@ None of them is part of waybench; environments declare them. `fetch` is the only
 downloads anything.
 """
 
-from waybench.data._fetch import LocalFiles, cache_dir, downloads, fetch, find_download, folder, locate
+import difflib
+import hashlib
+import logging
+import os
+import shlex
+import warnings
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from http import HTTPStatus
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from waybench.core import CatalogueWarning, DataError, DataFile, Download, UsageError, unknown, user_path
+from waybench.envs import registry
 
 __all__ = ["LocalFiles", "cache_dir", "downloads", "fetch", "find_download", "folder", "locate"]
+
+StrPath = str | os.PathLike[str]
+Progress = Callable[[DataFile, bool], None]
+RETRIES = 2  # after waits of one and two seconds
+TIMEOUT = 30.0  # seconds of silence after which a server counts as gone
+_CHUNK = 1 << 16  # bytes
+_SURPLUS = 1 << 20  # bytes beyond the published size after which no more of an answer is read
+_BUSY = (408, 429)  # of the statuses that blame the client, those which a second request may mend
+_ELSEWHERE = "or set WAYBENCH_DATA to the folder of a copy"
+
+
+@cache
+def downloads() -> dict[str, Download]:
+    """Return the published data sets of all environments (`Dataset.download`) by name."""
+    by_name: dict[str, Download] = {}
+    for entry in sorted(registry.entries, key=lambda entry: entry not in registry.built_in):
+        try:
+            datasets = registry.load(entry.id).items.datasets
+        except Exception as error:  # another package's code; it must not take the other data sets with it
+            _warn(f"the data sets of environment {entry.id} are skipped: {type(error).__name__}: {error}")
+            continue
+        for download in (dataset.download for dataset in datasets if dataset.download is not None):
+            if by_name.setdefault(download.name, download) != download:
+                _warn(f"environment {entry.id}: a data set {download.name} exists already; this one is skipped")
+    return dict(sorted(by_name.items()))
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, CatalogueWarning, stacklevel=3)
+
+
+def find_download(name: str) -> Download:
+    """Return a data set by its name.
+
+    Raises:
+        UsageError: If there is none of this name.
+    """
+    if name not in downloads():
+        raise UsageError(unknown("data set", name, downloads()))
+    return downloads()[name]
+
+
+class LocalFiles:
+    """Finds the files of data sets on this machine (`DataFiles`), in a folder or in the usual places.
+
+    Args:
+        folder: The folder of all data sets, or of the one that is asked for; None for the usual places.
+    """
+
+    def __init__(self, folder: StrPath | None = None) -> None:
+        self._folder = folder
+
+    def __call__(self, dataset: str, file: str, /) -> Path:
+        """Return where a file lies; see `locate`."""
+        return locate(dataset, file, self._folder)
+
+    def names(self, dataset: str, /) -> Sequence[str]:
+        """Return the names of all files of a data set, whether they are here or not."""
+        return [file.path for file in find_download(dataset).files]
+
+
+def cache_dir() -> Path:
+    """Return the folder into which data sets are downloaded: $WAYBENCH_CACHE, or the user's cache of waybench."""
+    if path := os.environ.get("WAYBENCH_CACHE"):
+        return Path(path)
+    pooch: Any = import_module("pooch")  # imported when it is needed, as everywhere; it carries no types
+    return Path(pooch.os_cache("waybench"))
+
+
+def locate(name: str, file: str, data_dir: StrPath | None = None) -> Path:
+    """Find a file of a data set.
+
+    A given folder is the only place that counts. Otherwise it is $WAYBENCH_DATA and, for what that has not, the cache.
+    In each of them the file lies at NAME/FILE. A given folder can also have the data set's files itself.
+
+    Args:
+        name: The data set.
+        file: The file's path within the data set.
+        data_dir: The folder of all data sets, or of this one; None for the usual places.
+
+    Raises:
+        UsageError: If there is no such data set or file, or the file is in none of the places.
+        DataError: If the file is there, but cannot be read or is not the published one.
+    """
+    wanted = find_download(name)
+    entry = _find_file(wanted, file)
+    for home in _homes(data_dir, wanted):
+        if _is_published(home, wanted, entry):
+            return _file_path(home, entry)
+    raise _missing_error(wanted, entry, data_dir)
+
+
+def folder(name: str, data_dir: StrPath | None = None) -> Path:
+    """Find the folder that has all files of a data set, in the places of `locate`.
+
+    Args:
+        name: The data set.
+        data_dir: The folder of all data sets, or of this one; None for the usual places.
+
+    Raises:
+        UsageError: If there is no such data set, or no place has all of its files.
+        DataError: If a file is there, but cannot be read or is not the published one.
+    """
+    wanted = find_download(name)
+    absent: Sequence[DataFile] = wanted.files
+    for home in _homes(data_dir, wanted):
+        absent = [file for file in wanted.files if not _is_published(home, wanted, file)]
+        if not absent:
+            return home
+    raise _missing_error(wanted, absent[0], data_dir)
+
+
+def _file_path(home: Path, file: DataFile) -> Path:
+    return home.joinpath(*file.path.split("/"))
+
+
+def checksum(path: Path) -> str:
+    """Return a file's SHA-256; it is computed once per process unless the file changes.
+
+    Raises:
+        OSError: If the file is not there or cannot be read.
+    """
+    status = path.stat()
+    return _checksum(os.path.abspath(path), (status.st_ino, status.st_size, status.st_mtime_ns))
+
+
+@cache
+def _checksum(path: str, identity: tuple[int, ...]) -> str:
+    with open(path, "rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _homes(data_dir: StrPath | None, wanted: Download) -> Iterator[Path]:
+    """Yield the folders in which the files of a data set may lie."""
+    if data_dir is not None:
+        root = user_path(data_dir)
+        home = root / wanted.name
+        is_home = not home.is_dir() and any(_file_path(root, file).is_file() for file in wanted.files)
+        yield root if is_home else home
+        return
+    if variable := os.environ.get("WAYBENCH_DATA"):
+        yield user_path(variable) / wanted.name
+    yield cache_dir() / wanted.name
+
+
+def _find_file(wanted: Download, path: str) -> DataFile:
+    for file in wanted.files:
+        if file.path == path:
+            return file
+    # A data set may have hundreds of files: too many to name them all, as for other names.
+    near = difflib.get_close_matches(path[:200], [file.path for file in wanted.files], n=1)
+    hint = f": did you mean {near[0]!r}?" if near else f"; it has {len(wanted.files)}, such as {wanted.files[0].path!r}"
+    raise UsageError(f"data set {wanted.name} has no file {path[:80]!r}{hint}")
+
+
+def _is_published(home: Path, wanted: Download, file: DataFile) -> bool:
+    """Return whether a folder has a file; a file that differs from the published one is an error."""
+    path = _file_path(home, file)
+    try:
+        sha256 = checksum(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror}; fix this, or use another copy") from None
+    if sha256 != file.sha256:
+        # A folder of another name is the user's own: a download would not go there.
+        to = f" --to {shlex.quote(str(home.parent))}" if home.absolute().name == wanted.name else ""
+        again = f"waybench data fetch {wanted.name}{to}"
+        difference = f"SHA-256 {sha256[:12]}..., expected {file.sha256[:12]}..."
+        raise DataError(f"{path} is not the published file ({difference}): replace it by `{again}`")
+    return True
+
+
+def _missing_error(wanted: Download, file: DataFile, data_dir: StrPath | None) -> UsageError:
+    roots = [Path(data_dir)] if data_dir is not None else [home.parent for home in _homes(None, wanted)]
+    places = " or ".join(map(str, roots))
+    to = "" if data_dir is None else f" --to {shlex.quote(os.fspath(data_dir))}"
+    return UsageError(
+        f"{wanted.name}/{file.path} is not in {places}: run `waybench data fetch {wanted.name}{to}`, "
+        "or set WAYBENCH_DATA to the folder of a copy"
+    )
+
+
+class _Changed(ValueError):
+    """A download that is not the published file; being a ValueError, it makes pooch try again."""
+
+    def __init__(self, sha256: str, size: int) -> None:
+        self.sha256, self.size = sha256, size
+
+
+def fetch(name: str, to: StrPath | None = None, progress: Progress | None = None) -> Path:
+    """Download a data set from where its authors publish it, or from $WAYBENCH_DATA_MIRROR.
+
+    Files that are there and right are not downloaded again; a file that differs from the published one is replaced. A
+    file gets its name when it is complete and its checksum agrees, so that an interruption leaves no half file.
+
+    Args:
+        name: The data set.
+        to: The folder of data sets in which it gets a folder of its name; None for the cache.
+        progress: Called with each file when it is there, and with whether it was downloaded by this call.
+
+    Returns:
+        The folder with the set's files.
+
+    Raises:
+        UsageError: If there is no such data set, a download fails, or the folder cannot be written.
+        DataError: If what was downloaded is not the published file; it is not kept.
+    """
+    wanted = find_download(name)
+    home = (cache_dir() if to is None else Path(to)) / wanted.name
+    addresses = _addresses(wanted)
+    for file in wanted.files:
+        path = _file_path(home, file)
+        try:
+            needed = not path.exists() or checksum(path) != file.sha256
+            if needed:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _download(addresses[file.path], home, file)
+        except OSError as error:
+            # pooch words some of these errors itself, and leaves the system's reason to their cause.
+            why = error.strerror or getattr(error.__cause__, "strerror", None) or "it cannot be written"
+            raise UsageError(f"cannot store {path}: {why}; choose another folder with --to or WAYBENCH_CACHE") from None
+        if progress is not None:
+            progress(file, needed)
+    return home
+
+
+def _addresses(wanted: Download) -> dict[str, str]:
+    """Return each file's address."""
+    mirror = os.environ.get("WAYBENCH_DATA_MIRROR")
+    if not mirror:
+        return {file.path: file.url for file in wanted.files}
+    if not _is_address(mirror):
+        example = "https://host/prefix, under which files lie as NAME/FILE"
+        raise UsageError(f"WAYBENCH_DATA_MIRROR is not an address: set it to one such as {example}, or unset it")
+    return {file.path: f"{mirror.rstrip('/')}/{quote(f'{wanted.name}/{file.path}')}" for file in wanted.files}
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        reached = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        return reached and not parts.query and not parts.fragment
+    except ValueError:  # of a port that is no number, or half an IPv6 address
+        return False
+
+
+def _download(address: str, home: Path, file: DataFile) -> None:
+    """Download one file into the folder of its data set."""
+    import requests  # pooch takes its errors for reasons to try again
+
+    pooch: Any = import_module("pooch")  # it carries no types
+
+    def download(url: str, part: str, _: object) -> None:
+        # pooch's own downloader leaves the connection of a failed download open, and reads on for ever.
+        with requests.get(url, stream=True, timeout=TIMEOUT) as response, open(part, "wb") as out:
+            if 400 <= response.status_code < 500 and response.status_code not in _BUSY:
+                # No error after which pooch tries again.
+                raise _download_error(address, _status_text(response.status_code))
+            response.raise_for_status()
+            for chunk in response.iter_content(_CHUNK):
+                out.write(chunk)
+                if out.tell() > file.size + _SURPLUS:
+                    break
+        if (sha256 := checksum(Path(part))) != file.sha256:
+            raise _Changed(sha256, os.path.getsize(part))
+        os.chmod(part, 0o644)  # a temporary file is its owner's alone; this one may be shared
+
+    store = pooch.create(
+        path=os.path.abspath(home),
+        base_url="",
+        registry={file.path: file.sha256},
+        urls={file.path: address},
+        retry_if_failed=RETRIES,
+    )
+    try:
+        with _silence(pooch.get_logger()):
+            store.fetch(file.path, downloader=download)
+    except _Changed as error:
+        raise DataError(
+            f"{_without_credentials(address)} is not the published file and was not kept: expected SHA-256 "
+            f"{file.sha256} ({file.size} bytes), found {error.sha256} ({error.size} bytes); try again, {_ELSEWHERE}"
+        ) from None
+    except (requests.RequestException, ValueError) as error:
+        raise _download_error(address, _reason(error)) from None
+
+
+@contextmanager
+def _silence(logger: logging.Logger) -> Generator[None, None, None]:
+    """Keep pooch from printing each download on standard error: callers get `progress`."""
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _download_error(address: str, why: str) -> UsageError:
+    return UsageError(f"cannot download {_without_credentials(address)}: {why}; try again later, {_ELSEWHERE}")
+
+
+def _without_credentials(address: str) -> str:
+    """Return an address without the user and password that a mirror's may have."""
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def _reason(error: Exception) -> str:
+    """Return in a few words why a download failed; what the libraries say themselves is long and names objects."""
+    import requests
+
+    if isinstance(error, requests.Timeout):
+        return f"no answer within {TIMEOUT:g} seconds"
+    if isinstance(error, requests.HTTPError) and error.response is not None:
+        return _status_text(error.response.status_code)
+    # requests raises its errors while it handles those of urllib3, which name the system's error as their cause.
+    link = error.__context__
+    while link is not None:
+        if isinstance(link, OSError) and link.strerror:
+            return link.strerror
+        link = link.__cause__
+    return "the connection broke, or the answer was incomplete"
+
+
+def _status_text(status: int) -> str:
+    # The server's own phrase may hold anything.
+    phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else ""
+    return f"the server answered {status} {phrase}".rstrip()

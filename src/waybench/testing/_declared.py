@@ -1,9 +1,46 @@
-"""Checks of what an environment says of itself: names, options, metrics, players."""
+"""Checks of what an environment declares: names, options, metrics, presentation, pictures."""
 
 import re
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any
+from xml.etree import ElementTree
 
-from waybench.core import IMAGE, IMAGE_OPTIONS, Episode, Option, UsageError
-from waybench.testing._walks import AnyEnvironment, ContractError, Message, items, require
+from waybench.core import (
+    IMAGE,
+    IMAGE_OPTIONS,
+    IMAGE_WORDINGS,
+    IN_PICTURE,
+    Episode,
+    EpisodeRecord,
+    Invalid,
+    Option,
+    Presentation,
+    TurnRecord,
+    UsageError,
+    base_wording,
+    evenly_chosen,
+    policy,
+)
+from waybench.core import Message as ChatMessage
+from waybench.testing._walks import (
+    AnyEnvironment,
+    AnyEpisode,
+    ContractError,
+    Message,
+    items,
+    play_name,
+    refusal,
+    reporting,
+    require,
+    require_distinct,
+)
+
+_COUNTS = 5  # frames of an episode that are drawn
+_ANOTHER_PLURAL = re.compile(r"(?:s|x|z|ch|sh|[^aeiou]y)$")  # where an "s" at the end makes no plural
+_BOARD_ID = "contract-board"
+_TURNS = 10
+_VIEW_BOX = re.compile(r"0 0 [0-9.]+ [0-9.]+")
 
 
 def check_names(environment: AnyEnvironment) -> None:
@@ -26,8 +63,7 @@ def check_names(environment: AnyEnvironment) -> None:
 def check_options(environment: AnyEnvironment) -> None:
     """Options are documented, their defaults pass their own check, and every choice can be played."""
     for kind, options in (("option", environment.playing.options), ("source option", environment.items.options)):
-        names = [option.name for option in options]
-        require(len(names) == len(set(names)), f"{kind}s come twice: {names}")
+        require_distinct([option.name for option in options], f"{kind}s")
         for option in options:
             _check_option(kind, option)
     by_name = {option.name: option for option in environment.playing.options}
@@ -49,8 +85,7 @@ def check_options(environment: AnyEnvironment) -> None:
 
 def _check_option(kind: str, option: Option) -> None:
     what = Message("{} {!r}", kind, option.name)
-    require(re.fullmatch(r"[a-z][a-z0-9_]*", option.name), "{}: a name has small letters, digits and _", what)
-    require(option.doc.strip().endswith("."), "{}: say in a sentence what it does", what)
+    _require_declared(option, what, "what it does")
     require(option.type in (bool, int, float, str), "{}: give kind, for the default is {!r}", what, option.default)
     try:
         require(option.check(option.default) == option.default, "{}: its default does not stay what it is", what)
@@ -61,26 +96,26 @@ def _check_option(kind: str, option: Option) -> None:
     bad: list[object] = [[], {}, float("nan"), "\ud800"]
     bad += [bound + step for bound, step in ((option.low, -1), (option.high, 1)) if bound is not None]
     for value in bad:
-        try:
+        with refusal(UsageError, what):
             option.check(value)
-        except UsageError as error:
-            require(str(error).isprintable(), "{}: the error is not one line: {!r}", what, str(error)[:80])
-        else:
             free_text = option.type is str and not option.choices
             require(free_text and isinstance(value, str | float), "{} takes {!r}", what, value)
 
 
+def _require_declared(declared: Any, what: object, about: str) -> None:
+    """Require the name of an option, a metric or the like to be one, and its description to be a sentence."""
+    require(re.fullmatch(r"[a-z][a-z0-9_]*", declared.name), "{}: a name has small letters, digits and _", what)
+    require(declared.doc.strip().endswith("."), "{}: say in a sentence {}", what, about)
+
+
 def check_failures_declared(environment: AnyEnvironment) -> None:
     """Kinds of failure have names of their own, a title that completes "fails by ...", and a sentence."""
-    names = [kind.name for kind in environment.scoring.failures]
-    require(len(names) == len(set(names)), f"kinds of failure come twice: {names}")
+    require_distinct([kind.name for kind in environment.scoring.failures], "kinds of failure")
     for kind in environment.scoring.failures:
         what = f"kind of failure {kind.name!r}"
-        require(re.fullmatch(r"[a-z][a-z0-9_]*", kind.name), f"{what}: a name has small letters, digits and _")
+        _require_declared(kind, what, "which episodes fail so")
         require(kind.title.strip(), f'{what} has no title; give what completes "fails by ..."')
-        require(kind.doc.strip().endswith("."), f"{what}: say in a sentence which episodes fail so")
-    titles = [kind.title for kind in environment.scoring.failure_kinds]
-    require(len(titles) == len(set(titles)), f"titles of kinds of failure come twice: {sorted(titles)}")
+    require_distinct(sorted(kind.title for kind in environment.scoring.failure_kinds), "titles of kinds of failure")
 
 
 def check_metrics_declared(environment: AnyEnvironment) -> None:
@@ -88,13 +123,14 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
     scoring = environment.scoring
     require(scoring.metrics, "the environment has no metric")
     names = [metric.name for metric in scoring.metrics]
-    require(len(names) == len(set(names)), f"metrics come twice: {names}")
-    both = sorted(set(names) & {series.name for series in scoring.series})  # a score's output has them side by side
+    require_distinct(names, "metrics")
+    series_names = {series.name for series in scoring.series}  # a score's output has them side by side
+    both = sorted(series_names.intersection(names))
     require(not both, f"metrics and series of one name: {both}")
     for metric in scoring.metrics:
         what = Message("metric {!r}", metric.name)
-        require(re.fullmatch(r"[a-z][a-z0-9_]*", metric.name), "{}: a name has small letters, digits and _", what)
         require(metric.title.strip() and metric.doc.strip().endswith("."), "{}: give a title and a sentence", what)
+        _require_declared(metric, what, "what it measures")
         require(metric.better in ("higher", "lower", ""), "{}: better is {!r}", what, metric.better)
         require(
             metric.low is None or metric.high is None or metric.low < metric.high,
@@ -103,27 +139,184 @@ def check_metrics_declared(environment: AnyEnvironment) -> None:
             metric.low,
             metric.high,
         )
-    for one in (*scoring.metrics, *scoring.series):
+    for measure in (*scoring.metrics, *scoring.series):
         require(
-            one.range or one.unbounded or (one.low is not None and one.high is not None),
-            f"{one.name!r} has no bounds: give low and high, or a range, or say why there are none (unbounded)",
+            measure.range or measure.unbounded or None not in (measure.low, measure.high),
+            f"{measure.name!r} has no bounds: give low and high, or a range, or say why there are none (unbounded)",
         )
-    for one in (*scoring.metrics, *scoring.aggregates):
-        if one.sample_size is not None:
-            size, what = one.sample_size, Message("{!r}: its sample size", one.name)
+    for measure in (*scoring.metrics, *scoring.aggregates):
+        if (size := measure.sample_size) is not None:
+            what = Message("{!r}: its sample size", measure.name)
             require(size.fewest > 1 and size.units.strip(), "{} has a number above 1 and units", what)
             require(size.doc.strip().endswith("."), "{}: say in a sentence what happens with fewer", what)
-    for one in scoring.aggregates:
-        what = Message("aggregate {!r}", one.name)
-        require(re.fullmatch(r"[a-z][a-z0-9_]*", one.name), "{}: a name has small letters, digits and _", what)
-        require(one.name not in {*names, *(each.name for each in scoring.series)}, "{}: its name is taken", what)
-        require(one.title.strip() and one.part.strip(), "{}: give a title and say what its metrics are", what)
-        require(one.doc.strip().endswith("."), "{}: say in a sentence what it measures", what)
-        require(one.metrics, "{} is made of no metric", what)
-        for metric in one.metrics:
-            require(metric in scoring.metrics, "{}: the environment has no metric {!r}", what, metric.name)
+    for aggregate in scoring.aggregates:
+        what = Message("aggregate {!r}", aggregate.name)
+        _require_declared(aggregate, what, "what it measures")
+        require(aggregate.name not in series_names.union(names), "{}: its name is taken", what)
+        titled = aggregate.title.strip() and aggregate.part.strip()
+        require(titled, "{}: give a title and say what its metrics are", what)
+        require(aggregate.metrics, "{} is made of no metric", what)
+        for metric in aggregate.metrics:
+            name = metric.name
+            require(metric in scoring.metrics, "{}: the environment has no metric {!r}", what, name)
+            require(metric.per is None, "{}: {!r} is a share of something, whose mean is not over items", what, name)
+    require_distinct([aggregate.name for aggregate in scoring.aggregates], "aggregates")
+
+
+def check_presentation_declared(environment: AnyEnvironment, family: Sequence[AnyEnvironment] = ()) -> None:
+    """Names have plurals, and every metric and every environment that is named exists.
+
+    `family` are other environments that share the presentation, whose metrics may be named there too.
+    """
+    presentation = environment.presentation
+    for noun in ("level", "item", "cluster"):
+        singular, plural = getattr(presentation, noun), getattr(presentation, f"{noun}s")
+        require(singular or noun == "cluster", f"presentation: give {noun}, the name of one")
+        require(bool(singular) == bool(plural), f"presentation: give {noun} beside {noun}s")
+        require(
+            not singular or plural != f"{singular}s" or not _ANOTHER_PLURAL.search(singular),
+            f"presentation: {plural!r} is not the plural of {singular!r}: give {noun}s",
+        )
+    require(
+        not presentation.cluster or environment.items.cluster is not None,
+        "presentation: cluster has a name, and the environment declares no cluster",
+    )
+    metrics = _metrics(environment)
+    all_metrics = metrics.union(*map(_metrics, family))
+    for name in chain(
+        presentation.metrics,
+        *presentation.pairs.values(),
+        *presentation.panels.values(),
+        presentation.by_cluster,
+        [presentation.shared],
+    ):
+        require(not name or name in all_metrics, f"presentation: there is no metric {name!r}")
+    require(
+        not presentation.metrics or metrics.intersection(presentation.metrics),
+        f"presentation: {environment.id} has none of the metrics of its table",
+    )
+    ids = {environment.id, *(relative.id for relative in family)}
+    for name in chain(*presentation.parts.values(), *presentation.modes.values()):
+        require(name in ids, f"presentation: {name!r} is not an environment with this presentation")
+    for name, other, problem in (
+        ("draw_frames", "draw", "draw_frames without draw"),
+        ("draw_cluster", "cluster", "draw_cluster without the name of a cluster"),
+        ("cluster_legend", "draw_cluster", "there is a cluster_legend and no draw_cluster"),
+        ("legend", "draw", "there is a legend and no drawing"),
+        ("reference", "draw", "there is a reference and no drawing"),
+    ):
+        require(not getattr(presentation, name) or getattr(presentation, other), f"presentation: {problem}")
+    for name in ("lead", "legend", "cluster_legend", "undefined"):
+        text = getattr(presentation, name).strip()
+        require(not text or text.endswith("."), f"presentation: write {name} in whole sentences")
+
+
+def _metrics(environment: AnyEnvironment) -> set[str]:
+    return {metric.name for metric in (*environment.scoring.metrics, *environment.scoring.aggregates)}
+
+
+def check_presentation(environment: AnyEnvironment, level: int) -> None:
+    """What draws an episode works on the records of played ones, before the first turn and after the last."""
+    presentation = environment.presentation
+    for item in items(environment, level, 1):
+        for player in ("null", "random", "oracle"):
+            episode = play_name(environment, item, player)
+            with reporting(f"item {item.id}, {player}: the presentation"):
+                record = EpisodeRecord.from_json(episode.record().to_json())
+                _check_drawings(presentation, environment.items.decode(record.instance), record.turns)
+                _check_board(environment, episode)
+
+
+def _check_board(environment: AnyEnvironment, episode: Episode[Any, Any, Any]) -> None:
+    """A person sees something and can press what is listed."""
+    if environment.presentation.board is not None:
+        board = environment.presentation.board(episode.state, episode.turns)
+        seen = [tile.text + tile.colour for row in board.rows for tile in row] + [*board.notes]
+        require("".join(seen).strip(), "presentation: its board is empty")
+    if environment.typing.actions is None or episode.done:
+        return
+    typed_actions = environment.typing.actions(episode.state)
+    for attribute in ("typed", "key"):
+        values = [value for action in typed_actions if (value := getattr(action, attribute))]
+        require(len(set(values)) == len(values), f"typed_actions: two actions have the same {attribute}")
+    for action in typed_actions:
+        read = environment.typing.parse and environment.typing.parse(action.typed, episode.state)
+        if read is None:
+            read = episode.play.wording.parse(action.typed, episode.state)
+        require(not isinstance(read, Invalid), f"typed_actions: {action.typed!r} is not understood")
+
+
+def _check_drawings(presentation: Presentation, instance: Any, turns: Sequence[TurnRecord]) -> None:
+    if presentation.draw_cluster is not None:
+        _require_svg(presentation.draw_cluster(instance), "draw_cluster")
+    if presentation.draw is None:
+        return
+    for played in (turns[:0], turns):
+        _require_svg(presentation.draw(instance, played), "draw")
+        _require_svg(presentation.draw(instance, played, board_id=_BOARD_ID, reuse=True), "draw with reuse")
+    if presentation.draw_frames is not None:
+        counts = evenly_chosen(range(len(turns) + 1), _COUNTS)
+        frames = list(presentation.draw_frames(instance, turns, counts))
+        require(len(frames) == len(counts), f"draw_frames gave {len(frames)} drawings for {len(counts)} counts")
+        for frame in frames:
+            _require_svg(frame, "draw_frames")
+
+
+def _require_svg(text: object, what: str) -> None:
+    require(isinstance(text, str), "{} gave no text", what)
+    try:
+        tag = ElementTree.fromstring(str(text)).tag
+    except ElementTree.ParseError as error:
+        raise ContractError(f"{what} gave no SVG: {error}") from None
+    require(tag.rpartition("}")[2] == "svg", "{} gave <{}>, not <svg>", what, tag)
+
+
+def check_pictures(environment: AnyEnvironment, level: int) -> None:
+    """Pictures are drawings that stand where the text was, and the same replies lead to the same turns with them.
+
+    A picture says what it takes the place of: where these texts differ, so do the pictures.
+    """
+    if environment.playing.images is None:
+        return
+    item = items(environment, level, 1)[0]
+    for protocol in next(option for option in environment.playing.options if option.name == "protocol").choices:
+        for wording in IMAGE_WORDINGS:
+            texts_of: dict[str, tuple[tuple[str, str], ...]] = {}
+            for player in ("oracle", "random"):
+                options = {**environment.playing.check_options, "protocol": protocol, "wording": wording}
+                for message in _play_with_pictures(environment, item, options, player):
+                    assert message.picture is not None
+                    svg, what = message.picture.svg, f"{options}, {player}"
+                    root = ElementTree.fromstring(svg)
+                    require(root.tag == "svg", "{}: a picture is no <svg>", what)
+                    has_view_box = _VIEW_BOX.fullmatch(root.get("viewBox", ""))
+                    require(has_view_box, "{}: a picture has no view box from 0 0", what)
+                    texts = message.picture.texts
+                    require(texts_of.setdefault(svg, texts) == texts, "{}: one picture of two descriptions", what)
+                    for name, text in texts:
+                        stands = bool(text) and text in message.text
+                        require(wording != "image" or not stands, "{}: {!r} is in the text, too", what, name)
+
+
+def _play_with_pictures(
+    environment: AnyEnvironment, item: Any, options: dict[str, Any], player: str
+) -> Iterator[ChatMessage]:
+    """Play an episode in a wording with pictures and in its base; yield the messages that have a picture."""
+    seen: AnyEpisode = Episode(environment, item, options)
+    read: AnyEpisode = Episode(environment, item, {**options, "wording": base_wording(seen.options)})
+    require(seen.messages[-1].picture is not None, "{}: the opening has no picture", options)
+    chosen = policy(player)
+    for _ in range(_TURNS):
+        if seen.done:
+            break
+        yield from (message for message in seen.messages[-1:] if message.picture is not None)
+        if options["wording"] == "image":
             require(
-                metric.per is None, "{}: {!r} is a share of something, whose mean is not over items", what, metric.name
+                any(IN_PICTURE in message.text for message in seen.messages) or seen.messages[0] != read.messages[0],
+                "{}: the picture takes the place of nothing",
+                options,
             )
-    both = [one.name for one in scoring.aggregates]
-    require(len(both) == len(set(both)), f"aggregates come twice: {both}")
+        reply = chosen.reply(seen)
+        turns = [episode.step(reply)._replace(message="") for episode in (seen, read)]
+        require(turns[0] == turns[1], "{}: with a picture the same reply has another outcome", options)
+    require(all(message.picture is None for message in seen.record().opening), "{}: a record has a picture", options)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 
 from waybench.core import Json
@@ -17,13 +17,52 @@ _DEVANAGARI = str.maketrans("0123456789", "०१२३४५६७८९")
 _FULLWIDTH = str.maketrans("0123456789", "".join(chr(0xFF10 + digit) for digit in range(10)))
 _MOVE = '{"direction":"up","cells":1}'
 
+_NUMBERS = {
+    "a million digits": "9" * MILLION,
+    "5,000 digits": "9" * 5_000,
+    "a billion": str(BILLION),
+    "zero": "0",
+    "a negative number": "-1",
+    "a fraction": "1.5",
+    "an overflowing float": "1e400",
+    "NaN": "NaN",
+    "a boolean": "true",
+    "null": "null",
+    "Arabic digits": "1".translate(_ARABIC),
+    "full-width digits": "1".translate(_FULLWIDTH),
+    "a superscript": "²",
+}
+_WORDS = {
+    "an empty word": "",
+    "a word of 900,000 letters": "w" * 900_000,
+    "a surrogate": "\ud800",
+    "a null byte": "\0",
+    "a word of another script": "вверх",
+}
+BAD_JSON: tuple[Json, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    10**30,
+    0.5,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "\ud800",
+    [],
+    [[]],
+    [None],
+    [[None, None]],
+    {},
+    {"": None},
+)
+"""Values that are no instance and no action of any environment, or at least not in most places."""
+
 
 def _moves(cells: str, count: int = 1) -> str:
     return '{"movements":[' + ",".join([_MOVE[:-2] + cells + "}"] * count) + "]}"
-
-
-def _said(text: str) -> Callable[[], str]:
-    return lambda: text
 
 
 _SHORT: dict[str, str] = {
@@ -153,7 +192,7 @@ _LONG: dict[str, Callable[[], str]] = {
 }
 
 HOSTILE_REPLIES: Mapping[str, Callable[[], str]] = MappingProxyType(
-    {name: _said(text) for name, text in _SHORT.items()} | _LONG
+    {name: partial(str, text) for name, text in _SHORT.items()} | _LONG
 )
 """Name -> function that returns the reply; the long ones take megabytes and are made when they are asked for."""
 
@@ -162,31 +201,6 @@ HOSTILE_REPLIES: Mapping[str, Callable[[], str]] = MappingProxyType(
 def hostile_length(name: str) -> int:
     """Return the length of a hostile reply; the long ones take longer to make than to leave out."""
     return len(HOSTILE_REPLIES[name]())
-
-
-_NUMBERS = {
-    "a million digits": "9" * MILLION,
-    "5,000 digits": "9" * 5_000,
-    "a billion": str(BILLION),
-    "zero": "0",
-    "a negative number": "-1",
-    "a fraction": "1.5",
-    "an overflowing float": "1e400",
-    "NaN": "NaN",
-    "a boolean": "true",
-    "null": "null",
-    "Arabic digits": "1".translate(_ARABIC),
-    "full-width digits": "1".translate(_FULLWIDTH),
-    "a superscript": "²",
-}
-
-_WORDS = {
-    "an empty word": "",
-    "a word of 900,000 letters": "w" * 900_000,
-    "a surrogate": "\ud800",
-    "a null byte": "\0",
-    "a word of another script": "вверх",
-}
 
 
 def hostile_variants(reply: str) -> Iterator[tuple[str, str]]:
@@ -225,25 +239,3 @@ def _variants(reply: str) -> Iterator[tuple[str, str]]:
     yield "before ten megabytes", reply + "." * (10 * MILLION)
     yield "with its end repeated", reply + reply[-1:] * DEEP
     yield "with its start repeated", reply[:1] * DEEP + reply
-
-
-BAD_JSON: tuple[Json, ...] = (
-    None,
-    True,
-    -1,
-    0,
-    10**30,
-    0.5,
-    float("nan"),
-    float("inf"),
-    "",
-    "x",
-    "\ud800",
-    [],
-    [[]],
-    [None],
-    [[None, None]],
-    {},
-    {"": None},
-)
-"""Values that are no instance and no action of any environment, or at least not in most places."""

@@ -17,6 +17,7 @@ from waybench.testing._walks import (
     items,
     play_name,
     require,
+    sample_episodes,
     way_of,
     ways,
 )
@@ -24,6 +25,20 @@ from waybench.testing._walks import (
 _ITEMS = 10
 _ATTEMPTS = 2
 _TINY = 1e-9
+
+SILENT = "silence at every second item"
+_EXPLOITED_ITEMS = 8
+_LONGEST_REPLY = 4_000  # characters of a reply
+_MOVES = 100  # of a plan that wanders
+_LISTED = 100  # legal actions that are listed
+PAYS = 0.1  # of what lies between saying nothing and the oracle, above the score of honest guesses
+MOST_REPLIES = 12
+_LOOKED_AT = 8  # items whose first actions are tried as constant replies
+_ACTIONS = 12  # of each of these items
+_LONGEST_CONSTANT = 200  # characters of a constant reply
+_LEVELS = 2  # the easiest ones, where chance does most
+_HORIZON_ITEMS = 40
+_FIRST = 8  # items without a success, after which a player plays no more of a level
 
 
 def check_players(environment: AnyEnvironment, level: int) -> None:
@@ -36,104 +51,75 @@ def check_players(environment: AnyEnvironment, level: int) -> None:
     """
     headline = environment.scoring.metrics[0]
     floor, ceiling = (headline.low, headline.high) if headline.better == "higher" else (headline.high, headline.low)
+    sign = 1 if headline.better == "higher" else -1
     require(headline.better, f"metric {headline.name}: the headline metric has a better direction")
     require(
         (floor is not None or headline.floor) and (ceiling is not None or headline.ceiling),
         f"metric {headline.name}: the headline metric needs a floor and a ceiling; give low and high, or functions",
     )
-    sample = items(environment, level)
     for options in ways(environment):
         deterministic = way_of(environment, options).game.facts.deterministic
-        for item in sample:
+        for item in items(environment, level):
+            where = f"{options}, item {item.id}"
+            records = {episode.player: episode.record() for episode in sample_episodes(environment, item, options)}
             start = Episode(environment, item, options).record()
-            acts = not deterministic and _acts(environment, item, options)
             worst = floor if headline.floor is None else headline.floor(start)
             best = ceiling if headline.ceiling is None else headline.ceiling(start)
-            known = deterministic and _is_ceiling(environment, item, options)
-            require(
-                _weight(environment, item, headline, "null", options)
-                == _weight(environment, item, headline, "oracle", options),
-                f"{options}, item {item.id}: an empty reply changes the denominator of the headline metric "
-                f"{headline.name}; count it as a failure, and give a number that leaves it out a metric of its own",
+            bounded = deterministic and (
+                environment.players.oracle_is_ceiling is None
+                or environment.players.oracle_is_ceiling(records["oracle"])
             )
-            for player, wanted in (("oracle", best if known else None), ("null", None if acts else worst)):
-                value = _value(environment, item, headline, player, options)
+            require(
+                headline.per is None or headline.per(records["null"]) == headline.per(records["oracle"]),
+                f"{where}: an empty reply changes the denominator of the headline metric {headline.name}; count it as "
+                "a failure, and give a number that leaves it out a metric of its own",
+            )
+            acts = not deterministic and _has_action(records["null"])
+            for player, wanted in (("oracle", best if bounded else None), ("null", None if acts else worst)):
+                value = _value(headline, records[player])
                 require(
                     wanted is None or value is None or abs(value - float(wanted)) <= _TINY,
-                    "{}, item {}: the {} has {} {}, not {}",
-                    options,
-                    item.id,
-                    player,
-                    headline.name,
-                    value,
-                    wanted,
+                    f"{where}: the {player} has {headline.name} {value}, not {wanted}",
                 )
-            if known:
-                _require_ceiling(environment, item, headline, options)
-    _require_order(environment, level, headline)
+            for player in ("random", "heuristic") if bounded else ():
+                value, most = (_value(headline, records[name]) for name in (player, "oracle"))
+                require(
+                    most is None or value is None or sign * value <= sign * most + _TINY,
+                    f"{where}: the {player} player has {headline.name} {value}, better than the oracle's {most}, which "
+                    "the environment calls the ceiling (oracle_is_ceiling)",
+                )
+    _require_order(environment, level, headline, sign)
 
 
-def _is_ceiling(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:
-    """Return whether the environment says that no player can have a better score than the oracle."""
-    if environment.players.oracle_is_ceiling is None:
-        return True
-    return environment.players.oracle_is_ceiling(play_out(environment, item, policy("oracle"), options).record())
-
-
-def _require_ceiling(environment: AnyEnvironment, item: Item[Any], headline: Metric, options: Options) -> None:
-    sign = 1 if headline.better == "higher" else -1
-    most = _value(environment, item, headline, "oracle", options)
-    for player in ("random", "heuristic"):
-        value = _value(environment, item, headline, player, options)
-        require(
-            most is None or value is None or sign * value <= sign * most + _TINY,
-            f"{options}, item {item.id}: the {player} player has {headline.name} {value}, better than the oracle's "
-            f"{most}, which the environment calls the ceiling (oracle_is_ceiling)",
-        )
-
-
-def _acts(environment: AnyEnvironment, item: Item[Any], options: Options) -> bool:
-    """Return whether saying nothing is taken for an action."""
-    record = play_out(environment, item, policy("null"), options).record()
+def _has_action(record: EpisodeRecord) -> bool:
+    """Return whether saying nothing was taken for an action."""
     return any(turn.action is not None for turn in record.turns)
 
 
-def _value(
-    environment: AnyEnvironment, item: Item[Any], metric: Metric, player: str, options: Options, attempt: int = 1
-) -> float | None:
+def _value(metric: Metric, record: EpisodeRecord) -> float | None:
     """Return a metric's value; None where the metric itself says that there is nothing to count."""
-    record = play_out(environment, item, policy(player), options, attempt=attempt).record()
     value = metric.of(record)
-    uncounted = value is None and metric.per is not None and metric.per(record) == 0
     require(
-        uncounted or value is not None,
-        f"item {item.id}: {metric.name} is not defined for a finished episode of {player}",
+        value is not None or (metric.per is not None and metric.per(record) == 0),
+        f"item {record.item}: {metric.name} is not defined for a finished episode of {record.player}",
     )
     return value
 
 
-def _weight(
-    environment: AnyEnvironment, item: Item[Any], headline: Metric, player: str, options: Options
-) -> float | None:
-    """Return what an episode adds to the denominator of the headline metric; None where it adds an item."""
-    record = play_out(environment, item, policy(player), options).record()
-    return None if headline.per is None else float(headline.per(record))
-
-
-def _require_order(environment: AnyEnvironment, level: int, headline: Metric) -> None:
-    sign = 1 if headline.better == "higher" else -1
+def _require_order(environment: AnyEnvironment, level: int, headline: Metric, sign: int) -> None:
     mean: dict[str, float] = {}
-    trial = dict(environment.playing.check_options)
+    options = dict(environment.playing.check_options)
+    acts = False
     for player in SAMPLE_PLAYERS:
-        values = [
-            value
+        records = [
+            play_out(environment, item, policy(player), options, attempt=attempt).record()
             for item in items(environment, level, _ITEMS)
             for attempt in range(1, _ATTEMPTS + 1)
-            if (value := _value(environment, item, headline, player, trial, attempt)) is not None
         ]
-        if values:
-            mean[player] = sign * fmean(values)
-    acts = _acts(environment, items(environment, level, 1)[0], trial)
+        if player == "null":
+            acts = _has_action(records[0])
+        if (value := _mean([_value(headline, record) for record in records])) is not None:
+            mean[player] = sign * value
     require({"random", "oracle"} <= mean.keys(), f"{headline.name} is not defined for any episode of random or oracle")
     for player, value in mean.items():
         what = Message("mean {} of {}, {:g},", headline.name, player, sign * value)
@@ -142,36 +128,32 @@ def _require_order(environment: AnyEnvironment, level: int, headline: Metric) ->
     require(mean["random"] < mean["oracle"], "a random player is as good as the oracle: the level tests nothing")
 
 
+def _mean(values: list[float | None]) -> float | None:
+    """Return the mean of the values that are defined, as scores are made of them."""
+    defined = [value for value in values if value is not None]
+    return fmean(defined) if defined else None
+
+
 def check_same_episode(environment: AnyEnvironment, level: int) -> None:
     """The same key, item and attempt give the same episode, byte for byte."""
     for name in ("random", "noisy-0.5"):
-        first, again = (
-            [play_name(environment, item, name).record().dumps() for item in items(environment, level)]
-            for _ in range(2)
-        )
-        require(first == again, f"two episodes of {name} with the same key differ")
+        for item in items(environment, level):
+            first, again = (play_name(environment, item, name).record().dumps() for _ in range(2))
+            require(first == again, f"two episodes of {name} with the same key differ")
 
 
-SILENT = "silence at every second item"
-_EXPLOITED_ITEMS = 8
-_LONGEST_REPLY = 4_000  # characters of a reply
-_MOVES = 100  # of a plan that wanders
-_LISTED = 100  # legal actions that are listed
-PAYS = 0.1  # of what lies between saying nothing and the oracle, above the score of honest guesses
-
-
-def _legal(episode: AnyEpisode) -> list[str]:
+def _legal_replies(episode: AnyEpisode) -> list[str]:
     play = episode.play
     return [play.wording.render(action, episode.state) for action in islice(play.game.legal(episode.state), _LISTED)]
 
 
-def _told(episode: AnyEpisode) -> str:
+def _prompt(episode: AnyEpisode) -> str:
     return "\n".join(message.text for message in episode.messages if message.role != "assistant")
 
 
 def _example(episode: AnyEpisode) -> str:
     """Return the last object in braces of the rules, or what stands last in quotation marks."""
-    text = _told(episode)
+    text = _prompt(episode)
     start, end = text.rfind("{"), text.rfind("}")
     if 0 <= start < end:
         return text[start : end + 1]
@@ -179,35 +161,33 @@ def _example(episode: AnyEpisode) -> str:
     return quoted[-2] if len(quoted) > 2 else ""
 
 
-def _same(episode: AnyEpisode) -> str:
-    return episode.turns[0].reply if episode.turns else _legal(episode)[0]
-
-
 def _wander(episode: AnyEpisode) -> str:
     """Return a random walk as one plan, where an action is a plan of several moves; "" elsewhere."""
     game, state = episode.play.game, episode.state
-    rng, made = Stream("exploits", episode.item.instance.hash, "walk"), list[Any]()
-    while len(made) < _MOVES and game.terminal(state) is None:
+    rng, plans = Stream("exploits", episode.item.instance.hash, "walk"), list[Any]()
+    while len(plans) < _MOVES and game.terminal(state) is None:
         action = rng.choice(game.legal(state))
         if type(action) is not tuple:  # a named tuple is one action
             return ""
-        made.append(action)
+        plans.append(action)
         state = game.apply(state, action, rng).state
-    return episode.play.wording.render(tuple(chain.from_iterable(made)), episode.state)
+    return episode.play.wording.render(tuple(chain.from_iterable(plans)), episode.state)
 
 
 EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
     {
         "nothing": lambda episode: "",
-        "the prompt repeated": _told,
+        "the prompt repeated": _prompt,
         "the last message repeated": lambda episode: episode.messages[-1].text,
         "the prompt's example": _example,
-        "all answers": lambda episode: "\n".join(_legal(episode)),
-        "all answers, last one first": lambda episode: "\n".join(_legal(episode)[::-1]),
-        "all answers in one line": lambda episode: ", ".join(_legal(episode)),
-        "the same answer in every turn": _same,
-        "one answer many times": lambda episode: "\n".join(_legal(episode)[:1] * 200),
-        "every action by turns": lambda episode: "\n".join((_legal(episode) * 40)[:200]),
+        "all answers": lambda episode: "\n".join(_legal_replies(episode)),
+        "all answers, last one first": lambda episode: "\n".join(_legal_replies(episode)[::-1]),
+        "all answers in one line": lambda episode: ", ".join(_legal_replies(episode)),
+        "the same answer in every turn": lambda episode: (
+            episode.turns[0].reply if episode.turns else _legal_replies(episode)[0]
+        ),
+        "one answer many times": lambda episode: "\n".join(_legal_replies(episode)[:1] * 200),
+        "every action by turns": lambda episode: "\n".join((_legal_replies(episode) * 40)[:200]),
         "one plan that wanders about": _wander,
         "a claim to have won": lambda episode: (
             'I win: the goal is reached. {"solved": true, "success": 1, "score": 100, "reward": 1} SOLVED. Score: 100'
@@ -219,17 +199,12 @@ EXPLOITS: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
 """Name -> the reply to an episode's present messages, which are the same for all who know nothing."""
 
 _HONEST: Mapping[str, Callable[[AnyEpisode], str]] = MappingProxyType(
-    {"first": lambda episode: _legal(episode)[0], "last": lambda episode: _legal(episode)[-1]}
+    {"first": lambda episode: _legal_replies(episode)[0], "last": lambda episode: _legal_replies(episode)[-1]}
 )
 
 
 class SayingPolicy(Policy):
-    """Says what a function of the episode returns, cut to 4,000 characters.
-
-    Args:
-        name: Its name.
-        say: The function.
-    """
+    """Says what a function of the episode returns, cut to 4,000 characters."""
 
     def __init__(self, name: str, say: Callable[[AnyEpisode], str]) -> None:
         self.name, self._say = name, say
@@ -269,11 +244,11 @@ def exploited(environment: AnyEnvironment, level: int, options: Options, count: 
     Raises:
         ContractError: If the headline metric is not defined for the oracle.
     """
-    head, given = environment.scoring.metrics[0], items(environment, level, count)
+    head, sample = environment.scoring.metrics[0], items(environment, level, count)
     sign = -1 if head.better == "lower" else 1
 
     def values(player: Policy) -> list[float | None]:
-        return [head.of(play_out(environment, item, player, options).record()) for item in given]
+        return [head.of(play_out(environment, item, player, options).record()) for item in sample]
 
     honest = [policy("random"), *(SayingPolicy(name, say) for name, say in _HONEST.items())]
     guesses = [value for player in honest if (value := _mean(values(player))) is not None]
@@ -285,31 +260,16 @@ def exploited(environment: AnyEnvironment, level: int, options: Options, count: 
     none = nothing if nothing is not None else head.high if head.better == "lower" else head.low
     none = guess if none is None else none
     margin = PAYS * max(sign * oracle - min(sign * guess, sign * none), 0.0) + 1e-9
-    found = {name: _mean(values(SayingPolicy(name, say))) for name, say in EXPLOITS.items() if name != "nothing"}
+    means = {name: _mean(values(SayingPolicy(name, say))) for name, say in EXPLOITS.items() if name != "nothing"}
     bar = max(sign * guess, sign * none)
-    paying = {name: value for name, value in found.items() if value is not None and sign * value > bar + margin}
+    paying = {name: value for name, value in means.items() if value is not None and sign * value > bar + margin}
     if sign * none > sign * guess + margin:
         paying["nothing"] = none
     mixed = [silent[at] if at % 2 else best[at] for at in range(len(best))]
-    half, whole = _mean(mixed), _mean([none if value is None else value for value in mixed])
-    if half is not None and whole is not None and sign * half > sign * whole + margin:
+    half, full = _mean(mixed), _mean([none if value is None else value for value in mixed])
+    if half is not None and full is not None and sign * half > sign * full + margin:
         paying[SILENT] = half
     return Exploited(guess, oracle, paying)
-
-
-def _mean(values: list[float | None]) -> float | None:
-    """Return the mean of the values that are defined, as scores are made of them."""
-    defined = [value for value in values if value is not None]
-    return fmean(defined) if defined else None
-
-
-MOST_REPLIES = 12
-_LOOKED_AT = 8  # items whose first actions are tried as constant replies
-_ACTIONS = 12  # of each of these items
-_LONGEST_CONSTANT = 200  # characters of a constant reply
-_LEVELS = 2  # the easiest ones, where chance does most
-_HORIZON_ITEMS = 40
-_FIRST = 8  # items without a success, after which a player plays no more of a level
 
 
 def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], options: Options) -> list[Policy]:
@@ -321,8 +281,8 @@ def constant_players(environment: AnyEnvironment, items: Iterable[Item[Any]], op
         actions = islice(play.game.legal(episode.state), _ACTIONS)
         # In the order of the actions, which decides between equally frequent ones; that of a set differs by process.
         counts.update(dict.fromkeys(play.wording.render(action, episode.state) for action in actions).keys())
-    found = [text for text, _ in counts.most_common() if len(text) <= _LONGEST_CONSTANT][:MOST_REPLIES]
-    return [SayingPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(found)]
+    texts = [text for text, _ in counts.most_common() if len(text) <= _LONGEST_CONSTANT][:MOST_REPLIES]
+    return [SayingPolicy(f"constant {number}", lambda episode, text=text: text) for number, text in enumerate(texts)]
 
 
 def play_each(
@@ -340,21 +300,16 @@ def success_rates(
     """Return the rates of success, as horizons count it, of players that know nothing, by their names.
 
     Who fails at the first eight items plays no more.
-
-    Args:
-        environment: The environment.
-        level: The level.
-        options: How it is played; see `ways`.
-        count: Number of items.
     """
-    drawn = dict(environment.difficulty.horizon.source_options) if environment.difficulty.horizon is not None else {}
-    given = environment.source(level=level, protocol=str(options["protocol"]), **drawn).head(count)
-    players = [policy("random"), policy("null"), *constant_players(environment, given, options)]
+    horizon = environment.difficulty.horizon
+    source_options: Options = {} if horizon is None else dict(horizon.source_options)
+    sample = environment.source(level=level, protocol=str(options["protocol"]), **source_options).head(count)
+    players = [policy("random"), policy("null"), *constant_players(environment, sample, options)]
     rates: dict[str, float] = {}
     for player in players:
-        records = play_each(environment, given[:_FIRST], player, options)
+        records = play_each(environment, sample[:_FIRST], player, options)
         if any(map(environment.difficulty.succeeded, records)):
-            records = play_each(environment, given, player, options)
+            records = play_each(environment, sample, player, options)
         rates[player.name] = sum(map(environment.difficulty.succeeded, records)) / len(records)
     return rates
 
@@ -364,20 +319,18 @@ def check_horizon(environment: AnyEnvironment) -> None:
 
     This holds at the two smallest levels of the search for a horizon, or of the sample levels where there is none.
     """
-    declared = environment.difficulty
-    require(bool(declared.axes) == bool(declared.success), "an environment with axes says what success is: success")
-    require(declared.axes or declared.competent is None, "competent is for horizons: declare axes")
-    if not declared.axes:
+    difficulty = environment.difficulty
+    require(bool(difficulty.axes) == bool(difficulty.success), "an environment with axes says what success is: success")
+    require(difficulty.axes or difficulty.competent is None, "competent is for horizons: declare axes")
+    if not difficulty.axes:
         return
-    levels = declared.horizon.levels if declared.horizon is not None else environment.items.sample_levels
-    first: dict[object, Options] = {options["protocol"]: options for options in reversed(ways(environment))}
-    for protocol, options in first.items():
+    levels = environment.items.sample_levels if difficulty.horizon is None else difficulty.horizon.levels
+    by_protocol: dict[object, Options] = {options["protocol"]: options for options in reversed(ways(environment))}
+    for protocol, options in by_protocol.items():
         for level in levels[:_LEVELS]:
             for player, rate in success_rates(environment, level, options).items():
-                what = Message("{} player at level {} in {!r}", player, level, protocol)
                 require(
                     rate <= 0.5,
-                    "{} succeeds at {:.0%} of items: declare what a success is that shows competence (competent)",
-                    what,
-                    rate,
+                    f"{player} player at level {level} in {protocol!r} succeeds at {rate:.0%} of items: declare what "
+                    "a success is that shows competence (competent)",
                 )

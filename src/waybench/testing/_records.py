@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from waybench.core import (
     replay,
 )
 from waybench.testing._walks import (
+    ITEMS,
     AnyEnvironment,
     AnyEpisode,
     ContractError,
@@ -35,30 +37,59 @@ from waybench.testing._walks import (
     actions,
     items,
     play_name,
+    refusal,
+    reporting,
     require,
+    require_distinct,
     sample_episodes,
     ways,
 )
 
+_LONG = 100_000  # steps
+_PREFIXES = ("oracle:1", "oracle:-1", "random:1+oracle:1", "oracle:2+noisy-0.5:2")
+_PLAYERS = ("oracle", "noisy-0.5", "null")
+_HOSTILE = (
+    "",
+    "{",
+    "[]",
+    '{{"{name}": null}}',
+    '{{"{name}": NaN}}',
+    '{{"{name}": [[[[]]]], "{name}": 1}}',
+    '{{"{name}": [true, {{}}, "x", 1e400]}}',
+    '{{"{name}": {{"{name}": [1, 2]}}}}',
+)
+
+
+def _finished_episodes(environment: AnyEnvironment, level: int, count: int = 2) -> Iterator[tuple[AnyEpisode, Message]]:
+    """Yield episodes of every kind of player, and such as no player brings about, with what names each."""
+    for options in ways(environment):
+        for item in items(environment, level, count):
+            for episode in (*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)):
+                yield episode, Message("{}, item {}, {}", options, item.id, episode.player)
+
+
+def _reread(episode: AnyEpisode) -> EpisodeRecord:
+    """Return an episode's record as it comes back from a file."""
+    return EpisodeRecord.from_json(json.loads(episode.record().dumps()))
+
+
+def _require_replay(environment: AnyEnvironment, episode: AnyEpisode, what: Message) -> None:
+    """Require that an episode's record replays to the same record and the same messages."""
+    try:
+        again = replay(environment, _reread(episode), by_hand=episode.player == "guided")
+    except (ReplayError, DataError) as error:
+        raise ContractError(f"{what}: the record does not replay: {error}") from error
+    require(again.record().dumps() == episode.record().dumps(), "{}: the replay's record is another one", what)
+    require(again.messages == episode.messages, "{}: the replay's messages are others", what)
+
 
 def check_replay(environment: AnyEnvironment, level: int) -> None:
     """Every record, once through JSON, replays to the very same record."""
-    for options in ways(environment):
-        for item in items(environment, level):
-            episodes = [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]
-            for episode in episodes:
-                record = episode.record()
-                line = record.dumps()
-                what = Message("{}, item {}, {}", options, item.id, episode.player)
-                require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", what)
-                back = EpisodeRecord.from_json(json.loads(line))
-                require(back.dumps() == line, "{}: the record changes on its way through JSON", what)
-                try:
-                    again = replay(environment, back, by_hand=episode.player == "guided")
-                except (ReplayError, DataError) as error:
-                    raise ContractError(f"{what}: the record does not replay: {error}") from error
-                require(again.record().dumps() == line, "{}: the replay's record is another one", what)
-                require(again.messages == episode.messages, "{}: the replay's messages are others", what)
+    for episode, what in _finished_episodes(environment, level, ITEMS):
+        line = episode.record().dumps()
+        require("\n" not in line and line.isascii(), "{}: the record is not one line of ASCII", what)
+        require(_reread(episode).dumps() == line, "{}: the record changes on its way through JSON", what)
+        _require_replay(environment, episode, what)
 
 
 def _odd_episodes(environment: AnyEnvironment, item: Any, options: Options) -> list[AnyEpisode]:
@@ -87,16 +118,16 @@ def check_tampering(environment: AnyEnvironment, level: int) -> None:
         for episode in (play_name(environment, item, "oracle"), stumbling):
             record = episode.record()
             require(record.turns, f"item {item.id}: an episode of {episode.player} has no turn")
-            for name, tampered in _tampered(record).items():
-                try:
-                    replay(environment, EpisodeRecord.from_json(json.loads(tampered.dumps())))
-                except ReplayError as error:
-                    require(str(error).isprintable(), f"{name}: the error is not one line: {str(error)[:80]!r}")
-                else:
-                    raise ContractError(f"item {item.id}, {episode.player}: a record with {name} replays without error")
+            _require_tampering_noticed(environment, _tamper(record), f"item {item.id}, {episode.player}")
 
 
-def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+def _require_tampering_noticed(environment: AnyEnvironment, records: dict[str, EpisodeRecord], where: str) -> None:
+    for name, record in records.items():
+        with refusal(ReplayError, name, otherwise=f"{where}: a record with {name} replays without error"):
+            replay(environment, EpisodeRecord.from_json(json.loads(record.dumps())))
+
+
+def _tamper(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
     last = record.turns[-1]
     other_outcome = Outcome.UNPARSED if last.outcome is not Outcome.UNPARSED else Outcome.OK
     other_end = End.FAILED if record.end is not End.FAILED else End.SOLVED
@@ -109,9 +140,9 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
         "another reason": last._replace(reason="tampered"),
         "another reply": last._replace(reply="tampered" if last.outcome is not Outcome.UNPARSED else "", action=1),
     }
-    made = {name: replace(record, turns=(*record.turns[:-1], turn)) for name, turn in turns.items()}
     first = record.opening[0]
-    made |= {
+    records = {
+        **{name: replace(record, turns=(*record.turns[:-1], turn)) for name, turn in turns.items()},
         "another end": replace(record, end=other_end),
         "no end": replace(record, end=None),
         "an infrastructure error after its end": replace(record, end=End.INFRASTRUCTURE, error="tampered"),
@@ -127,8 +158,8 @@ def _tampered(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
         "another environment": replace(record, env="other/environment"),
     }
     if record.proof:
-        made["another proof"] = replace(record, proof={**record.proof, "tampered": 1})
-    return made
+        records["another proof"] = replace(record, proof={**record.proof, "tampered": 1})
+    return records
 
 
 def check_failures(environment: AnyEnvironment, level: int) -> None:
@@ -137,37 +168,30 @@ def check_failures(environment: AnyEnvironment, level: int) -> None:
     The one exception are episodes that go on to their limit on turns, where that is no failure. A first error is of a
     declared kind, too, and in a turn of the record.
     """
-    kinds = {kind.name for kind in environment.scoring.failure_kinds}
-    errors = environment.scoring.first_errors.all_kinds if environment.scoring.first_errors is not None else ()
-    require(len({kind.name for kind in errors}) == len(errors), "kinds of first errors come twice")
-    for options in ways(environment):
-        for item in items(environment, level, 2):
-            for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
-                if episode.player == "guided":
-                    continue  # its end is the teacher's merit
-                record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
-                what = f"{options}, item {item.id}, {episode.player}"
-                try:
-                    kind, error = environment.scoring.failure_of(record), environment.scoring.first_error_of(record)
-                except Exception as raised:
-                    raise ContractError(f"{what}: failure raised {type(raised).__name__}: {raised}") from raised
-                require(
-                    error is None or (error.kind in errors and error.step >= 1 and 0 <= error.turn < len(record.turns)),
-                    f"{what}: the first error is {error}",
-                )
-                if record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
-                    require(kind is None, f"{what}: it has not failed, yet it is said to fail by {kind}")
-                    continue
-                require(
-                    kind == environment.scoring.failure_of(episode.record()),
-                    f"{what}: the kind is another one before JSON",
-                )
-                if kind is None:
-                    require(
-                        record.end is End.TURN_LIMIT, f"{what}: it failed ({record.end}) and has no kind of failure"
-                    )
-                else:
-                    require(kind.name in kinds, f"{what}: the kind of failure {kind.name!r} is not declared")
+    scoring = environment.scoring
+    kinds = {kind.name for kind in scoring.failure_kinds}
+    errors = scoring.first_errors.all_kinds if scoring.first_errors is not None else ()
+    require_distinct([kind.name for kind in errors], "kinds of first errors")
+    for episode, what in _finished_episodes(environment, level):
+        if episode.player == "guided":
+            continue  # its end is the teacher's merit
+        record = _reread(episode)
+        with reporting(Message("{}: failure", what)):
+            kind, error = scoring.failure_of(record), scoring.first_error_of(record)
+        require(
+            error is None or (error.kind in errors and error.step >= 1 and 0 <= error.turn < len(record.turns)),
+            "{}: the first error is {}",
+            what,
+            error,
+        )
+        if record.end in (None, End.SOLVED, End.INFRASTRUCTURE):
+            require(kind is None, "{}: it has not failed, yet it is said to fail by {}", what, kind)
+            continue
+        require(kind == scoring.failure_of(episode.record()), "{}: the kind is another one before JSON", what)
+        if kind is None:
+            require(record.end is End.TURN_LIMIT, "{}: it failed ({}) and has no kind of failure", what, record.end)
+        else:
+            require(kind.name in kinds, "{}: the kind of failure {!r} is not declared", what, kind.name)
 
 
 def check_action_turns(environment: AnyEnvironment, level: int) -> None:
@@ -176,56 +200,42 @@ def check_action_turns(environment: AnyEnvironment, level: int) -> None:
     That others were refused or cut off is possible all the same.
     """
     wrong = (Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
-    for options in ways(environment):
-        for item in items(environment, level, 2):
-            for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
-                what = Message("{}, item {}, {}", options, item.id, episode.player)
-                record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
-                turns = {id(turn): turn for turn in record.turns}
-                for turn in environment.playing.action_turns(record):
-                    require(turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
-                for turn in turns.values():
-                    require(
-                        turn.outcome not in wrong, "{}: action_turns leaves out a turn that is {}", what, turn.outcome
-                    )
+    for episode, what in _finished_episodes(environment, level):
+        record = _reread(episode)
+        turns = {id(turn): turn for turn in record.turns}
+        for turn in environment.playing.action_turns(record):
+            require(turns.pop(id(turn), None), "{}: action_turns gives what is no turn, or one twice", what)
+        for turn in turns.values():
+            require(turn.outcome not in wrong, "{}: action_turns leaves out a turn that is {}", what, turn.outcome)
 
 
 def check_metrics(environment: AnyEnvironment, level: int) -> None:
     """Every metric and series, of every kind of episode, is None or has numbers within the range of its record."""
-    for options in ways(environment):
-        for item in items(environment, level, 2):
-            for episode in [*sample_episodes(environment, item, options), *_odd_episodes(environment, item, options)]:
-                record = EpisodeRecord.from_json(json.loads(episode.record().dumps()))
-                for series in environment.scoring.series:
-                    what = Message("series {} of {} on item {}", series.name, episode.player, item.id)
-                    for value in series.of(record):
-                        require_within(series, record, float(value), what)
-                for metric in environment.scoring.metrics:
-                    what = Message("metric {} of {} on item {}", metric.name, episode.player, item.id)
-                    try:
-                        value = metric.of(record)
-                    except Exception as error:
-                        raise ContractError(f"{what} raised {type(error).__name__}: {error}") from error
-                    require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)
-                    if value is None:
-                        continue
-                    require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
-                    require_within(metric, record, value, what)
+    for episode, _ in _finished_episodes(environment, level):
+        record = _reread(episode)
+        for series in environment.scoring.series:
+            what = Message("series {} of {} on item {}", series.name, episode.player, episode.item.id)
+            for value in series.of(record):
+                require_within(series, record, float(value), what)
+        for metric in environment.scoring.metrics:
+            what = Message("metric {} of {} on item {}", metric.name, episode.player, episode.item.id)
+            with reporting(what):
+                value = metric.of(record)
+            require(value == metric.of(episode.record()), "{}: it is another one before JSON", what)
+            if value is not None:
+                require(type(value) is float and math.isfinite(value), "{} is {!r}, no finite float", what, value)
+                require_within(metric, record, value, what)
 
 
-def require_within(one: Bounded, record: EpisodeRecord, value: float, what: Message) -> None:
+def require_within(metric: Bounded, record: EpisodeRecord, value: float, what: Message) -> None:
     """Require that a value is within its range for a record."""
-    low, high = one.range_of(record)
-    require(one.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", what)
-    for declared, own, lower in ((one.low, low, True), (one.high, high, False)):
-        beyond = own is None or (declared is not None and (own < declared if lower else own > declared))
+    low, high = metric.range_of(record)
+    require(metric.unbounded or None not in (low, high), "{} has no bounds and does not say why (unbounded)", what)
+    for declared, bound, is_low in ((metric.low, low, True), (metric.high, high, False)):
+        beyond = bound is None or (declared is not None and (bound < declared if is_low else bound > declared))
         require(declared is None or not beyond, "{}: its range {} to {} goes beyond {}", what, low, high, declared)
     require(low is None or value >= low - 1e-9, "{} is {}, below {}", what, value, low)
     require(high is None or value <= high + 1e-9, "{} is {}, above {}", what, value, high)
-
-
-_LONG = 100_000  # steps
-_PREFIXES = ("oracle:1", "oracle:-1", "random:1+oracle:1", "oracle:2+noisy-0.5:2")
 
 
 def check_prefix(environment: AnyEnvironment, level: int) -> None:
@@ -236,22 +246,31 @@ def check_prefix(environment: AnyEnvironment, level: int) -> None:
     """
     options = dict(environment.playing.check_options)
     for item in items(environment, level, 2):
-        whole = play_name(environment, item, "oracle")
-        if whole.limits.turns < 2:
-            _check_refused(environment, item, options)
+        full = play_name(environment, item, "oracle")
+        if full.limits.turns < 2:
+            where = f"item {item.id}: an episode of one turn"
+            with refusal(UsageError, where, otherwise=f"{where} takes a prefix"):
+                play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"})
             continue
         _check_cut(environment, item, options)
         for prefix in _PREFIXES:
             what = Message("item {}, prefix {}", item.id, prefix)
-            given = {**options, PREFIX: prefix}
-            for way in (given, {**given, INTERFACE: TOOLS}):
+            prefixed = {**options, PREFIX: prefix}
+            for way in (prefixed, {**prefixed, INTERFACE: TOOLS}):
                 _check_handed_over(Episode(environment, item, way), what)
             for player in (policy("oracle"), StumblingPolicy(), policy("null")):
-                episode = play_out(environment, item, player, given)
+                episode = play_out(environment, item, player, prefixed)
                 _check_record(environment, episode, what)
                 if prefix.startswith("oracle") and "+" not in prefix and player.name == "oracle":
-                    _check_continued(whole, episode, what)
-        _check_tampering(environment, play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}))
+                    require(
+                        episode.end_reason == full.end_reason, "{}: the oracle ends in {}", what, episode.end_reason
+                    )
+                    is_cut = episode.turns[0].reply != full.turns[0].reply
+                    turns = [turn._replace(prefix="") for turn in episode.turns]
+                    require(is_cut or turns == list(full.turns), "{}: the oracle goes on in another way", what)
+        record = play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"}).record()
+        if record.turns[0].prefix:  # otherwise the only step would end the episode
+            _require_tampering_noticed(environment, _tamper_prefix(record), f"item {item.id}")
 
 
 def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:
@@ -262,19 +281,10 @@ def _check_cut(environment: AnyEnvironment, item: Any, options: dict[str, Any]) 
         environment.players.policies["oracle"](episode.state, Stream("contract", "cut")),
         *actions(game, episode.state),
     ):
-        whole, steps = game.cut(action, _LONG)
-        require(whole == action and steps >= 1, "the action {} is cut to {}", action, whole)
+        uncut, steps = game.cut(action, _LONG)
+        require(uncut == action and steps >= 1, "the action {} is cut to {}", action, uncut)
         for most in (1, steps - 1 or 1):
             require(1 <= game.cut(action, most)[1] <= most, "{} is cut to more than {}", action, most)
-
-
-def _check_refused(environment: AnyEnvironment, item: Any, options: dict[str, Any]) -> None:
-    try:
-        play_out(environment, item, policy("oracle"), {**options, PREFIX: "oracle:1"})
-    except UsageError as error:
-        require(str(error).isprintable(), f"the error is not one line: {str(error)[:80]!r}")
-    else:
-        raise ContractError(f"item {item.id}: an episode of one turn takes a prefix")
 
 
 def _check_handed_over(episode: AnyEpisode, what: Message) -> None:
@@ -290,18 +300,11 @@ def _check_handed_over(episode: AnyEpisode, what: Message) -> None:
 
 def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Message) -> None:
     record = episode.record()
-    own = own_turns(record.turns)
-    before = len(record.turns) - len(own)
-    require(own, "{}: the prefix ends the episode", what)
+    before = len(record.turns) - len(own_turns(record.turns))
+    require(before < len(record.turns), "{}: the prefix ends the episode", what)
     require(all(turn.prefix for turn in record.turns[:before]), "{}: a turn after the hand-over is marked", what)
     require(not any(turn.usage for turn in record.turns[:before]), "{}: a turn of the prefix has usage", what)
-    line = record.dumps()
-    try:
-        again = replay(environment, EpisodeRecord.from_json(json.loads(line)))
-    except ReplayError as error:
-        raise ContractError(f"{what}: the record does not replay: {error}") from error
-    require(again.record().dumps() == line, "{}: the replay's record is another one", what)
-    require(again.messages == episode.messages, "{}: the replay's messages are others", what)
+    _require_replay(environment, episode, what)
     for metric in environment.scoring.metrics:
         value = metric.of(record)
         if value is not None:
@@ -311,57 +314,26 @@ def _check_record(environment: AnyEnvironment, episode: AnyEpisode, what: Messag
     require(error is None or error.turn >= before, "{}: the first error is one of the prefix", what)
 
 
-def _check_continued(whole: AnyEpisode, episode: AnyEpisode, what: Message) -> None:
-    require(episode.end_reason == whole.end_reason, "{}: the oracle ends in {}", what, episode.end_reason)
-    turns = [turn._replace(prefix="") for turn in episode.turns]
-    is_cut = turns[0].reply != whole.turns[0].reply
-    require(is_cut or turns == list(whole.turns), "{}: the oracle goes on in another way", what)
-
-
-def _check_tampering(environment: AnyEnvironment, episode: AnyEpisode) -> None:
-    record = episode.record()
-    first, rest = record.turns[0], record.turns[1:]
-    if not first.prefix:  # the only step would end the episode
-        return
-    tampered = {
-        "another reply in the prefix": replace(record, turns=(first._replace(reply=first.reply + " "), *rest)),
-        "a turn of the prefix that has no mark": replace(record, turns=(first._replace(prefix=""), *rest)),
-        "another player of the prefix": replace(record, turns=(first._replace(prefix="random"), *rest)),
-        "no turn of the prefix": replace(record, turns=rest),
-        "no prefix among its options": replace(
-            record, options={name: value for name, value in record.options.items() if name != PREFIX}
-        ),
+def _tamper_prefix(record: EpisodeRecord) -> dict[str, EpisodeRecord]:
+    first, later = record.turns[0], record.turns[1:]
+    without = {name: value for name, value in record.options.items() if name != PREFIX}
+    return {
+        "another reply in the prefix": replace(record, turns=(first._replace(reply=first.reply + " "), *later)),
+        "a turn of the prefix that has no mark": replace(record, turns=(first._replace(prefix=""), *later)),
+        "another player of the prefix": replace(record, turns=(first._replace(prefix="random"), *later)),
+        "no turn of the prefix": replace(record, turns=later),
+        "no prefix among its options": replace(record, options=without),
         "another prefix": replace(record, options={**record.options, PREFIX: "oracle:0"}),
     }
-    for name, each in tampered.items():
-        try:
-            replay(environment, each)
-        except ReplayError as error:
-            require(str(error).isprintable(), f"{name}: the error is not one line: {str(error)[:80]!r}")
-        else:
-            raise ContractError(f"a record with {name} replays without error")
-
-
-_PLAYERS = ("oracle", "noisy-0.5", "null")
-_HOSTILE = (
-    "",
-    "{",
-    "[]",
-    '{{"{name}": null}}',
-    '{{"{name}": NaN}}',
-    '{{"{name}": [[[[]]]], "{name}": 1}}',
-    '{{"{name}": [true, {{}}, "x", 1e400]}}',
-    '{{"{name}": {{"{name}": [1, 2]}}}}',
-)
 
 
 def check_beliefs(environment: AnyEnvironment, level: int) -> None:
     """What a belief probe asks for has one right answer, which reads back, and the record of it replays."""
     beliefs = environment.probes
-    require(len({belief.name for belief in beliefs}) == len(beliefs), "names of beliefs come twice")
+    require_distinct([belief.name for belief in beliefs], "names of beliefs")
     if not beliefs:
         return
-    asked: set[str] = set()
+    probed: set[str] = set()
     for options in ways(environment):
         for item in items(environment, level, 2):
             for player in _PLAYERS:
@@ -369,22 +341,16 @@ def check_beliefs(environment: AnyEnvironment, level: int) -> None:
                 episode: AnyEpisode = Episode(environment, item, options, player=player)
                 what = Message("{}, item {}, {}", options, item.id, player)
                 while not episode.done:
-                    _ask(episode, asked, who, what)
+                    _probe(episode, probed, who, what)
                     episode.step(who.reply(episode))
-                record = episode.record()
-                back = EpisodeRecord.from_json(json.loads(record.dumps()))
-                try:
-                    again = replay(environment, back)
-                except ReplayError as error:
-                    raise ContractError(f"{what}: the record with probes does not replay: {error}") from error
-                require(again.record().dumps() == record.dumps(), "{}: the replay's record is another one", what)
-    missing = [belief.name for belief in beliefs if belief.name not in asked]
+                _require_replay(environment, episode, what)
+    missing = [belief.name for belief in beliefs if belief.name not in probed]
     require(not missing, f"beliefs that are never asked for: {missing}")
 
 
-def _ask(episode: AnyEpisode, asked: set[str], who: Any, what: Message) -> None:
+def _probe(episode: AnyEpisode, probed: set[str], who: Any, what: Message) -> None:
     for belief in episode.beliefs:
-        asked.add(belief.name)
+        probed.add(belief.name)
         value = belief.expected(episode.state)
         right = belief.parse(belief.render(value))
         require(right == value, "{}: the right answer for {} is read as {!r}", what, belief.name, right)

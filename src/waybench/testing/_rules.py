@@ -18,6 +18,7 @@ from waybench.core import (
     Transition,
     UsageError,
     play_out,
+    policy,
     set_hash,
 )
 from waybench.testing._hostile import BAD_JSON
@@ -25,75 +26,74 @@ from waybench.testing._walks import (
     MANY,
     SAMPLE_PLAYERS,
     AnyEnvironment,
+    Brief,
     ContractError,
     Message,
     StumblingPolicy,
     actions,
-    brief,
+    games,
     items,
     play_name,
+    refusal,
+    reporting,
     require,
+    require_distinct,
     require_frozen,
     states,
     way_of,
-    ways,
 )
 
 _DONE = (Outcome.OK, Outcome.ILLEGAL, Outcome.UNPRODUCTIVE)
 _OF_TRANSITIONS = (*_DONE, Outcome.UNPARSED)
 
+_SET = 10  # items of a set that are compared with others
+_PLACES = 60  # places of an instance that are spoilt
+_NUMBERS = (1, 2)
+
 
 def check_start(environment: AnyEnvironment, level: int) -> None:
     """Every item starts in the same legal state each time, and there is something to do."""
-    for options in ways(environment):
-        game = way_of(environment, options).game
-        for item in items(environment, level):
-            state = game.start(item.instance)
-            again = game.start(item.instance)
-            require_frozen(state, Message("item {}: the first state", item.id))
-            require(state == again and hash(state) == hash(again), f"item {item.id}: start gave two different states")
-            require(game.terminal(state) is None, f"item {item.id}: the game is over before the first turn")
-            require(game.legal(state), f"item {item.id}: there is no legal action at the start")
+    for game, item in games(environment, level):
+        state, again = game.start(item.instance), game.start(item.instance)
+        require_frozen(state, Message("item {}: the first state", item.id))
+        require(state == again and hash(state) == hash(again), f"item {item.id}: start gave two different states")
+        require(game.terminal(state) is None, f"item {item.id}: the game is over before the first turn")
+        require(game.legal(state), f"item {item.id}: there is no legal action at the start")
 
 
 def check_apply(environment: AnyEnvironment, level: int) -> None:
     """`apply` leaves its input as it was, gives the same for the same stream, and takes any action without raising."""
-    for options in ways(environment):
-        game = way_of(environment, options).game
-        for item in items(environment, level):
-            met = states(environment, item, game)
-            foreign = {action: None for state in met for action in actions(game, state, 2)}  # each once, in order
-            for state in met:
-                if game.terminal(state):
-                    continue
-                legal = actions(game, state, MANY)
-                require(legal == actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
+    for game, item in games(environment, level):
+        visited = states(environment, item, game)
+        elsewhere = dict.fromkeys(action for state in visited for action in actions(game, state, 2))
+        for state in visited:
+            if game.terminal(state):
+                continue
+            legal = actions(game, state, MANY)
+            require(legal == actions(game, state, MANY), f"item {item.id}: legal gave two different lists")
+            require(len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, Brief(legal))
+            before, tried = copy.deepcopy(state), dict.fromkeys(actions(game, state))
+            for action in tried:
+                step = _apply(game, state, action, before)
                 require(
-                    len(legal) == len(set(legal)), "item {}: legal lists an action twice: {}", item.id, brief(legal)
+                    step.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
+                    "item {}: {} is listed, but {}",
+                    item.id,
+                    Brief(action),
+                    step.outcome,
                 )
-                before, own = copy.deepcopy(state), dict.fromkeys(actions(game, state))
-                for action in own:
-                    step = _applied(game, state, action, before)
-                    require(
-                        step.outcome not in (Outcome.ILLEGAL, Outcome.UNPARSED),
-                        "item {}: {} is listed, but {}",
-                        item.id,
-                        brief(action),
-                        step.outcome,
-                    )
-                for action in (each for each in foreign if each not in own):
-                    _applied(game, state, action, before)
+            for action in elsewhere:
+                if action not in tried:
+                    _apply(game, state, action, before)
 
 
-def _applied(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
-    what = Message("apply({}) in {}", brief(action), brief(state))
-    number = hash(state)
+def _apply(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) -> Transition[Any]:
+    what = Message("apply({}) in {}", Brief(action), Brief(state))
+    hash_before = hash(state)
     require_frozen(action, what)
-    try:
+    with reporting(what):
         first, again, other = (game.apply(state, action, Stream("contract", draw)) for draw in (1, 1, 2))
-    except Exception as error:
-        raise ContractError(f"{what} raised {type(error).__name__}: {error}") from error
-    require(state == before and hash(state) == number, "{} changed its input", what)
+    require(state == before and hash(state) == hash_before, "{} changed its input", what)
     require(first == again, "{} gave two results for one random stream", what)
     if game.facts.deterministic:
         require(first == other, "{} depends on chance, but facts.deterministic is true", what)
@@ -106,46 +106,42 @@ def _applied(game: Game[Any, Any, Any], state: Any, action: Any, before: Any) ->
     )
     require(math.isfinite(first.reward), "{}: the reward is {}", what, first.reward)
     events = dict(first.events)
-    require(json.loads(_dumped(events, what)) == events, "{}: the events change on their way through JSON", what)
+    require(json.loads(_to_json(events, what)) == events, "{}: the events change on their way through JSON", what)
     return first
 
 
-def _dumped(value: object, what: object) -> str:
+def _to_json(value: object, what: object) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise ContractError(f"{what}: this is no JSON value: {brief(value)} ({error})") from None
+        raise ContractError(f"{what}: this is no JSON value: {Brief(value)} ({error})") from None
 
 
 def check_terminal(environment: AnyEnvironment, level: int) -> None:
     """A state is terminal exactly if it has no legal action, and only the rules' own endings are given."""
-    for options in ways(environment):
-        game = way_of(environment, options).game
-        for item in items(environment, level):
-            for state in states(environment, item, game):
-                end = game.terminal(state)
-                require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
-                require(
-                    bool(game.legal(state)) == (end is None), "terminal is {!r} in {}, against legal", end, brief(state)
-                )
+    for game, item in games(environment, level):
+        for state in states(environment, item, game):
+            end = game.terminal(state)
+            require(end in (None, End.SOLVED, End.FAILED), f"terminal gave {end!r}: solved, failed or None")
+            require(
+                bool(game.legal(state)) == (end is None), "terminal is {!r} in {}, against legal", end, Brief(state)
+            )
 
 
 def check_action_codec(environment: AnyEnvironment, level: int) -> None:
     """Actions survive encode, JSON and decode, and so do spoilt ones."""
-    for options in ways(environment):
-        game = way_of(environment, options).game
-        for item in items(environment, level):
-            for number, state in enumerate(states(environment, item, game)):
-                if game.terminal(state):
-                    continue
-                rng = Stream("contract", "codec", number)
-                best = environment.players.policies["oracle"](state, rng)
-                require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
-                spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
-                for action in [best, *spoilt, *actions(game, state)]:
-                    text = _dumped(game.encode(action), Message("encode({})", brief(action)))
-                    back = game.decode(json.loads(text))
-                    require(back == action, "{} came back from {} as {}", brief(action), text[:100], brief(back))
+    for game, item in games(environment, level):
+        for number, state in enumerate(states(environment, item, game)):
+            if game.terminal(state):
+                continue
+            rng = Stream("contract", "codec", number)
+            best = environment.players.policies["oracle"](state, rng)
+            require(game.perturb(state, best, 0.0, rng) == best, "perturb changed an action at rate 0")
+            spoilt = [game.perturb(state, best, rate, rng) for rate in (0.5, 1.0)]
+            for action in [best, *spoilt, *actions(game, state)]:
+                text = _to_json(game.encode(action), Message("encode({})", Brief(action)))
+                back = game.decode(json.loads(text))
+                require(back == action, "{} came back from {} as {}", Brief(action), text[:100], Brief(back))
 
 
 def check_facts(environment: AnyEnvironment, level: int) -> None:
@@ -158,11 +154,8 @@ def check_facts(environment: AnyEnvironment, level: int) -> None:
     require(limits.turns >= 1, f"limits.turns is {limits.turns}")
     require(limits.invalid in ("turn", "retry", "end"), f"limits.invalid is {limits.invalid!r}")
     for item in items(environment, level):
-        played = [play_name(environment, item, name) for name in SAMPLE_PLAYERS]
-        for episode in [
-            *played,
-            play_out(environment, item, StumblingPolicy(), dict(environment.playing.check_options)),
-        ]:
+        for player in (*map(policy, SAMPLE_PLAYERS), StumblingPolicy()):
+            episode = play_out(environment, item, player, dict(environment.playing.check_options))
             counted = sum(limits.invalid == "turn" or turn.outcome in _DONE for turn in episode.turns)
             require(
                 facts.turns is None or counted <= facts.turns,
@@ -175,10 +168,6 @@ def check_facts(environment: AnyEnvironment, level: int) -> None:
             )
 
 
-_SET = 10  # items of a set that are compared with others
-_PLACES = 60  # places of an instance that are spoilt
-
-
 def check_source(environment: AnyEnvironment, level: int) -> None:
     """An item never depends on another one, and says where it belongs."""
     head = environment.source(level=level).head(_SET)
@@ -188,47 +177,41 @@ def check_source(environment: AnyEnvironment, level: int) -> None:
         alone = environment.source(level=level).item(index)
         require(alone == item, f"item {index} made alone is not item {index} of the first {_SET}")
         require(backwards.item(index) == item, f"item {index} depends on the items that were made before it")
-        place = (environment.items.public_key, level, index)
-        require(
-            (item.key, item.level, item.index) == place, f"item {index} calls itself {item.key, item.level, item.index}"
-        )
+        identity = item.key, item.level, item.index
+        require(identity == (environment.items.public_key, level, index), f"item {index} calls itself {identity}")
         require(
             environment.items.level_of(item.instance) == level,
             f"item {index}: level_of does not give its level, {level}",
         )
-    require(len({item.id for item in head}) == _SET, f"ids come twice: {[item.id for item in head]}")
+    require_distinct([item.id for item in head], "ids")
     require(environment.source(level=level).head(0) == [], "head(0) is not empty")
 
 
 def check_keys(environment: AnyEnvironment, level: int) -> None:
     """The same key gives the same set, and another key another one, where the level holds more than one instance."""
     sets = {key: environment.source(key, level).head(_SET) for key in ("key", "key ", "Key", "1", "2")}
-    for key, made in sets.items():
+    for key, head in sets.items():
         again = environment.source(key, level).head(_SET)
-        require(set_hash(made) == set_hash(again), f"key {key!r} gave two different sets")
-        require({item.key for item in made} == {key}, f"items of the key {key!r} name another key")
-    if len({item.instance.hash for made in sets.values() for item in made}) > 1:
-        different = len({set_hash(made) for made in sets.values()})
+        require(set_hash(head) == set_hash(again), f"key {key!r} gave two different sets")
+        require({item.key for item in head} == {key}, f"items of the key {key!r} name another key")
+    if len({item.instance.hash for head in sets.values() for item in head}) > 1:
+        different = len(set(map(set_hash, sets.values())))
         require(different == len(sets), f"{len(sets)} keys gave only {different} different sets")
 
 
 def check_levels(environment: AnyEnvironment, level: int) -> None:
     """A level below the smallest is refused in one line that says what to do."""
-    for wrong in (environment.items.smallest_level - 1, -1):
-        try:
+    smallest = environment.items.smallest_level
+    for wrong in (smallest - 1, -1):
+        what = f"level {wrong}"
+        with refusal(UsageError, what, otherwise=f"{what} is below the smallest level {smallest}: refuse it"):
             environment.source(level=wrong).item(0)
-        except UsageError as error:
-            require(_is_line(str(error)), f"level {wrong}: the error is not one short line: {str(error)[:80]!r}")
-        else:
-            raise ContractError(
-                f"level {wrong} is below the smallest level {environment.items.smallest_level}: refuse it"
-            )
 
 
 def check_instances(environment: AnyEnvironment, level: int) -> None:
     """Instances are frozen, survive JSON, and are the same instance exactly if their canonical form is."""
-    made = items(environment, level, _SET)
-    for item in made:
+    head = items(environment, level, _SET)
+    for item in head:
         instance = item.instance
         require_frozen(instance, Message("instance of item {}", item.id))
         require(
@@ -242,7 +225,7 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
         require(dict(back.proof) == dict(item.proof), f"item {item.id}: from outside, it has another proof")
         proof = json.loads(json.dumps(dict(item.proof), allow_nan=False))
         require(proof == dict(item.proof), f"item {item.id}: its proof changes on its way through JSON")
-        for other in made:
+        for other in head:
             same = instance == other.instance
             require(
                 same == (instance.canonical() == other.instance.canonical()) == (instance.hash == other.instance.hash),
@@ -253,65 +236,48 @@ def check_instances(environment: AnyEnvironment, level: int) -> None:
 def check_bad_data(environment: AnyEnvironment, level: int) -> None:
     """What is no instance or no action is refused with a `DataError` of one line, whatever it is."""
     item = items(environment, level, 1)[0]
-    good = json.loads(json.dumps(item.instance.to_json()))
-    for bad in [*BAD_JSON, *_spoilt(good)]:
-        try:
-            found: Any = environment.item(bad)
-            require(isinstance(found, Item), "item gave {}", brief(found))
-        except DataError as error:
-            require(_is_line(str(error)), f"the error is not one short line: {str(error)[:80]!r}")
-        except Exception as error:
-            raise ContractError(f"item({brief(bad)}) raised {type(error).__name__}: {error}") from error
+    for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(item.instance.to_json())))]:
+        what = Message("item({})", Brief(bad))
+        with reporting(what), refusal(DataError, what):
+            result: Any = environment.item(bad)
+            require(isinstance(result, Item), "item gave {}", Brief(result))
     game = way_of(environment, {}).game
     state = game.start(item.instance)
-    good = json.loads(json.dumps(game.encode(actions(game, state)[0])))
-    for bad in [*BAD_JSON, *_spoilt(good)]:
-        try:
+    for bad in [*BAD_JSON, *_spoil(json.loads(json.dumps(game.encode(actions(game, state)[0]))))]:
+        what = Message("decode({})", Brief(bad))
+        with reporting(what), refusal(DataError, what):
             action = game.decode(bad)
-        except DataError as error:
-            require(_is_line(str(error)), f"the error is not one short line: {str(error)[:80]!r}")
-            continue
-        except Exception as error:
-            raise ContractError(f"decode({brief(bad)}) raised {type(error).__name__}: {error}") from error
-        require(
-            game.decode(game.encode(action)) == action, "decode({}) gave {}, which is none", brief(bad), brief(action)
-        )
+            require(game.decode(game.encode(action)) == action, "{} gave {}, which is none", what, Brief(action))
 
 
-def _is_line(text: str) -> bool:
-    return bool(text) and len(text) <= 1_000 and text.isprintable()
-
-
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Return the paths of keys to a JSON value and to everything in it."""
     inner: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         inner = cast("dict[str, Any]", value).items()
     elif isinstance(value, list):
         inner = enumerate(cast("list[Any]", value))
-    return [path, *(place for key, part in inner for place in _places(part, (*path, key)))]
+    return [path, *(deeper for key, part in inner for deeper in _paths(part, (*path, key)))]
 
 
-def _spoilt(good: Any) -> list[Any]:
+def _spoil(good: Any) -> list[Any]:
     """Return a JSON value with one part replaced, left out or doubled, in many ways."""
-    places = [place for place in _places(good) if place]
+    paths = [path for path in _paths(good) if path]
     spoilt: list[Any] = []
-    for place in places[:: max(1, -(-len(places) // _PLACES))]:
+    for *outer, last in paths[:: max(1, -(-len(paths) // _PLACES))]:
         for bad in (*BAD_JSON, "drop", "double"):
-            whole = copy.deepcopy(good)
-            outer: Any = whole
-            for key in place[:-1]:
-                outer = outer[key]
+            result = copy.deepcopy(good)
+            part: Any = result
+            for key in outer:
+                part = part[key]
             if bad == "drop":
-                del outer[place[-1]]
-            elif bad == "double" and isinstance(outer, list):
-                cast("list[Any]", outer).append(outer[place[-1]])
+                del part[last]
+            elif bad == "double" and isinstance(part, list):
+                cast("list[Any]", part).append(part[last])
             else:
-                outer[place[-1]] = bad
-            spoilt.append(whole)
+                part[last] = bad
+            spoilt.append(result)
     return spoilt
-
-
-_NUMBERS = (1, 2)
 
 
 def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
@@ -334,7 +300,7 @@ def check_isomorphs(environment: AnyEnvironment, level: int) -> None:
             back = environment.item(json.loads(json.dumps(instance.to_json(), allow_nan=False)))
             require(back.instance == instance, f"{where}: the instance changes on its way through JSON")
             require(dict(back.proof) == dict(item.proof), f"{where}: from outside, it has another proof")
-            scores = [headline.of(play_name(environment, each, "oracle").record()) for each in (original, item)]
-            require(scores[0] == scores[1], f"{where}: the oracle's score is {scores[1]}, and {scores[0]} at the item")
+            before, after = (headline.of(play_name(environment, i, "oracle").record()) for i in (original, item))
+            require(before == after, f"{where}: the oracle's score is {after}, and {before} at the item")
             new += instance.hash != original.instance.hash
     require(new > 0, "isomorph returns the instances themselves, so that nothing is new")

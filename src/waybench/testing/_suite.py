@@ -2,76 +2,55 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TypeVar
 
-from waybench.testing._declared import check_failures_declared, check_metrics_declared, check_names, check_options
-from waybench.testing._players import check_horizon, check_players, check_same_episode
-from waybench.testing._presentation import check_pictures, check_presentation, check_presentation_declared
-from waybench.testing._records import (
-    check_action_turns,
-    check_beliefs,
-    check_failures,
-    check_metrics,
-    check_prefix,
-    check_replay,
-    check_tampering,
-)
-from waybench.testing._rules import (
-    check_action_codec,
-    check_apply,
-    check_bad_data,
-    check_facts,
-    check_instances,
-    check_isomorphs,
-    check_keys,
-    check_levels,
-    check_source,
-    check_start,
-    check_terminal,
-)
+from waybench.testing import _declared, _players, _records, _rules, _words
 from waybench.testing._walks import AnyEnvironment, ContractError
-from waybench.testing._words import check_hostile, check_round_trip, check_tools, check_wordings
 
-ENVIRONMENT_CHECKS: Mapping[str, Callable[..., None]] = MappingProxyType(
-    {
-        "names": check_names,
-        "options": check_options,
-        "metrics declared": check_metrics_declared,
-        "failures declared": check_failures_declared,
-        "presentation declared": check_presentation_declared,
-        "horizon": check_horizon,
-    }
+AnyCheck = TypeVar("AnyCheck", bound=Callable[..., None])
+
+
+def _by_name(*checks: AnyCheck) -> Mapping[str, AnyCheck]:
+    return MappingProxyType({check.__name__.removeprefix("check_").replace("_", " "): check for check in checks})
+
+
+ENVIRONMENT_CHECKS = _by_name(
+    _declared.check_names,
+    _declared.check_options,
+    _declared.check_metrics_declared,
+    _declared.check_failures_declared,
+    _declared.check_presentation_declared,
+    _players.check_horizon,
 )
 """Name -> check of what an environment says of itself."""
 
-LEVEL_CHECKS: Mapping[str, Callable[[AnyEnvironment, int], None]] = MappingProxyType(
-    {
-        "source": check_source,
-        "keys": check_keys,
-        "levels": check_levels,
-        "instances": check_instances,
-        "bad data": check_bad_data,
-        "isomorphs": check_isomorphs,
-        "start": check_start,
-        "apply": check_apply,
-        "terminal": check_terminal,
-        "action codec": check_action_codec,
-        "facts": check_facts,
-        "wordings": check_wordings,
-        "round trip": check_round_trip,
-        "tools": check_tools,
-        "hostile": check_hostile,
-        "players": check_players,
-        "same episode": check_same_episode,
-        "replay": check_replay,
-        "tampering": check_tampering,
-        "prefix": check_prefix,
-        "action turns": check_action_turns,
-        "metrics": check_metrics,
-        "failures": check_failures,
-        "beliefs": check_beliefs,
-        "presentation": check_presentation,
-        "pictures": check_pictures,
-    }
+LEVEL_CHECKS = _by_name(
+    _rules.check_source,
+    _rules.check_keys,
+    _rules.check_levels,
+    _rules.check_instances,
+    _rules.check_bad_data,
+    _rules.check_isomorphs,
+    _rules.check_start,
+    _rules.check_apply,
+    _rules.check_terminal,
+    _rules.check_action_codec,
+    _rules.check_facts,
+    _words.check_wordings,
+    _words.check_round_trip,
+    _words.check_tools,
+    _words.check_hostile,
+    _players.check_players,
+    _players.check_same_episode,
+    _records.check_replay,
+    _records.check_tampering,
+    _records.check_prefix,
+    _records.check_action_turns,
+    _records.check_metrics,
+    _records.check_failures,
+    _records.check_beliefs,
+    _declared.check_presentation,
+    _declared.check_pictures,
 )
 """Name -> check of an environment at one level; a test runner can make one test of each."""
 
@@ -92,14 +71,14 @@ def run_check(
     """
     try:
         if name in ENVIRONMENT_CHECKS:
-            shared = {"family": family} if ENVIRONMENT_CHECKS[name] is check_presentation_declared else {}
+            shared = {"family": family} if name == "presentation declared" else {}
             ENVIRONMENT_CHECKS[name](environment, **shared)
             return
         level = environment.items.smallest_level if level is None else level
         LEVEL_CHECKS[name](environment, level)
     except ContractError as error:
-        place = "" if level is None else f" at level {level}"
-        raise ContractError(f"{environment.id}{place}, check of {name}: {error}") from error
+        where = "" if level is None else f" at level {level}"
+        raise ContractError(f"{environment.id}{where}, check of {name}: {error}") from error
 
 
 def check_environment(
@@ -117,6 +96,6 @@ def check_environment(
     """
     for name in ENVIRONMENT_CHECKS:
         run_check(environment, name, family=family)
-    for each in environment.items.sample_levels if level is None else (level,):
+    for checked_level in environment.items.sample_levels if level is None else (level,):
         for name in LEVEL_CHECKS:
-            run_check(environment, name, each)
+            run_check(environment, name, checked_level)

@@ -1,7 +1,8 @@
 """Where the checks look, and how a broken contract is reported."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
 from itertools import product
 from typing import Any
@@ -28,18 +29,23 @@ _PLAIN = (Enum, str, bytes, int, float, tuple, frozenset)  # nothing of these ca
 
 AnyEnvironment = Environment[Any, Any, Any]
 
+Options = dict[str, Json]
+AnyEpisode = Episode[Any, Any, Any]
+ITEMS = 3  # items of a level that a check looks at
+STEPS = 12  # steps of a random walk
+ACTIONS = 12  # legal actions tried in one state
+MANY = 2_000  # where all legal actions are looked at: so many, for there can be as many as numbers in a range
+SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
+_MOST_PLAYED = 48  # items and ways of playing them; several checks look at the same episodes
+_played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
+
 
 class ContractError(WaybenchError, AssertionError):
     """An environment that does not keep the contract; an `AssertionError`, so that every test runner shows it."""
 
 
 class Message:
-    """A text that is put together when it is shown, for a state may take longer to print than to check.
-
-    Args:
-        template: The text, with {} for each part, as for `str.format`.
-        *parts: The parts.
-    """
+    """A text with {} for parts, put together when it is shown: a state may take longer to print than to check."""
 
     __slots__ = ("_parts", "_template")
 
@@ -50,7 +56,9 @@ class Message:
         return self._template.format(*self._parts) if self._parts else self._template
 
 
-class _Brief:
+class Brief:
+    """A value as a message shows it, short and on one line; it is printed when the message is shown."""
+
     __slots__ = ("_value",)
 
     def __init__(self, value: object) -> None:
@@ -59,11 +67,6 @@ class _Brief:
     def __str__(self) -> str:
         text = repr(self._value)
         return text if len(text) <= 100 else f"{text[:97]}..."
-
-
-def brief(value: object) -> object:
-    """Return what prints a value for a message, short and on one line, when the message is shown."""
-    return _Brief(value)
 
 
 def require(condition: object, message: str, *parts: object) -> None:
@@ -78,6 +81,35 @@ def require(condition: object, message: str, *parts: object) -> None:
         raise ContractError(str(Message(message, *parts)))
 
 
+def require_distinct(names: Sequence[str], what: str) -> None:
+    """Require that no name comes twice."""
+    require(len(names) == len(set(names)), f"{what} come twice: {names}")
+
+
+@contextmanager
+def reporting(what: object) -> Generator[None]:
+    """Report whatever error the block raises as a `ContractError` that says what has raised it."""
+    try:
+        yield
+    except ContractError:
+        raise
+    except Exception as error:
+        raise ContractError(f"{what} raised {type(error).__name__}: {str(error)[:500]}") from error
+
+
+@contextmanager
+def refusal(kind: type[Exception], what: object, otherwise: str = "") -> Generator[None]:
+    """Require that an error of this kind in the block is one short line; without one, raise `otherwise` if given."""
+    try:
+        yield
+    except kind as error:
+        text = str(error)
+        require(text.isprintable() and 0 < len(text) <= 1_000, "{}: not one short line: {!r}", what, text[:80])
+        return
+    if otherwise:
+        raise ContractError(otherwise)
+
+
 def require_frozen(value: Any, what: object) -> None:
     """Require that a value is hashable, has no `__dict__`, and that none of its fields can be set."""
     try:
@@ -88,26 +120,12 @@ def require_frozen(value: Any, what: object) -> None:
         return
     require(not hasattr(value, "__dict__"), "{} has a __dict__: give its class slots (NamedTuple, slots=True)", what)
     listings = ("__dataclass_fields__", "_fields", "__slots__")
-    names: list[str] = next(
-        (list(getattr(value, listing)) for listing in listings if hasattr(value, listing)), list[str]()
-    )
-    for name in names:
+    for name in next((getattr(value, listing) for listing in listings if hasattr(value, listing)), ()):
         try:
             setattr(value, name, getattr(value, name))
         except (AttributeError, TypeError):
             continue
         raise ContractError(f"{what} is not frozen: its field {name!r} could be set")
-
-
-Options = dict[str, Json]
-AnyEpisode = Episode[Any, Any, Any]
-
-ITEMS = 3  # items of a level that a check looks at
-STEPS = 12  # steps of a random walk
-ACTIONS = 12  # legal actions tried in one state
-MANY = 2_000  # where all legal actions are looked at: so many, for there can be as many as numbers in a range
-
-SAMPLE_PLAYERS = ("null", "random", "heuristic", "oracle", "noisy-0.5")
 
 
 def ways(environment: AnyEnvironment) -> list[Options]:
@@ -154,24 +172,29 @@ def play_name(environment: AnyEnvironment, item: Item[Any], name: str, options: 
     )
 
 
+def games(environment: AnyEnvironment, level: int) -> Iterator[tuple[Game[Any, Any, Any], Item[Any]]]:
+    """Yield the rules in each way of playing, with the first items of a level."""
+    for options in ways(environment):
+        game = way_of(environment, options).game
+        for item in items(environment, level):
+            yield game, item
+
+
 def states(environment: AnyEnvironment, item: Item[Any], game: Game[Any, Any, Any]) -> list[Any]:
     """Return states of an item: those of a random walk and those on the oracle's way, the first state first."""
-    found: list[Any] = [game.start(item.instance)]
-    state = found[0]
-    for step in range(STEPS):
-        if game.terminal(state):
-            break
-        rng = Stream("contract", item.instance.hash, "walk", step)
-        state = game.apply(state, rng.choice(game.legal(state)), rng).state
-        found.append(state)
-    state = found[0]
-    for step in range(STEPS):
-        if game.terminal(state):
-            break
-        rng = Stream("contract", item.instance.hash, "oracle", step)
-        state = game.apply(state, environment.players.policies["oracle"](state, rng), rng).state
-        found.append(state)
-    return list(dict.fromkeys(found))
+    visited: list[Any] = [game.start(item.instance)]
+    for player in ("walk", "oracle"):
+        state = visited[0]
+        for step in range(STEPS):
+            if game.terminal(state):
+                break
+            rng = Stream("contract", item.instance.hash, player, step)
+            action = (
+                rng.choice(game.legal(state)) if player == "walk" else environment.players.policies[player](state, rng)
+            )
+            state = game.apply(state, action, rng).state
+            visited.append(state)
+    return list(dict.fromkeys(visited))
 
 
 def actions(game: Game[Any, Any, Any], state: Any, most: int = ACTIONS) -> list[Any]:
@@ -225,44 +248,36 @@ class StumblingPolicy(Policy):
         game, state, rng = episode.play.game, episode.state, episode.stream("player stumbling")
         action = rng.choice(game.legal(state))
         if part == 1:
-            tried = self._met(episode)
-            action = next((each for each in tried if game.apply(state, each, rng).outcome is Outcome.ILLEGAL), action)
+            legal = self._legal_anywhere(episode)
+            action = next((act for act in legal if game.apply(state, act, rng).outcome is Outcome.ILLEGAL), action)
         return episode.play.wording.render(action, state)
 
-    def _met(self, episode: AnyEpisode) -> list[Any]:
+    def _legal_anywhere(self, episode: AnyEpisode) -> list[Any]:
         """Return the legal actions of all states that are met on walks, each once; an episode asks many times."""
         if self._tried[0] is not episode:
             game = episode.play.game
-            met = states(episode.environment, episode.item, game)
-            self._tried = (
-                episode,
-                list(dict.fromkeys(other for one in met for other in evenly_chosen(game.legal(one), MANY))),
-            )
+            visited = states(episode.environment, episode.item, game)
+            legal = dict.fromkeys(action for state in visited for action in actions(game, state, MANY))
+            self._tried = episode, list(legal)
         return self._tried[1]
-
-
-_KEPT = 48  # of the last items and ways of playing them; several checks look at the same episodes
-_played: dict[tuple[int, str, str, str], tuple[AnyEnvironment, tuple[AnyEpisode, ...]]] = {}
 
 
 def sample_episodes(environment: AnyEnvironment, item: Item[Any], options: Options) -> tuple[AnyEpisode, ...]:
     """Return finished episodes of an item by every kind of player; they are shared, so do not change them."""
     key = id(environment), item.id, item.instance.hash, json.dumps(options, sort_keys=True)
     if key not in _played:
-        named = [play_name(environment, item, name, options) for name in SAMPLE_PLAYERS]
-        while len(_played) >= _KEPT:
+        episodes = [play_name(environment, item, name, options) for name in SAMPLE_PLAYERS]
+        while len(_played) >= _MOST_PLAYED:
             del _played[next(iter(_played))]
         # With the environment itself, so that no other one can have its id.
-        _played[key] = environment, (*named, play_out(environment, item, StumblingPolicy(), options))
+        _played[key] = environment, (*episodes, play_out(environment, item, StumblingPolicy(), options))
     return _played[key][1]
 
 
 def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
     """Yield records of every kind of player on a few items, as lines of JSON: for comparing two processes or machines.
 
-    Args:
-        environment: What is played, under every protocol and wording.
-        level: The level whose items are played.
+    The first items of a level are played under every protocol and wording.
     """
     for options in ways(environment):
         for item in items(environment, level):
@@ -270,19 +285,18 @@ def sample_records(environment: AnyEnvironment, level: int) -> Iterator[str]:
                 yield episode.record().dumps()
 
 
-def parsed(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
+def parse_reply(play: Play[Any, Any, Any], reply: str, state: Any, what: object) -> Any:
     """Return what is read in a reply: by its wording, after its reasoning is cut.
 
     Raises:
         ContractError: If it raises, or gives an unfit `Invalid`.
     """
-    try:
-        found = play.wording.parse(play.parts_of(reply).answer, state)
-    except Exception as error:
-        raise ContractError(f"{what}: parse raised {type(error).__name__}: {str(error)[:200]}") from error
-    if isinstance(found, Invalid):
-        require(found.reason.strip(), "{}: it was refused without a reason", what)
-        require(len(found.reason) <= 500, "{}: the reason has {} characters; 500 are enough", what, len(found.reason))
-        require(found.reason.isprintable(), "{}: the reason is no plain line: {!r}", what, found.reason[:80])
-        require(found.outcome == "unparsed", "{}: it was refused as {}, not as unparsed", what, found.outcome)
-    return found
+    with reporting(Message("{}: parse", what)):
+        action = play.wording.parse(play.parts_of(reply).answer, state)
+    if isinstance(action, Invalid):
+        reason = action.reason
+        require(reason.strip(), "{}: it was refused without a reason", what)
+        require(len(reason) <= 500, "{}: the reason has {} characters; 500 are enough", what, len(reason))
+        require(reason.isprintable(), "{}: the reason is no plain line: {!r}", what, reason[:80])
+        require(action.outcome == "unparsed", "{}: it was refused as {}, not as unparsed", what, action.outcome)
+    return action

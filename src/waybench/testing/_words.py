@@ -23,12 +23,13 @@ from waybench.testing._walks import (
     MANY,
     AnyEnvironment,
     AnyEpisode,
+    Brief,
     ContractError,
     Message,
     actions,
-    brief,
     items,
-    parsed,
+    parse_reply,
+    reporting,
     require,
     sample_episodes,
     states,
@@ -37,7 +38,10 @@ from waybench.testing._walks import (
 )
 
 _LONG = 10_000  # characters; a longer reply is read where that is most work only
-_KEPT = 2_000_000  # characters of a reply up to which its record is looked at, too
+_LONGEST_RECORDED = 2_000_000  # characters of a reply up to which its record is looked at, too
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what providers take
+_STATES = 8
 
 
 def check_wordings(environment: AnyEnvironment, level: int) -> None:
@@ -88,15 +92,9 @@ def check_round_trip(environment: AnyEnvironment, level: int) -> None:
                 best = environment.players.policies["oracle"](state, rng)
                 for action in [*actions(play.game, state, MANY), best, play.game.perturb(state, best, 0.5, rng)]:
                     reply = play.wording.render(action, state)
-                    found = parsed(play, reply, state, Message("{}: the reply {}", options, brief(reply)))
-                    require(
-                        found == action,
-                        "{}: {} reads {}, comes back {}",
-                        options,
-                        brief(action),
-                        brief(reply),
-                        brief(found),
-                    )
+                    back = parse_reply(play, reply, state, Message("{}: the reply {}", options, Brief(reply)))
+                    parts = map(Brief, (action, reply, back))
+                    require(back == action, "{}: {} reads {}, comes back {}", options, *parts)
 
 
 def check_hostile(environment: AnyEnvironment, level: int) -> None:
@@ -127,36 +125,27 @@ def _require_survived(
 ) -> None:
     what = Message("{}, {}", options, name)
     episode: AnyEpisode = Episode(environment, item, options)
-    found = parsed(play, reply, episode.state, what)
-    try:
-        if not isinstance(found, Invalid):
-            require(
-                play.game.decode(play.game.encode(found)) == found, "{}: the action does not survive encoding", what
-            )
-        if len(reply) > _KEPT:
+    action = parse_reply(play, reply, episode.state, what)
+    refused = isinstance(action, Invalid)
+    with reporting(what):
+        if not refused:
+            back = play.game.decode(play.game.encode(action))
+            require(back == action, "{}: the action does not survive encoding", what)
+        if len(reply) > _LONGEST_RECORDED:
             return
         turn = episode.step(reply)
         _require_unicode(turn.message, what)
-        refused = isinstance(found, Invalid)
         # With an action a turn is unparsed, too, if the protocol took that one for a reply that names none.
         require(
             turn.outcome is Outcome.UNPARSED or not refused,
             "{}: the turn is {}, parse gave {}",
             what,
             turn.outcome,
-            brief(found),
+            Brief(action),
         )
         require(refused == (turn.action is None), "{}: a refused turn has an action, or another one has none", what)
         EpisodeRecord.from_json(episode.record().to_json())
         episode.record().dumps().encode("ascii")
-    except ContractError:
-        raise
-    except Exception as error:
-        raise ContractError(f"{what}: {type(error).__name__}: {str(error)[:200]}") from error
-
-
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")  # what providers take
-_STATES = 8
 
 
 def check_tools(environment: AnyEnvironment, level: int) -> None:
@@ -165,8 +154,8 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
     for options in ways(environment):
         play = way_of(environment, {**options, INTERFACE: TOOLS})
         game, wording, what = play.game, play.wording, Message("{}", options)
-        asked = [state for state in states(environment, item, game) if not game.terminal(state)]
-        for state in [state for state in asked if not wording.thought_question(state)][:_STATES]:
+        going_on = [state for state in states(environment, item, game) if not game.terminal(state)]
+        for state in [state for state in going_on if not wording.thought_question(state)][:_STATES]:
             tools = wording.tools(state)
             require(bool(tools), "{}: there is no tool", what)
             for tool in tools:
@@ -178,10 +167,9 @@ def check_tools(environment: AnyEnvironment, level: int) -> None:
                         _require_call_survived(wording, ToolCall(tool.name, {name: bad}), state, what)
             for action in actions(game, state):
                 reply = wording.render(action, state)
-                found = wording.parse(reply, state)
-                require(
-                    found == action, "{}: the call {} is read as {}, not {}", what, reply, brief(found), brief(action)
-                )
+                back = wording.parse(reply, state)
+                reading = Message("the call {} is read as {}, not {}", reply, Brief(back), Brief(action))
+                require(back == action, "{}: {}", what, reading)
 
 
 def _require_schema(schema: Mapping[str, Json], what: Message) -> None:
@@ -197,9 +185,7 @@ def _require_schema(schema: Mapping[str, Json], what: Message) -> None:
 
 def _require_call_survived(wording: Any, call: ToolCall, state: Any, what: Message) -> None:
     reply = write_calls("", [call])
-    try:
-        found = wording.parse(reply, state)
-    except Exception as error:
-        raise ContractError(f"{what}: the call {reply[:80]}: {type(error).__name__}: {str(error)[:200]}") from error
-    if isinstance(found, Invalid):
-        require(bool(found.reason), "{}: a call is refused without a reason", what)
+    with reporting(Message("{}: the call {}", what, reply[:80])):
+        action = wording.parse(reply, state)
+    if isinstance(action, Invalid):
+        require(bool(action.reason), "{}: a call is refused without a reason", what)

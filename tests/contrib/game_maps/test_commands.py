@@ -1,6 +1,6 @@
 import pytest
 
-from waybench.ext.author.game_maps._words import in_full, is_way, ways_back
+from waybench.ext.author.game_maps._words import expand_command, is_way, ways_back
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from waybench.ext.author.game_maps._words import in_full, is_way, ways_back
     ],
 )
 def test_commands_are_told_in_full(typed: str, told: str) -> None:
-    assert in_full(typed) == told
+    assert expand_command(typed) == told
 
 
 @pytest.mark.parametrize(

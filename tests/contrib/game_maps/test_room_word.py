@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from waybench.core import UsageError
-from waybench.ext.author.game_maps._room_word import find_room_word
+from waybench.ext.author.game_maps._story import find_room_word
 
 GLOBALS = 101  # the table begins at an odd address, as it may
 SIZE = 1_200

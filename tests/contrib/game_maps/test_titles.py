@@ -1,6 +1,6 @@
 import pytest
 
-from waybench.ext.author.game_maps._words import is_dark, tells, title_of
+from waybench.ext.author.game_maps._words import is_dark, names_place, title_of
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ def test_the_title_of_a_room(looked: str, title: str | None) -> None:
 
 def test_a_name_is_told_by_a_line_of_its_own() -> None:
     text = "You leave the hall behind.\n\n  Cellar   (on the stairs)\nA cellar under the hall.\n"
-    assert tells(text, {"cellar", "vault"})
-    assert not tells(text, {"hall"})
+    assert names_place(text, {"cellar", "vault"})
+    assert not names_place(text, {"hall"})
 
 
 @pytest.mark.parametrize("title", ["darkness", "in the dark", "pitch dark", "total darkness", "in the darkness"])

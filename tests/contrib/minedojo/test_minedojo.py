@@ -19,7 +19,7 @@ from waybench.envs.voxel._drawing import draw
 from waybench.envs.voxel._game import decode, level_of, prove
 from waybench.envs.voxel._wording import describe
 from waybench.envs.voxel.engines import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS, _engines
-from waybench.ext.author.minedojo._terrain import MISSING, MinedojoTerrain, raw_of, settings
+from waybench.ext.author.minedojo import MISSING, MinedojoTerrain, raw_of, settings
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode, rows
 

@@ -24,7 +24,7 @@ import waybench
 from waybench.core import UsageError
 from waybench.ext.train import openenv as face
 from waybench.ext.train import split_of
-from waybench.ext.train.openenv._server import _Limited
+from waybench.ext.train.openenv import _Limited
 
 PATIENCE = 300
 

@@ -1,4 +1,4 @@
-"""Executors: in processes of this machine, as jobs of a scheduler that are printed, and by name."""
+"""Executors: processes of this machine, tasks of a Ray cluster, jobs that are printed for a scheduler."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import pickle
 import re
 import shlex
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
+from itertools import islice
 from multiprocessing import get_context, parent_process
 from multiprocessing.context import BaseContext
 from typing import Any, Protocol, TypeVar
@@ -29,18 +32,27 @@ EXECUTORS = ("processes", "processes:N", "ray", "print:slurm", "print:kubernetes
 _JOB = re.compile(r"job:(\d{1,9})/(\d{1,9})")
 _PROCESSES = re.compile(r"processes(?::([1-9]\d{0,3}))?")
 
+_AHEAD = 4  # jobs for each process that have been handed over
+_KEY = re.compile(r"(\w+\.)?key=")
+_MOST_MEMBERS = 1000  # members of one array: what Slurm allows by default
+_INDEX = {"slurm": "$SLURM_ARRAY_TASK_ID", "kubernetes": "$JOB_COMPLETION_INDEX"}
+_CONNECT = 30.0  # seconds
+_RETRIES = 10  # of a job whose worker or node was lost; Ray does it
+# Jobs that Ray has been given and that have not ended: their parts are in memory, and a cluster that grows by demand
+# has to see some.
+_LEAST_PENDING, _PENDING_EACH = 100, 4
+
 
 class Executor(Protocol):
-    """Runs jobs somewhere.
-
-    Attributes:
-        is_whole: Whether `map` runs every job and returns every result. Where it is False, other processes run jobs,
-            so what joins all results is left to a later call of the same command.
-    """
+    """Runs jobs somewhere."""
 
     @property
     def is_whole(self) -> bool:
-        """Whether `map` runs every job."""
+        """Whether `map` runs every job and returns every result.
+
+        Where it is False, other processes run jobs, so what joins all results is left to a later call of the same
+        command.
+        """
         ...
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
@@ -81,19 +93,17 @@ def executor(name: str, *, address: str = "", gpus: float = 0, argv: Sequence[st
         raise UsageError("--address is that of a Ray cluster: add --executor ray")
     if engine == "print" and name in ("print", "print:slurm", "print:kubernetes"):
         return PrintedJobs(name.partition(":")[2] or "slurm", argv, gpus)
-    if found := _JOB.fullmatch(name):
-        index, count = map(int, found.groups())
+    if match := _JOB.fullmatch(name):
+        index, count = map(int, match.groups())
         if index >= count:
             raise UsageError(f"--executor {name}: jobs are numbered from 0, so I in job:I/N is below N")
         return Share(index, count)
     if name == "ray":
-        from waybench.ext.scale._ray import RayCluster
-
         return RayCluster(address, gpus)
-    if found := _PROCESSES.fullmatch(name):
+    if match := _PROCESSES.fullmatch(name):
         if gpus:
             raise UsageError("processes of one machine are not placed on GPUs: use --executor ray or print")
-        return Processes(int(found[1]) if found[1] else os.cpu_count() or 1)
+        return Processes(int(match[1]) if match[1] else os.cpu_count() or 1)
     if engine == "processes":
         raise UsageError(f"--executor {name[:80]}: N is a whole number from 1 to 9999")
     raise UsageError(f"unknown executor {name[:80]!r}: choose from {', '.join(EXECUTORS)}")
@@ -104,16 +114,8 @@ def is_on_this_machine(engine: Executor) -> bool:
     return isinstance(engine, Processes | Share)
 
 
-_AHEAD = 4  # jobs for each process that have been handed over
-
-
 class Share:
-    """Runs every N-th job in this process: what a scheduler's job does.
-
-    Args:
-        index: The first job.
-        count: N.
-    """
+    """Runs every N-th job, from a first one on, in this process: what a scheduler's job does."""
 
     is_whole = False
 
@@ -127,12 +129,9 @@ class Share:
 
 
 class Processes:
-    """Runs jobs in new processes of this machine, which share nothing with this one.
+    """Runs jobs in new processes of this machine, which share nothing with this one; with one process, in this one.
 
     They are no copies of this one, so that jobs may use threads and event loops.
-
-    Args:
-        count: Number of processes; with one, jobs run in this process.
     """
 
     is_whole = True
@@ -148,17 +147,16 @@ class Processes:
             return
         context = _context(function.__module__)
         with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(dict(os.environ),)) as pool:
-            waiting: dict[Future[Any], int] = {}
-            following = iter(range(len(jobs)))
             try:
+                pending: dict[Future[Any], int] = {}
+                following = iter(range(len(jobs)))
                 while True:
-                    while len(waiting) < _AHEAD * count and (index := next(following, None)) is not None:
-                        waiting[pool.submit(_call, function, jobs[index])] = index
-                    if not waiting:
+                    for index in islice(following, max(_AHEAD * count - len(pending), 0)):
+                        pending[pool.submit(_call, function, jobs[index])] = index
+                    if not pending:
                         return
-                    for done in wait(waiting, return_when=FIRST_COMPLETED).done:
-                        index = waiting.pop(done)
-                        yield index, done.result()
+                    for done in wait(pending, return_when=FIRST_COMPLETED).done:
+                        yield pending.pop(done), done.result()
             except BrokenProcessPool:
                 raise LostWorkerError(
                     "a worker process ended without a result (killed, perhaps for want of memory); what is finished is "
@@ -180,8 +178,7 @@ def _context(module: str) -> BaseContext:
 def _begin(environment: Mapping[str, str]) -> None:
     """Prepare a process: it ends with the one that started it, and a Ctrl-C reaches it while it runs a job.
 
-    Args:
-        environment: The environment of the process that started it; the fresh one's may be older.
+    It takes over the environment of the process that started it, since the fresh one's may be older.
     """
     os.environ.clear()
     os.environ.update(environment)
@@ -197,11 +194,6 @@ def _call(function: Callable[[Any], Any], job: Any) -> Any:
         return function(job)
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-_KEY = re.compile(r"(\w+\.)?key=")
-_MOST_MEMBERS = 1000  # members of one array: what Slurm allows by default
-_INDEX = {"slurm": "$SLURM_ARRAY_TASK_ID", "kubernetes": "$JOB_COMPLETION_INDEX"}
 
 
 class PrintedJobs:
@@ -220,8 +212,8 @@ class PrintedJobs:
 
     def __init__(self, form: str, argv: Sequence[str], gpus: float) -> None:
         # The key of a set of items can be a reference to the environment, and the command knows which keys are private.
-        given = dict(part.split("=", 1) for part in argv if "=" in part and not _KEY.match(part))
-        if any(secrets_in(given)) or any(re.search(r"\b[\w+.-]+://[^/\s]*@", part) for part in argv):
+        settings = dict(part.split("=", 1) for part in argv if "=" in part and not _KEY.match(part))
+        if any(secrets_in(settings)) or any(re.search(r"\b[\w+.-]+://[^/\s]*@", part) for part in argv):
             raise UsageError("a printed job would show a key or password: pass it in the environment of the jobs")
         if gpus != int(gpus):
             raise UsageError("a printed job asks for whole GPUs")
@@ -229,35 +221,29 @@ class PrintedJobs:
 
     def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
         """Print the jobs and run none; see `Executor`."""
-        count = min(len(jobs), _MOST_MEMBERS)
+        count, argv = min(len(jobs), _MOST_MEMBERS), shlex.join(["waybench", *self._argv])
+        comment = (
+            f"# {len(jobs)} jobs of: {argv}\n"
+            "# Keys and passwords come from the environment of the jobs. A job that is started again continues.\n"
+            f"# When all have ended: {argv} --executor processes\n"
+        )
         script = self._slurm if self._form == "slurm" else self._kubernetes
-        click.echo(script(count, len(jobs)), nl=False)
+        click.echo(script(count, comment, f'{argv} --executor "job:{_INDEX[self._form]}/{count}"'), nl=False)
         return iter(())
 
-    def _command(self, count: int) -> str:
-        return f'{shlex.join(["waybench", *self._argv])} --executor "job:{_INDEX[self._form]}/{count}"'
-
-    def _comment(self, jobs: int) -> str:
-        again = shlex.join(["waybench", *self._argv])
-        return (
-            f"# {jobs} jobs of: {again}\n"
-            "# Keys and passwords come from the environment of the jobs. A job that is started again continues.\n"
-            f"# When all have ended: {again} --executor processes\n"
-        )
-
-    def _slurm(self, count: int, jobs: int) -> str:
+    def _slurm(self, count: int, comment: str, command: str) -> str:
         gpus = f"#SBATCH --gpus={self._gpus}\n" if self._gpus else ""
         return (
-            f"#!/bin/sh\n{self._comment(jobs)}#SBATCH --job-name=waybench\n#SBATCH --array=0-{count - 1}\n"
-            f"#SBATCH --requeue\n{gpus}{self._command(count)}\n"
+            f"#!/bin/sh\n{comment}#SBATCH --job-name=waybench\n#SBATCH --array=0-{count - 1}\n"
+            f"#SBATCH --requeue\n{gpus}{command}\n"
         )
 
-    def _kubernetes(self, count: int, jobs: int) -> str:
+    def _kubernetes(self, count: int, comment: str, command: str) -> str:
         limits = {"limits": {"nvidia.com/gpu": self._gpus}} if self._gpus else {}
         container = {
             "name": "waybench",
             "image": "waybench",
-            "command": ["sh", "-c", f"exec {self._command(count)}"],
+            "command": ["sh", "-c", f"exec {command}"],
             "envFrom": [{"secretRef": {"name": "waybench", "optional": True}}],
             "resources": limits,
         }
@@ -273,30 +259,23 @@ class PrintedJobs:
                 "template": {"spec": {"restartPolicy": "Never", "containers": [container]}},
             },
         }
-        return f"{self._comment(jobs)}{json.dumps(job, indent=2)}\n"
+        return f"{comment}{json.dumps(job, indent=2)}\n"
 
 
 def _without_executor(argv: Sequence[str]) -> list[str]:
     """Return arguments without --executor and its value."""
-    rest: list[str] = []
+    remaining: list[str] = []
     following = iter(argv)
     for part in following:
         if part == "--executor":
             next(following, None)
         elif not part.startswith("--executor="):
-            rest.append(part)
-    return rest
-
-
-P = TypeVar("P")
-T = TypeVar("T")
+            remaining.append(part)
+    return remaining
 
 
 class Ordered:
     """Has the parts of a work done by an executor, and gives the results in the order of the parts.
-
-    Args:
-        engine: The executor.
 
     Raises:
         UsageError: If it does not run all jobs while the command waits.
@@ -308,28 +287,113 @@ class Ordered:
         self._engine = engine
 
     @contextmanager
-    def each(self, function: Callable[[P], T], parts: Sequence[P]) -> Generator[Iterator[T], None, None]:
+    def each(self, function: Callable[[J], R], parts: Sequence[J]) -> Generator[Iterator[R], None, None]:
         """Do a work for each of some parts; see `waybench.core.Workers`."""
-        ended = self._engine.map(partial(_done, function, __version__), parts)
+        results = self._engine.map(partial(_work, function, __version__), parts)
         try:
-            yield _in_order(ended)
+            yield _in_order(results)
         finally:
-            if isinstance(ended, Generator):
-                ended.close()  # what has not begun is left
+            if isinstance(results, Generator):
+                results.close()  # what has not begun is left
 
 
-def _in_order(ended: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
+def _in_order(results: Iterator[tuple[int, bytes]]) -> Iterator[Any]:
     early: dict[int, bytes] = {}
     number = 0
-    for index, content in ended:
+    for index, content in results:
         early[index] = content
         while number in early:
             yield pickle.loads(early.pop(number))  # a worker of this command has made it
             number += 1
 
 
-def _done(function: Callable[[P], T], version: str, part: P) -> bytes:
+def _work(function: Callable[[J], R], version: str, part: J) -> bytes:
     """Do a part in a worker; a worker with another version might compute another result."""
     if version != __version__:
         raise WaybenchError(f"a worker has waybench {__version__}, and this machine {version}: install the same")
     return dumped(function(part))
+
+
+class RayCluster:
+    """Runs jobs as tasks of Ray, which places them and runs those of a lost node elsewhere.
+
+    Workers take keys and passwords from the environment in which their node was started: nothing of this process's
+    environment is sent to them.
+
+    Args:
+        address: Address of the cluster, or "auto"; "" starts one on this machine.
+        gpus: GPUs that each job needs.
+
+    Raises:
+        UsageError: If Ray is not installed.
+    """
+
+    is_whole = True
+
+    def __init__(self, address: str, gpus: float) -> None:
+        try:
+            self._ray: Any = import_module("ray")
+        except ModuleNotFoundError:
+            raise UsageError(
+                "--executor ray needs the package ray, which is not installed: pip install 'waybench[ray]'"
+            ) from None
+        self._address, self._gpus = address, gpus
+
+    def map(self, function: Callable[[J], R], jobs: Sequence[J]) -> Iterator[tuple[int, R]]:
+        """Run jobs; see `Executor`."""
+        ray = self._ray
+        if starts_ray := not ray.is_initialized():
+            self._connect()
+        try:
+
+            def run(job: J) -> R:  # Ray takes plain functions alone
+                return function(job)
+
+            named = function.func if isinstance(function, partial) else function
+            run.__name__ = run.__qualname__ = named.__name__  # by which Ray names its processes
+            remote = ray.remote(run).options(num_cpus=1, num_gpus=self._gpus or None, max_retries=_RETRIES)
+            pending: dict[Any, int] = {}
+            following = iter(range(len(jobs)))
+            try:
+                while True:
+                    most = max(_LEAST_PENDING, _PENDING_EACH * int(ray.cluster_resources().get("CPU", 0)))
+                    for index in islice(following, max(most - len(pending), 0)):
+                        pending[remote.remote(jobs[index])] = index
+                    if not pending:
+                        return
+                    for done in ray.wait(list(pending), num_returns=1)[0]:
+                        yield pending.pop(done), self._result(done)
+            finally:
+                for task in pending:
+                    ray.cancel(task)
+        finally:
+            if starts_ray:
+                ray.shutdown()
+
+    def _connect(self) -> None:
+        # Ray would complain about what it does not do here; the parent shows the progress.
+        os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        host, _, port = self._address.rpartition(":")
+        if host and port.isdigit():  # where nobody listens, Ray itself gives up after minutes
+            try:
+                socket.create_connection((host, int(port)), timeout=_CONNECT).close()
+            except (OSError, OverflowError) as error:
+                raise UsageError(f"no Ray cluster at {self._address[:100]}: {error}") from None
+        more = {} if self._address else {"include_dashboard": False}
+        try:
+            self._ray.init(address=self._address or "local", logging_level="ERROR", log_to_driver=False, **more)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise UsageError(f"no Ray cluster at {self._address or 'this machine'}: {reason}") from None
+
+    def _result(self, reference: Any) -> Any:
+        exceptions: Any = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except exceptions.RayTaskError as error:
+            raise error.cause from None
+        except exceptions.RayError as error:
+            raise LostWorkerError(
+                f"Ray lost a job more than {_RETRIES} times ({type(error).__name__}); what is finished is kept: run "
+                "the same command again"
+            ) from None

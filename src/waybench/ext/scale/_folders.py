@@ -17,16 +17,8 @@ from zipfile import is_zipfile
 from waybench.core import UsageError, redacted, without_credentials
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")  # two letters at least: "c:" is a drive
-_WHOLE_PUTS = (
-    "s3",
-    "s3a",
-    "gs",
-    "gcs",
-    "az",
-    "abfs",
-    "abfss",
-    "memory",
-)  # an object is there whole, or as it was before
+# Where an object is there as a whole, or as it was before.
+_WHOLE_PUTS = frozenset(["s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "memory"])
 _LOG = ".eval"
 _PART = ".part"  # ends the name of a file that is still being copied
 _MIRRORED = (_LOG, ".journal")
@@ -52,49 +44,43 @@ def digest(*texts: str) -> str:
 class Folder:
     """A folder by its path or URL.
 
-    Keys and passwords come from the environment, as each file system's own client reads them.
-
-    Args:
-        place: The path or URL.
+    Keys and passwords come from the environment, as each file system's own client reads them. All methods raise a
+    UsageError if the folder cannot be read or written.
 
     Raises:
         UsageError: If no file system is known for the URL, or its package is not installed.
     """
 
-    def __init__(self, place: str) -> None:
-        if place.lower().startswith("file://"):
+    def __init__(self, location: str) -> None:
+        if location.lower().startswith("file://"):
             from urllib.request import url2pathname  # which loads much, too
 
-            place = url2pathname(place[len("file://") :])
-        self.place = place if is_url(place) else str(Path(place).absolute())
-        self.shown = without_credentials(place) if is_url(place) else place
-        with self._explained("use"):
+            location = url2pathname(location[len("file://") :])
+        self.place = location if is_url(location) else str(Path(location).absolute())
+        self.shown = without_credentials(location) if is_url(location) else location
+        with self._explain_errors("use"):
             core: Any = import_module("fsspec.core")  # loads much, which most commands do without
-            options = _OWN if is_url(place) else {"auto_mkdir": True}
+            options = _OWN if is_url(location) else {"auto_mkdir": True}
             files, root = core.url_to_fs(self.place, **options)
             self._files, self._root = files, str(root).rstrip("/")
         self._is_whole = is_url(self.place) and self.place.partition("://")[0].lower() in _WHOLE_PUTS
 
     def check(self) -> None:
-        """Write a small file and remove it.
-
-        Raises:
-            UsageError: If that cannot be done.
-        """
+        """Write a small file and remove it."""
         probe = f"{self._root}/.waybench-write-test-{digest(str(time.time_ns()))}"
-        with self._explained("write to"):
+        with self._explain_errors("write to"):
             self._files.pipe_file(probe, b"waybench")
             self._files.rm_file(probe)
 
     def names(self) -> dict[str, int]:
         """Return the size of each file, by its path within the folder; none if there is no folder."""
-        with self._explained("read"):
+        with self._explain_errors("read"):
             self._files.invalidate_cache()
             try:
-                found: dict[str, Any] = self._files.find(self._root, detail=True)
+                infos: dict[str, Any] = self._files.find(self._root, detail=True)
             except FileNotFoundError:
                 return {}
-        return {path.removeprefix(self._root).lstrip("/"): int(info["size"]) for path, info in found.items()}
+        return {path.removeprefix(self._root).lstrip("/"): int(info["size"]) for path, info in infos.items()}
 
     def path(self, name: str) -> str:
         """Return the path or URL of a file of the folder."""
@@ -104,14 +90,14 @@ class Folder:
         """Copy a file from the folder; there is never a part of it at its new place."""
         to.parent.mkdir(parents=True, exist_ok=True)
         part = to.with_name(f"{to.name}{_PART}")
-        with self._explained("read"):
+        with self._explain_errors("read"):
             self._files.get_file(f"{self._root}/{name}", str(part))
         part.replace(to)
 
     def put(self, path: Path, name: str) -> None:
         """Copy a file into the folder; there is never a part of it under its name."""
         target = f"{self._root}/{name}"
-        with self._explained("write to"):
+        with self._explain_errors("write to"):
             if self._is_whole:
                 self._files.put_file(str(path), target)
                 return
@@ -121,17 +107,17 @@ class Folder:
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        with self._explained("write to"), suppress(FileNotFoundError):
+        with self._explain_errors("write to"), suppress(FileNotFoundError):
             self._files.rm_file(f"{self._root}/{name}")
 
     @contextmanager
-    def _explained(self, verb: str) -> Generator[None]:
+    def _explain_errors(self, verb: str) -> Generator[None]:
         """Turn any error of a file system's client into one line: each client has errors of its own."""
         try:
             yield
         except Exception as error:
-            said = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
-            raise UsageError(f"cannot {verb} {self.shown[:200]} ({said}): {_advice(error)}") from None
+            reason = redacted(" ".join(str(error).split()))[:200] or type(error).__name__
+            raise UsageError(f"cannot {verb} {self.shown[:200]} ({reason}): {_advice(error)}") from None
 
 
 def _advice(error: Exception) -> str:
@@ -149,16 +135,16 @@ def _advice(error: Exception) -> str:
 def local_copy(url: str, cache: Path) -> Path:
     """Copy the files of a folder by URL here, those that are new or have changed, and return where they are.
 
-    Args:
-        url: The URL of a folder.
-        cache: The folder of all copies.
-
     Raises:
         UsageError: If it cannot be read, or there is nothing.
     """
     folder = Folder(url)
     copy = cache / "folders" / digest(folder.place)
-    names = {name: size for name, size in folder.names().items() if _is_harmless(name)}
+    names = {
+        name: size
+        for name, size in folder.names().items()
+        if name and ".." not in name.split("/") and "\\" not in name and not name.endswith(_PART)
+    }
     if not names:
         raise UsageError(f"there is nothing at {folder.shown[:200]}: check its name")
     copy.mkdir(parents=True, exist_ok=True)
@@ -170,10 +156,6 @@ def local_copy(url: str, cache: Path) -> Path:
         if not path.exists() or path.stat().st_size != size or not name.endswith(_LOG):
             folder.fetch(name, path)
     return copy
-
-
-def _is_harmless(name: str) -> bool:
-    return bool(name) and ".." not in name.split("/") and not name.endswith(_PART) and "\\" not in name
 
 
 @contextmanager
@@ -231,32 +213,12 @@ def mirrored(
     finally:
         stop.set()
         thread.join()
-        _push_all(mirror)
+        mirror.push_all()
     shutil.rmtree(work, ignore_errors=True)
 
 
-def _push_all(mirror: "_Mirror") -> None:
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            mirror.push()
-            return
-        except (UsageError, OSError) as error:
-            if time.monotonic() > until:
-                raise UsageError(
-                    f"{error}. Everything is kept in {mirror.work}: run the same command again on this machine, and it "
-                    "uploads that without a request"
-                ) from None
-        time.sleep(_EVERY)
-
-
 class _Mirror:
-    """Pushes what has changed.
-
-    Args:
-        folder: Where to.
-        work: Where from.
-    """
+    """Copies what has changed in a folder of this machine to the other folder."""
 
     def __init__(self, folder: Folder, work: Path) -> None:
         self._folder = folder
@@ -265,10 +227,10 @@ class _Mirror:
 
     def push(self) -> None:
         """Copy what is new, logs first, then remove there what is not here any more."""
-        for path in sorted(self._files(), key=lambda each: not each.name.endswith(_LOG)):
+        for path in sorted(self._files(), key=lambda path: not path.name.endswith(_LOG)):
             with suppress(FileNotFoundError):  # removed since it was listed
                 state = _state(path)
-                if self.known.get(path.name) != state and self._copied(path):
+                if self.known.get(path.name) != state and self._copy(path):
                     self.known[path.name] = state
         here = {path.name for path in self._files()}
         for name in [*self.known]:
@@ -276,10 +238,25 @@ class _Mirror:
                 self._folder.remove(name)
                 del self.known[name]
 
+    def push_all(self) -> None:
+        """Copy what is new, for as long as the other side may need to answer again."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.push()
+                return
+            except (UsageError, OSError) as error:
+                if time.monotonic() > until:
+                    raise UsageError(
+                        f"{error}. Everything is kept in {self.work}: run the same command again on this machine, and "
+                        "it uploads that without a request"
+                    ) from None
+            time.sleep(_EVERY)
+
     def _files(self) -> Iterator[Path]:
         return (path for path in self.work.iterdir() if path.name.endswith(_MIRRORED))
 
-    def _copied(self, path: Path) -> bool:
+    def _copy(self, path: Path) -> bool:
         """Copy a file as it is now; a log that is just being written is left for the next time."""
         with tempfile.TemporaryDirectory(prefix="waybench-") as folder:
             snapshot = Path(folder, path.name)
@@ -291,5 +268,5 @@ class _Mirror:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns

@@ -37,12 +37,4 @@ __all__ = [
 ]
 
 # It needs numpy, which most environments play without.
-__getattr__ = late_names(
-    __name__,
-    {
-        "_curriculum": (
-            "Choice",
-            "Curriculum",
-        )
-    },
-)
+__getattr__ = late_names(__name__, {"_curriculum": ("Choice", "Curriculum")})

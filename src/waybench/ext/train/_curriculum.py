@@ -18,12 +18,7 @@ _SHAPE = replace(FIXED_DESIGN, links=("gumbel",), log=False)
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The next item to train on.
-
-    Attributes:
-        level: Its level.
-        index: Its number, from 0, in the level's set and split.
-    """
+    """The next item to train on: its level, and its number, from 0, in the level's set and split."""
 
     level: int
     index: int
@@ -71,8 +66,8 @@ class Curriculum:
             raise UsageError(f"rate={rate}: give a rate between 0 and 1")
         if not 1 <= half_life < float("inf"):
             raise UsageError(f"half_life={half_life}: give a number of outcomes, 1 or more")
-        if given := sorted(settings.keys() & {"level", "source"}):
-            raise UsageError(f"{given[0]}: a curriculum chooses the level; give the levels as levels=...")
+        if chosen := sorted(settings.keys() & {"level", "source"}):
+            raise UsageError(f"{chosen[0]}: a curriculum chooses the level; give the levels as levels=...")
         horizon = self.environment.difficulty.horizon
         if levels is None and horizon is not None:
             settings["source_options"] = {**horizon.source_options, **(settings.get("source_options") or {})}
@@ -86,7 +81,7 @@ class Curriculum:
         self._settings = settings
         for level in self.levels:  # what is wrong is said before the training, not when it first comes to this level
             Session(**self.settings(level)).source.item(0)
-        self._places = np.arange(len(self.levels), dtype=np.float64)
+        self._difficulties = np.arange(len(self.levels), dtype=np.float64)
         self._curves = Curves(_SHAPE, 0.0, len(self.levels) - 1.0)
         self._solved, self._trials = np.zeros((2, len(self.levels)))
         self._used = dict.fromkeys(self.levels, 0)
@@ -95,9 +90,9 @@ class Curriculum:
     def rates(self) -> dict[int, float]:
         """Return the predicted success rate of each level."""
         if self._rates is None:
-            known = self._trials > 0
-            trials = Trials(self._places[known], self._solved[known], self._trials[known])
-            predicted = Fit(self._curves, trials).rate(self._places)
+            tried = self._trials > 0
+            trials = Trials(self._difficulties[tried], self._solved[tried], self._trials[tried])
+            predicted = Fit(self._curves, trials).rate(self._difficulties)
             self._rates = dict(zip(self.levels, predicted.tolist(), strict=True))
         return self._rates
 
@@ -138,23 +133,19 @@ class Curriculum:
         self.update(int(record.item["level"]), self.environment.difficulty.succeeded(record))
 
     def update(self, level: int, solved: bool) -> None:
-        """Learn from an outcome.
-
-        Args:
-            level: The level of the episode.
-            solved: Whether it was a success.
+        """Learn from an outcome: whether an episode of a level was a success.
 
         Raises:
             UsageError: If the level is none of the curriculum's.
         """
         if level not in self._used:
             raise UsageError(f"level={level}: the levels are {', '.join(map(str, self.levels))}")
-        place = self.levels.index(level)
-        kept = 0.5 ** (1 / self.half_life)
-        self._solved *= kept
-        self._trials *= kept
-        self._solved[place] += bool(solved)
-        self._trials[place] += 1
+        index = self.levels.index(level)
+        decay = 0.5 ** (1 / self.half_life)
+        self._solved *= decay
+        self._trials *= decay
+        self._solved[index] += bool(solved)
+        self._trials[index] += 1
         self._rates = None
 
     def to_json(self) -> dict[str, Json]:
@@ -184,7 +175,7 @@ class Curriculum:
         """
         try:
             rows = _rows(data)
-            levels = [_whole(row["level"]) for row in rows]
+            levels = [_whole_number(row["level"]) for row in rows]
             curriculum = cls(
                 env or str(data["env"]),
                 rate=data["rate"],
@@ -192,9 +183,12 @@ class Curriculum:
                 levels=levels,
                 **data["settings"],
             )
-            for place, row in enumerate(rows):
-                curriculum._used[levels[place]] = _whole(row["next"])
-                curriculum._solved[place], curriculum._trials[place] = _counts(row)
+            for index, row in enumerate(rows):
+                solved, trials = float(row["solved"]), float(row["trials"])
+                if not 0 <= solved <= trials < float("inf"):
+                    raise ValueError(f"{solved} of {trials} cannot be")
+                curriculum._used[levels[index]] = _whole_number(row["next"])
+                curriculum._solved[index], curriculum._trials[index] = solved, trials
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"no state of a curriculum: {type(error).__name__}: {str(error)[:100]}") from None
         if curriculum.environment.id != data["env"]:
@@ -211,14 +205,7 @@ def _rows(data: Json) -> list[Mapping[str, Any]]:
     return rows
 
 
-def _whole(value: Any) -> int:
+def _whole_number(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise ValueError(f"{value!r} is no whole number from 0")
     return value
-
-
-def _counts(row: Mapping[str, Any]) -> tuple[float, float]:
-    solved, trials = float(row["solved"]), float(row["trials"])
-    if not 0 <= solved <= trials < float("inf"):
-        raise ValueError(f"{solved} of {trials} cannot be")
-    return solved, trials

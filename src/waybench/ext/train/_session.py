@@ -13,7 +13,6 @@ from waybench.core import (
     Instance,
     Item,
     Json,
-    Message,
     Potential,
     Reply,
     Source,
@@ -28,7 +27,6 @@ from waybench.envs import registry
 LARGEST_BODY = 1 << 20  # bytes of a request
 IDLE = 3600.0  # seconds after which a session that nobody uses is freed
 
-
 I = TypeVar("I", bound=Instance)  # noqa: E741
 
 TRAINING_KEY = "training"
@@ -37,6 +35,8 @@ TRAINING_KEY = "training"
 SPLITS: Mapping[str, range] = MappingProxyType({"train": range(8), "validation": range(8, 9), "test": range(9, 10)})
 _STRIDE = 1 << 40  # between an item's candidates; beyond any index that a user gives
 _MOST_TRIES = 400  # a split of a tenth of all instances is missed so often with a probability of 1e-18
+
+ATTEMPTS = 2**31
 
 
 def split_of(instance: Instance) -> str:
@@ -83,9 +83,6 @@ class SplitSource(Source[I]):
         raise UsageError(
             f"the split {self.split} has no items here, for there are too few different ones: choose another level"
         )
-
-
-ATTEMPTS = 2**31
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +173,10 @@ class Session:
         self._discount = discount
         self._potential: Potential[Any] | None = None
         if shaping:
-            known = {potential.name: potential for potential in self.environment.players.potentials}
-            if shaping not in known:
-                raise UsageError(unknown(f"potential of {self.environment.id}", shaping, known))
-            self._potential = known[shaping]
+            potentials = {potential.name: potential for potential in self.environment.players.potentials}
+            if shaping not in potentials:
+                raise UsageError(unknown(f"potential of {self.environment.id}", shaping, potentials))
+            self._potential = potentials[shaping]
 
     @property
     def grows(self) -> bool:
@@ -208,7 +205,7 @@ class Session:
             raise UsageError(f"index={index}: items are numbered from 0")
         item = self.source.item(index)
         self.episode = Episode(self.environment, item, self.options, attempt=attempt, player=player)
-        return self._turn("\n\n".join(message.text for message in self.episode.messages), 0.0, {})
+        return self._turn(self.episode, "\n\n".join(message.text for message in self.episode.messages), 0.0, {})
 
     def reply(self, reply: str | Reply) -> Turn:
         """Take a reply.
@@ -216,20 +213,21 @@ class Session:
         Raises:
             UsageError: Before the first episode, after the end of one, or if the reply is no text.
         """
-        if self.episode is None or self.episode.done:
-            raise UsageError(
-                f"{'no episode has started' if self.episode is None else 'the episode is over'}: start one"
-            )
+        episode = self.episode
+        if episode is None or episode.done:
+            problem = "no episode has started" if episode is None else "the episode is over"
+            raise UsageError(f"{problem}: start one")
         if not isinstance(reply, str | Reply):  # pyright: ignore[reportUnnecessaryIsInstance]  a trainer's value
             raise UsageError(f"the reply is of type {type(reply).__name__}: give a text")
-        before = self.episode.state
-        turn = self.episode.step(reply)
+        before = episode.state
+        turn = episode.step(reply)
+        reward = turn.reward
         info: dict[str, Json] = {"outcome": str(turn.outcome), "reason": turn.reason}
-        if self._potential is None:
-            return self._turn(turn.message, turn.reward, info)
-        ended = self.episode.end_reason in (End.SOLVED, End.FAILED)
-        added = shaping_reward(self._potential, before, self.episode.state, ended, self._discount)
-        return self._turn(turn.message, turn.reward + added, {**info, "game_reward": turn.reward})
+        if self._potential is not None:
+            info["game_reward"] = reward
+            ended = episode.end_reason in (End.SOLVED, End.FAILED)
+            reward += shaping_reward(self._potential, before, episode.state, ended, self._discount)
+        return self._turn(episode, turn.message, reward, info)
 
     def record(self) -> EpisodeRecord:
         """Return the record of the present episode, as of any other player's.
@@ -241,21 +239,19 @@ class Session:
             raise UsageError("no episode has started: start one")
         return self.episode.record()
 
-    def _turn(self, text: str, reward: float, info: dict[str, Json]) -> Turn:
-        episode = self.episode
-        assert episode is not None
+    def _turn(self, episode: Episode[Any, Any, Any], text: str, reward: float, info: dict[str, Json]) -> Turn:
         item, end = episode.item, episode.end_reason
-        info |= {"item": item.id, "level": item.level, "key": item.key_label, "legal_actions": self._legal(episode)}
+        info |= {"item": item.id, "level": item.level, "key": item.key_label}
+        info["legal_actions"] = self._legal_replies(episode)
         if end is not None:
             record = episode.record()
-            info |= {
-                "end": str(end),
-                "metrics": {metric.name: metric.of(record) for metric in self.environment.scoring.metrics},
-            }
+            metrics = {metric.name: metric.of(record) for metric in self.environment.scoring.metrics}
+            info |= {"end": str(end), "metrics": metrics}
         ended = end in (End.SOLVED, End.FAILED)
-        return Turn(text, chat(episode.messages), reward, ended, end is not None and not ended, info)
+        messages = [{"role": message.role, "content": message.text} for message in episode.messages]
+        return Turn(text, messages, reward, ended, end is not None and not ended, info)
 
-    def _legal(self, episode: Episode[Any, Any, Any]) -> list[str]:
+    def _legal_replies(self, episode: Episode[Any, Any, Any]) -> list[str]:
         if not self._most_legal or episode.done:
             return []
         play, state = episode.play, episode.state
@@ -263,13 +259,8 @@ class Session:
         return [play.wording.render(action, state) for action in actions]
 
 
-def chat(messages: list[Message]) -> list[dict[str, str]]:
-    """Return messages as chat models take them."""
-    return [{"role": message.role, "content": message.text} for message in messages]
-
-
 def play_and_source_options(
-    environment: Environment[Any, Any, Any], given: Mapping[str, Json]
+    environment: Environment[Any, Any, Any], options: Mapping[str, Json]
 ) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return those of some options that are options of play, and those that are options of the source of items.
 
@@ -278,10 +269,10 @@ def play_and_source_options(
     """
     of_play = {option.name for option in environment.play_options}
     of_source = {option.name for option in environment.items.options}
-    for name in given:
+    for name in options:
         if name not in of_play | of_source:
             raise UsageError(unknown(f"option of {environment.id}", name, of_play | of_source))
     return (
-        {name: value for name, value in given.items() if name in of_play},
-        {name: value for name, value in given.items() if name in of_source},
+        {name: value for name, value in options.items() if name in of_play},
+        {name: value for name, value in options.items() if name in of_source},
     )

@@ -1,5 +1,185 @@
-"""A full screen of the terminal to play in."""
+"""Playing in a full screen: the board, the last message, the actions and a line to type in."""
 
-from waybench.people.screen._app import PlayApp, play_screen
+from time import monotonic
+from typing import ClassVar
+
+from rich.text import Text
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.widgets import Footer, Header, Input, Static
+
+from waybench.core import TypedAction
+from waybench.people._play import PlayedEpisode, board_text
 
 __all__ = ["PlayApp", "play_screen"]
+
+_WASD = {"w": "up", "a": "left", "s": "down", "d": "right"}
+_ARROWS = {"up": "↑", "down": "↓", "left": "←", "right": "→"}
+_MOST_LISTED = 20  # actions
+
+
+class PlayApp(App[None]):
+    """The screen on which a person plays an episode, with or without hints.
+
+    Keys of the game act unless the line has the focus or something in it; letters that are no key begin a reply.
+    """
+
+    CSS = """
+    #table { height: 1fr; }
+    #left { width: 3fr; }
+    #right { width: 2fr; border-left: solid $panel; padding: 0 1; }
+    #board { height: auto; padding: 1 2; }
+    #message { height: auto; padding: 1 0; }
+    #status { height: auto; padding: 0 2; background: $panel; }
+    #note { height: auto; padding: 0 2; color: $warning; }
+    .narrow #right { border-left: none; border-top: solid $panel; width: 1fr; height: 1fr; }
+    .narrow #left { width: 1fr; height: 2fr; }
+    .narrow #table { layout: vertical; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("tab", "line", "Type", priority=True),
+        Binding("f1", "hint", "Hint"),
+        Binding("f2", "prompt", "Whole prompt"),
+        Binding("ctrl+q,ctrl+c", "stop", "Stop", priority=True),
+    ]
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, game: PlayedEpisode, *, hints: bool) -> None:
+        super().__init__()
+        self.title = game.title
+        self._game, self._hints = game, hints
+        self._started = monotonic()
+        self._whole = True
+
+    def compose(self) -> ComposeResult:
+        """Yield the parts of the screen."""
+        yield Header(icon=" ")
+        with Horizontal(id="table"):
+            with VerticalScroll(id="left", can_focus=False):
+                yield Static(id="board")
+            with Vertical(id="right"), VerticalScroll(id="messages"):
+                yield Static(id="actions")
+                yield Static(id="message")
+        yield Static(id="status")
+        yield Static(id="note")
+        yield Input(placeholder="press a key of the list, or type here", id="line", select_on_focus=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Show the start."""
+        self.query_one("#messages").focus()
+        self._show()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Put the message below the board where the terminal is narrow."""
+        self.set_class(event.size.width < 90, "narrow")
+        self._show()
+
+    def on_key(self, event: events.Key) -> None:
+        """Carry out the action of a key."""
+        line = self.query_one(Input)
+        if self._game.episode.done:
+            if event.key in ("enter", "escape", "q"):
+                self.exit()
+            return
+        if line.has_focus and (line.value or event.key not in _ARROWS):
+            if event.key == "escape":
+                line.value = ""
+                self.query_one("#messages").focus()
+                event.stop()
+            return
+        actions = {action.key: action for action in self._game.actions if action.key}
+        name = event.key.lower()
+        action = actions.get(name) or actions.get(_WASD.get(name, ""))
+        if action is not None:
+            event.stop()
+            event.prevent_default()
+            if action.whole:
+                self._take(action.typed)
+            else:
+                line.value = ", ".join(part for part in (line.value, action.typed) if part)
+        elif event.key == "enter" and line.value:
+            self._take(line.value)
+        elif event.key == "backspace":
+            line.value = line.value.rpartition(",")[0]
+        elif event.character is not None and event.is_printable and event.character.strip():
+            line.focus()
+            line.value += event.character
+            line.cursor_position = len(line.value)
+            event.stop()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take what was typed."""
+        self._take(event.value)
+
+    def _take(self, typed: str) -> None:
+        line, typed = self.query_one(Input), typed.strip()
+        if self._game.episode.done:
+            self.exit()
+        elif typed.lower() in ("quit", "q"):
+            self.action_stop()
+        elif typed.lower() == "hint":
+            line.value = ""
+            self.action_hint()
+        elif typed:
+            if self._game.take(typed, monotonic() - self._started):
+                self._started, self._whole = monotonic(), False
+                line.value = ""
+                self._show()
+            else:
+                self._note(f"Not understood (it does not count as a reply). {self._game.help}")
+
+    def action_line(self) -> None:
+        """Go to the line, or back from it."""
+        line = self.query_one(Input)
+        (self.query_one("#messages") if line.has_focus else line).focus()
+
+    def action_hint(self) -> None:
+        """Show the oracle's next action."""
+        if not self._game.episode.done:
+            self._note(self._game.hint() if self._hints else "Hints are off: start with --hints to turn them on.")
+
+    def action_prompt(self) -> None:
+        """Show all that a model is shown now, or the last message alone."""
+        self._whole = not self._whole
+        self._show()
+
+    def action_stop(self) -> None:
+        """End without an end of the episode."""
+        self.exit()
+
+    def _note(self, text: str) -> None:
+        self.query_one("#note", Static).update(Text(text))
+
+    def _show(self) -> None:
+        game = self._game
+        width = self.size.width if self.has_class("narrow") else self.size.width * 3 // 5
+        board = game.board
+        drawn = "" if board is None else board_text(board, max(width - 6, 12), max(self.size.height - 14, 8), largest=3)
+        self.query_one("#board", Static).update(Text.from_ansi(drawn))
+        actions = () if game.episode.done else game.actions[:_MOST_LISTED]
+        has_keys = any(action.key for action in actions)
+        lines = "\n".join(_action_line(action, has_keys=has_keys) for action in actions)
+        self.query_one("#actions", Static).update(Text(f"{lines or game.help}\n"))
+        self.query_one("#message", Static).update(Text(game.prompt if self._whole else game.message))
+        self.query_one("#messages", VerticalScroll).scroll_home(animate=False)
+        if game.episode.done:
+            self.query_one("#status", Static).update(Text(" ".join(" ".join(line.split()) for line in game.result())))
+            self._note("Press Enter to leave.")
+            self.query_one("#messages").focus()
+        else:
+            self.query_one("#status", Static).update(Text(game.status))
+            self._note("")
+
+
+def _action_line(action: TypedAction, *, has_keys: bool) -> str:
+    key = _ARROWS.get(action.key, action.key)
+    number = f"{action.typed} " if action.typed != action.name else ""
+    return f"{f'[{key}]' if key else '':<8}{number}{action.name}" if has_keys else f"{number}{action.name}"
+
+
+def play_screen(game: PlayedEpisode, *, hints: bool) -> None:
+    """Play an episode in a full screen, until it ends or the person stops."""
+    PlayApp(game, hints=hints).run()

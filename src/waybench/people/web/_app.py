@@ -19,7 +19,7 @@ from starlette.types import ASGIApp
 
 from waybench.core import own_turns
 from waybench.people import PlayedEpisode, board_svg
-from waybench.people._game import LONGEST
+from waybench.people._play import LONGEST
 from waybench.people.web._study import Participant, Study
 from waybench.reporting.view import Access, Guard
 
@@ -29,6 +29,7 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'"
 )
+_FORMS = ("join", "begin", "reply", "next", "stop", "leave")
 _STATIC = {"play.css": "text/css", "play.js": "text/javascript"}
 _NOT_UNDERSTOOD = "Not understood. It does not count as a reply; try again."
 _NO_CODE = "This code is not on the list. Check it, or ask the person who runs the study."
@@ -58,7 +59,7 @@ def study_application(study: Study, port: int, token: str) -> ASGIApp:
     routes = [
         Route("/", pages.show),
         Route("/static/{name}", _static),
-        *(Route(f"/{name}", pages.post(name), methods=["POST"]) for name in pages.actions),
+        *(Route(f"/{name}", pages.post(name), methods=["POST"]) for name in _FORMS),
     ]
     return Guard(Access(Starlette(routes=routes), port, token, "play"), port)
 
@@ -79,14 +80,6 @@ class _Pages:
         self._page = Templates(
             loader=PackageLoader("waybench.people.web", "pages"), autoescape=True, undefined=StrictUndefined
         ).get_template("play.html")
-        self.actions: dict[str, Callable[[_Session, dict[str, str]], None]] = {
-            "join": self._join,
-            "begin": self._begin,
-            "reply": self._reply,
-            "next": self._next,
-            "stop": self._stop,
-            "leave": self._leave,
-        }
 
     def show(self, request: Request) -> Response:
         """Answer with the page of where a person is; a browser that is new gets a cookie."""
@@ -125,48 +118,44 @@ class _Pages:
         with self._study.lock:
             session = self._sessions.get(key)
             secret = form.get("secret", "")
-            if session is None or not compare_digest(secret.encode("utf-8", "replace"), session.secret.encode()):
-                if session is None:
-                    return RedirectResponse("/", 303)  # the server was started again; the page asks for the code
+            if session is None:
+                return RedirectResponse("/", 303)  # the server was started again; the page asks for the code
+            if not compare_digest(secret.encode("utf-8", "replace"), session.secret.encode()):
                 return PlainTextResponse("This form is not from this page: reload it.\n", 403)
             session.note = session.typed = ""
-            self.actions[name](session, form)
+            if name == "join":
+                self._join(session, form.get("code", "")[:200])
+            elif session.person is not None:
+                self._act(name, session, session.person, form)
         return RedirectResponse("/", 303)
 
-    def _join(self, session: _Session, form: dict[str, str]) -> None:
-        session.person = self._study.join(form.get("code", "")[:200])
+    def _join(self, session: _Session, code: str) -> None:
+        session.person = self._study.join(code)
         if session.person is None:
             session.note = _NO_CODE if self._study.has_codes else _NO_NAME
 
-    def _begin(self, session: _Session, form: dict[str, str]) -> None:
-        if session.person is None:
-            return
-        if self._study.introduction and form.get("agree") != "yes":
-            session.note = "Tick the box if you agree, and begin then."
-            return
-        self._study.begin(session.person)
-
-    def _reply(self, session: _Session, form: dict[str, str]) -> None:
-        person = session.person
-        if person is None or person.game is None or form.get("place") != _place(person):
+    def _act(self, name: str, session: _Session, person: Participant, form: dict[str, str]) -> None:
+        study = self._study
+        if name == "leave":
+            session.person = None
+        elif name == "begin":
+            if study.introduction and form.get("agree") != "yes":
+                session.note = "Tick the box if you agree, and begin then."
+            else:
+                study.begin(person)
+        elif form.get("place") != _position(person):
             return  # the page was an old one; the new one shows how things are
-        # Several parts are typed in one line; a button beside it sends its own action.
-        typed = (form.get("action") or form.get("typed", "")).replace("\r\n", "\n").strip()
-        if not typed:
-            session.note = "Type something, or choose an action."
-        elif not self._study.take(person, typed):
-            session.note, session.typed = _NOT_UNDERSTOOD, typed[:1000]
-
-    def _next(self, session: _Session, form: dict[str, str]) -> None:
-        if session.person is not None and form.get("place") == _place(session.person):
-            self._study.next_item(session.person)
-
-    def _stop(self, session: _Session, form: dict[str, str]) -> None:
-        if session.person is not None and form.get("place") == _place(session.person):
-            self._study.give_up(session.person)
-
-    def _leave(self, session: _Session, form: dict[str, str]) -> None:
-        session.person = None
+        elif name == "next":
+            study.next_item(person)
+        elif name == "stop":
+            study.give_up(person)
+        elif person.game is not None:
+            # Several parts are typed in one line; a button beside it sends its own action.
+            typed = (form.get("action") or form.get("typed", "")).replace("\r\n", "\n").strip()
+            if not typed:
+                session.note = "Type something, or choose an action."
+            elif not study.take(person, typed):
+                session.note, session.typed = _NOT_UNDERSTOOD, typed[:1000]
 
     def _values(self, session: _Session) -> dict[str, Any]:
         """Return what the page shows."""
@@ -184,7 +173,7 @@ class _Pages:
             "repeats": person is not None and (person.number + 1) % study.attempts > 0,
             "code": "" if person is None else person.code,
             "number": 0 if person is None else person.number + 1,
-            "place": "" if person is None else _place(person),
+            "place": "" if person is None else _position(person),
             "game": None,
         }
         session.note = session.typed = ""
@@ -202,7 +191,7 @@ class _Pages:
         return values
 
 
-def _place(person: Participant) -> str:
+def _position(person: Participant) -> str:
     """Return where a person is, which a form has to name: a page that is open twice sends nothing twice."""
     return f"{person.number}.{len(person.game.episode.turns) if person.game else 0}"
 

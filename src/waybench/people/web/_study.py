@@ -3,7 +3,8 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -11,8 +12,8 @@ from threading import RLock
 from time import monotonic
 from typing import Any, Protocol
 
-from waybench.core import Environment, Episode, Item, Json, UsageError
-from waybench.people._game import PlayedEpisode, player_name
+from waybench.core import Environment, Episode, Item, Json, UsageError, is_object
+from waybench.people._play import PlayedEpisode, player_name
 
 _NAME = re.compile(r"[\w .-]{1,40}")
 _MOST_PEOPLE = 500  # without a list of codes
@@ -47,6 +48,7 @@ class StudyItem(Protocol):
         ...
 
 
+@dataclass(slots=True)
 class Participant:
     """A person, the items so far and the episode that is going on.
 
@@ -55,16 +57,16 @@ class Participant:
         has_begun: Whether the introduction is behind them.
         number: Number of the present round (an attempt at an item), from 0.
         game: The episode that is going on, or has just ended; None before an item is begun and after the last.
+        is_closed: Whether the episode has just ended.
         since: When the present turn was first shown, by a monotonic clock; None if it was not.
     """
 
-    def __init__(self, code: str) -> None:
-        self.code = code
-        self.has_begun = False
-        self.number = 0
-        self.game: PlayedEpisode | None = None
-        self.is_closed = False
-        self.since: float | None = None
+    code: str
+    has_begun: bool = False
+    number: int = 0
+    game: PlayedEpisode | None = None
+    is_closed: bool = False
+    since: float | None = None
 
 
 class Study:
@@ -134,14 +136,12 @@ class Study:
     def begin(self, person: Participant) -> None:
         """Put the introduction behind a person, and show the first item."""
         if not person.has_begun:
-            self._note(person, {"begin": True})
-            self._apply(person, {"begin": True})
+            self._carry_out(person, {"begin": True})
 
     def next_item(self, person: Participant) -> None:
         """Go on to the next attempt or item, if the present one is over."""
         if person.is_closed:
-            self._note(person, {"next": person.number + 1})
-            self._apply(person, {"next": person.number + 1})
+            self._carry_out(person, {"next": person.number + 1})
 
     def show(self, person: Participant) -> None:
         """Begin to measure the time of the present turn, unless it was shown before."""
@@ -157,9 +157,7 @@ class Study:
         if reply is None:
             return False
         seconds = 0.0 if person.since is None else round(self._clock() - person.since, 3)
-        event: dict[str, Json] = {"reply": reply, "seconds": seconds}
-        self._note(person, event)
-        self._apply(person, event)
+        self._carry_out(person, {"reply": reply, "seconds": seconds})
         if game.episode.done:
             self._close(person)
         return True
@@ -173,8 +171,11 @@ class Study:
         assert person.game is not None
         # First the record: if the server stops in between, the record is found again by its attempt and not repeated.
         _append(self._record, person.game.record())
-        self._note(person, {"close": True})
-        self._apply(person, {"close": True})
+        self._carry_out(person, {"close": True})
+
+    def _carry_out(self, person: Participant, event: Mapping[str, Json]) -> None:
+        self._note(person, event)
+        self._apply(person, event)
 
     def _apply(self, person: Participant, event: Mapping[str, Json]) -> None:
         """Do what an event of the journal says, now or when the server starts again."""
@@ -210,18 +211,22 @@ class Study:
 
     def _resume(self) -> None:
         """Read the journal, if there is one, and bring everybody to where they were."""
-        identity = self._identity()
+        parts = [*self._parts(), *([{"attempts": self.attempts}] if self.attempts > 1 else [])]
+        identity = sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
         if not self._journal.exists():
             _append(self._journal, {"items": identity})
             return
-        events = list(_whole_lines(self._journal))
+        events = _read_lines(self._journal)
         if not events or events[0].get("items") != identity:
             raise UsageError(f"{self._journal}: it belongs to other items: choose another --record")
         for event in events[1:]:
             code = str(event.get("person", ""))
             person = self._people.setdefault(code, Participant(code))
             self._apply(person, {name: value for name, value in event.items() if name not in ("person", "time")})
-        written = self._written()
+        written = {
+            (line.get("player"), line.get("instance_hash"), line.get("attempt", 1), len(line.get("turns", ())))
+            for line in (_read_lines(self._record) if self._record.exists() else ())
+        }
         for person in self._people.values():
             game = person.game
             if game is None or person.is_closed:
@@ -233,30 +238,11 @@ class Study:
             elif game.episode.done:
                 self._close(person)
 
-    def _written(self) -> set[tuple[str, str, int, int]]:
-        """Return player, instance, attempt and number of turns of the records that are written."""
-        if not self._record.exists():
-            return set()
-        lines = _whole_lines(self._record)
-        return {
-            (
-                str(line.get("player")),
-                str(line.get("instance_hash")),
-                line.get("attempt", 1),
-                len(line.get("turns", ())),
-            )
-            for line in lines
-        }
-
     def _parts(self) -> list[Json]:
         return [
-            [each.environment.id, each.environment.version, each.item.instance.hash, dict(each.options)]
-            for each in self.items
+            [chosen.environment.id, chosen.environment.version, chosen.item.instance.hash, dict(chosen.options)]
+            for chosen in self.items
         ]
-
-    def _identity(self) -> str:
-        parts = [*self._parts(), *([{"attempts": self.attempts}] if self.attempts > 1 else [])]
-        return sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def _append(path: Path, data: Mapping[str, Json]) -> None:
@@ -268,18 +254,20 @@ def _append(path: Path, data: Mapping[str, Json]) -> None:
         os.fsync(file.fileno())
 
 
-def _whole_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a file; a last line that was not written to its end is removed from it."""
+def _read_lines(path: Path) -> list[dict[str, Any]]:
+    """Return the objects of a file; a last line that was not written to its end is removed from it."""
     content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
+    end = content.rfind(b"\n") + 1
+    if end < len(content):
         with path.open("r+b") as file:
-            file.truncate(len(whole))
-    for number, line in enumerate(whole.splitlines(), start=1):
+            file.truncate(end)
+    objects: list[dict[str, Any]] = []
+    for number, line in enumerate(content[:end].splitlines(), start=1):
         try:
             data = json.loads(line)
         except ValueError:
             data = None
-        if not isinstance(data, dict):
+        if not is_object(data):
             raise UsageError(f"{path}, line {number}: this is no JSON object: mend or move the file")
-        yield data
+        objects.append(data)
+    return objects

@@ -34,16 +34,23 @@ if TYPE_CHECKING:
     from waybench.envs.tilemap import TileMap
     from waybench.ext.author.authored_maps._tilemap import Draft
 
-
 MOST_PROBLEMS = 10  # problems of one answer
 
 D = TypeVar("D")
 
 Ask = Callable[[Sequence[str]], Awaitable[Reply]]
-"""What was said so far, by the user and the model in turn, the user first and last -> what the model says to it."""
+"""The conversation so far, by the user and the model in turn, the user first and last -> the model's next reply."""
+
+HIGHEST_LEVEL = 9
+LONGEST_THEME = 200
+OPTIONS = (
+    Option(name="objectives", default=8, low=1, high=50, doc="Number of objectives of each world."),
+    Option(name="attempts", default=5, low=1, high=100, doc="Maximum requests for each step of a world."),
+    Option(name="theme", default="", doc="Theme of the worlds; if empty, the model chooses."),
+)
 
 
-class Refused(NamedTuple):
+class RefusedAnswer(NamedTuple):
     """Why an answer is not taken.
 
     Attributes:
@@ -57,11 +64,11 @@ class Refused(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[D]):
+class AuthorStep(Generic[D]):
     """One thing that is asked for.
 
     Attributes:
-        name: What it is called in messages.
+        name: Its name in messages.
         keys: Keys of the JSON object that is asked for; none where plain text is.
         longest: Draft -> most characters of an answer, reasoning left out.
         prompt: Draft -> the request.
@@ -73,23 +80,15 @@ class Step(Generic[D]):
     keys: tuple[str, ...]
     longest: Callable[[D], int]
     prompt: Callable[[D], str]
-    check: Callable[[Any, D], D | Refused]
+    check: Callable[[Any, D], D | RefusedAnswer]
 
 
-async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int, problems: list[str]) -> D:
-    """Go through all steps with a model.
+async def take_steps(ask: Ask, steps: Sequence[AuthorStep[D]], draft: D, attempts: int, problems: list[str]) -> D:
+    """Go through all steps with a model, from a draft with what is known before the first one.
 
     A request shows the accepted answers of the steps before, and all refused ones of its own step with their problems.
-
-    Args:
-        ask: Asks the model.
-        steps: The steps, in order.
-        draft: What is known before the first one.
-        attempts: Most requests for each step, those after a return from a later step included.
-        problems: Gets what was wrong with each refused answer, a line each.
-
-    Returns:
-        The draft with all answers in it.
+    Each step has at most `attempts` requests, those after a return from a later step included. `problems` gets what was
+    wrong with each refused answer, a line each.
 
     Raises:
         WaybenchError: If a step has had no usable answer in so many requests; it names the step, and
@@ -105,80 +104,62 @@ async def take_steps(ask: Ask, steps: Sequence[Step[D]], draft: D, attempts: int
         if requests[step.name] >= attempts:
             raise WaybenchError(f"no usable {step.name} in {plural(attempts, 'request')}; the last problem: {last}")
         requests[step.name] += 1
-        said = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
-        reply = await ask([*said, step.prompt(drafts[-1]), *refusals[step.name]])
-        answer, result = _judged(step, reply, drafts[-1])
-        if not isinstance(result, Refused):
+        accepted = [text for at in range(number) for text in (steps[at].prompt(drafts[at]), answers[at])]
+        reply = await ask([*accepted, step.prompt(drafts[-1]), *refusals[step.name]])
+        answer, result = _judge(step, reply, drafts[-1])
+        if not isinstance(result, RefusedAnswer):
             answers.append(answer)
             drafts.append(result)
             continue
-        problems_shown = _shown_problems(result.problems)
-        problems.extend(f"{step.name}: {problem}" for problem in problems_shown)
-        last = f"{step.name}: {problems_shown[0]}"  # the others may be mere consequences
+        reasons = [*result.problems[:MOST_PROBLEMS]]
+        if (more := len(result.problems) - MOST_PROBLEMS) > 0:
+            reasons.append(f"{plural(more, 'more problem')} of this kind.")
+        problems.extend(f"{step.name}: {reason}" for reason in reasons)
+        last = f"{step.name}: {reasons[0]}"  # the others may be mere consequences
         to_blame = result.back or step.name
         if result.back:
             refusals[step.name].clear()  # they are about something that is going to change
             number = names.index(result.back)
             answer = answers[number]
             del answers[number:], drafts[number + 1 :]
-        refusals[to_blame] += [answer, _complaint(problems_shown)]
+        lines = "\n".join(f"- {reason}" for reason in reasons)
+        again = "Answer this step again, in full and in the form that was asked for."
+        refusals[to_blame] += [answer, f"This cannot be used:\n{lines}\n{again}"]
     return drafts[-1]
 
 
-def _judged(step: Step[D], reply: Reply, draft: D) -> tuple[str, D | Refused]:
+def _judge(step: AuthorStep[D], reply: Reply, draft: D) -> tuple[str, D | RefusedAnswer]:
     """Return an answer as it stands in the conversation from then on, and the new draft or why there is none."""
     longest = step.longest(draft)
     text = split_reasoning(reply.text).answer.strip()
     quoted = text[:longest] or "(nothing)"  # some providers take no empty message
     if reply.stop == "truncated":
-        return quoted, Refused(["The reply was cut off at the output limit: give a shorter one."])
+        return quoted, RefusedAnswer(["The reply was cut off at the output limit: give a shorter one."])
     if reply.stop == "overflow":
-        return "(nothing)", Refused(["The conversation is longer than the model can read."])
+        return "(nothing)", RefusedAnswer(["The conversation is longer than the model can read."])
     if reply.stop == "refused":
-        return quoted, Refused(["The reply was a refusal: choose something that you can tell."])
+        return quoted, RefusedAnswer(["The reply was a refusal: choose something that you can tell."])
     if len(text) > longest:
-        return quoted, Refused([f"The reply has {len(text)} characters: give at most {longest}."])
+        return quoted, RefusedAnswer([f"The reply has {len(text)} characters: give at most {longest}."])
     if not text:
-        return quoted, Refused(["The reply is empty."])
+        return quoted, RefusedAnswer(["The reply is empty."])
     if not step.keys:
         return text, step.check(text, draft)
-    found = _values(text, step.keys)
-    if isinstance(found, Refused):
-        return quoted, found
-    result = step.check(found, draft)
-    return (quoted if isinstance(result, Refused) else json.dumps(found, ensure_ascii=False)), result
+    values = _values(text, step.keys)
+    result = values if isinstance(values, RefusedAnswer) else step.check(values, draft)
+    return (quoted if isinstance(result, RefusedAnswer) else json.dumps(values, ensure_ascii=False)), result
 
 
-def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | Refused:
-    found = last_object(text, keys[0])
-    if isinstance(found, Invalid):
-        return Refused([found.reason])
-    if missing := [key for key in keys if key not in found]:
-        return Refused([f'The key "{key}" is missing.' for key in missing])
-    objects = [found, *(found[key] for key in keys if isinstance(found[key], JsonObject))]
-    if twice := [each.duplicate for each in objects if each.duplicate is not None]:
-        return Refused([f"The key {shown(name)} is there twice." for name in twice])
-    return {key: found[key] for key in keys}
-
-
-def _shown_problems(problems: Sequence[str]) -> list[str]:
-    more = len(problems) - MOST_PROBLEMS
-    return [*problems[:MOST_PROBLEMS], *([f"{plural(more, 'more problem')} of this kind."] if more > 0 else [])]
-
-
-def _complaint(problems: Sequence[str]) -> str:
-    listed = "\n".join(f"- {problem}" for problem in problems)
-    return f"This cannot be used:\n{listed}\nAnswer this step again, in full and in the form that was asked for."
-
-
-HIGHEST_LEVEL = 9
-LONGEST_THEME = 200
-
-OPTIONS = (
-    Option(name="objectives", default=8, low=1, high=50, doc="Number of objectives of each world."),
-    Option(name="attempts", default=5, low=1, high=100, doc="Maximum requests for each step of a world."),
-    Option(name="theme", default="", doc="Theme of the worlds; if empty, the model chooses."),
-)
+def _values(text: str, keys: Sequence[str]) -> dict[str, Any] | RefusedAnswer:
+    data = last_object(text, keys[0])
+    if isinstance(data, Invalid):
+        return RefusedAnswer([data.reason])
+    if missing := [key for key in keys if key not in data]:
+        return RefusedAnswer([f'The key "{key}" is missing.' for key in missing])
+    objects = [data, *(data[key] for key in keys if isinstance(data[key], JsonObject))]
+    if twice := [part.duplicate for part in objects if part.duplicate is not None]:
+        return RefusedAnswer([f"The key {shown(name)} is there twice." for name in twice])
+    return {key: data[key] for key in keys}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,12 +182,6 @@ class Authored:
 def new_draft(rows: int, columns: int, objectives: int, theme: str) -> "Draft":
     """Return the draft of a world of which nothing is written yet.
 
-    Args:
-        rows: Rows of the map.
-        columns: Columns of the map.
-        objectives: Number of objectives.
-        theme: What the world is about; the model chooses if it is "".
-
     Raises:
         UsageError: If the theme is too long, or the map has no room for the objectives.
     """
@@ -227,11 +202,6 @@ async def write_world(model: Model, draft: "Draft", attempts: int) -> Authored:
     objective cannot be reached is asked for again, and the objectives after it. The steps are those of Word2World
     (Nasir, James and Togelius 2024), with which the maps of GameTraversalBenchmark were made.
 
-    Args:
-        model: The model.
-        draft: The draft of the world (`new_draft`).
-        attempts: Most requests for each step.
-
     Raises:
         UsageError: If the model is an embedded player.
         WaybenchError: If a step has no usable answer, or the provider none at all; the message says which step, and
@@ -244,8 +214,8 @@ async def write_world(model: Model, draft: "Draft", attempts: int) -> Authored:
     problems = list[str]()
     costs = list[Usage]()
 
-    async def ask(said: Sequence[str]) -> Reply:
-        reply = await _ask(model, ROLE, said)
+    async def ask(texts: Sequence[str]) -> Reply:
+        reply = await _ask(model, ROLE, texts)
         costs.append(reply.usage or Usage())
         return reply
 
@@ -256,9 +226,9 @@ async def write_world(model: Model, draft: "Draft", attempts: int) -> Authored:
     return Authored(written.case(), len(costs), tuple(problems), usage)
 
 
-async def _ask(model: Model, role: str, said: Sequence[str]) -> Reply:
+async def _ask(model: Model, role: str, texts: Sequence[str]) -> Reply:
     kinds = (ChatMessageUser, ChatMessageAssistant)
-    chat = [kinds[number % 2](content=text) for number, text in enumerate(said)]
+    chat = [kinds[number % 2](content=text) for number, text in enumerate(texts)]
     began = time.monotonic()
     try:
         output = await model.generate([ChatMessageSystem(content=role), *chat])
@@ -287,44 +257,16 @@ def world_size(level: int) -> tuple[int, int]:
     return rows, ceil(cells / rows)
 
 
-Write = Callable[[Model], Awaitable[Authored]]
-
-
-class Author(NamedTuple):
-    """How a model writes instances of an environment.
-
-    Attributes:
-        options: What can be chosen besides the level.
-        writer: (level, resolved options) -> what writes one; raises UsageError for what cannot be.
-    """
-
-    options: tuple[Option, ...]
-    writer: Callable[[int, Mapping[str, Json]], Write]
-
-
-def _tilemap_writer(level: int, options: Mapping[str, Json]) -> Write:
-    draft = new_draft(*world_size(level), options["objectives"], options["theme"])
-    return lambda model: write_world(model, draft, options["attempts"])
-
-
-_TILEMAP = Author(OPTIONS, _tilemap_writer)
-AUTHORS: Mapping[str, Author] = {env: _TILEMAP for env in AUTHORED}
-"""Environment's id -> how a model writes instances of it."""
-
 OnResult = Callable[[int, Authored | WaybenchError], None]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAuthor:
-    """A model that is ready to write instances.
-
-    Attributes:
-        model: The model.
-        write_one: Has it write one.
-    """
+    """A model that is ready to write instances, the draft that each begins with, and most requests for each step."""
 
     model: Model
-    write_one: Write
+    draft: "Draft"
+    attempts: int
 
     def write(self, count: int, on_result: OnResult) -> None:
         """Have instances written, no two of them the same, as many at a time as the model may have connections.
@@ -341,7 +283,7 @@ class OpenAuthor:
         async def one(number: int) -> tuple[int, Authored | WaybenchError]:
             async with gate:
                 try:
-                    return number, await self.write_one(self.model)
+                    return number, await write_world(self.model, self.draft, self.attempts)
                 except WaybenchError as error:
                     return number, error
 
@@ -369,24 +311,19 @@ def open_author(
 ) -> OpenAuthor:
     """Make a model ready to write instances of an environment; nothing is asked yet.
 
-    Args:
-        env: The environment's id.
-        model: The model's name.
-        level: The level of the instances.
-        options: Options of the environment's author.
-        model_base_url: Address of the model's server.
-        model_args: Arguments of the model's provider.
-        config: Inspect's generation settings.
+    `options` are those of `OPTIONS`, and `config` has Inspect's generation settings.
 
     Raises:
         UsageError: If no model writes instances of this environment, for a wrong level or option, or if the model
             cannot be had, in the provider's words.
     """
-    author = AUTHORS.get(env)
-    if author is None:
-        raise UsageError(f"models cannot write instances of {env}: remove --model, or choose from {', '.join(AUTHORS)}")
+    if env not in AUTHORED:
+        raise UsageError(
+            f"models cannot write instances of {env}: remove --model, or choose from {', '.join(AUTHORED)}"
+        )
     _refuse_player(model)
-    write_one = author.writer(level, resolve(author.options, options or {}, "source option"))
+    chosen = resolve(OPTIONS, options or {}, "source option")
+    draft = new_draft(*world_size(level), chosen["objectives"], chosen["theme"])
     ready = open_model(model, model_base_url, model_args or {})
     ready.config = ready.config.merge(GenerateConfig.model_validate(config or {}))
-    return OpenAuthor(ready, write_one)
+    return OpenAuthor(ready, draft, chosen["attempts"])

@@ -5,14 +5,14 @@ made; all words are our own.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import category
 
 from waybench.core import is_array, is_object, plural, shown
 from waybench.envs.tilemap import Objective, TileMap, tour
-from waybench.ext.author.authored_maps._authors import Refused, Step
+from waybench.ext.author.authored_maps._authors import AuthorStep, RefusedAnswer
 
 PLAYER, ENEMY = "@", "#"
 NO_TILES = "[ ] ' , \" \\"  # the records' lists of tiles are Python literals
@@ -35,18 +35,15 @@ class Draft:
 
     Attributes:
         rows: Rows that the map is to have.
-        columns: Columns.
+        columns: Columns that it is to have.
         count: Objectives that it is to have.
         theme: What it is to be about; empty if that is the model's choice.
-        story: What it tells of.
-        protagonist: Name of the player.
-        antagonist: Name of the enemy.
-        others: Names of the other characters.
-        tiles: Name -> character, without those two.
-        walkable: Characters that can be walked on.
+        others: Names of the characters beside protagonist (the player) and antagonist (the enemy).
+        tiles: Names and characters of tiles, without those of the player and the enemy.
+        walkable: Characters of tiles that can be walked on.
         interactive: Characters of objects and persons.
         drawn: The map, row by row.
-        objectives: In the order of play.
+        objectives: The objectives in the order of play.
     """
 
     rows: int
@@ -77,9 +74,9 @@ class Draft:
         case = replace(case, path_length=sum(leg or 0 for leg in tour(case, self.walkable)))
         return replace(case, id=case.hash[:12])
 
-    def places(self, sign: str) -> list[tuple[int, int]]:
+    def cells(self, sign: str) -> list[tuple[int, int]]:
         """Return where a tile is on the map, as (row, column)."""
-        return [(r, c) for r, row in enumerate(self.drawn) for c, found in enumerate(row) if found == sign]
+        return [(r, c) for r, row in enumerate(self.drawn) for c, tile in enumerate(row) if tile == sign]
 
 
 def _ask_story(draft: Draft) -> str:
@@ -91,9 +88,9 @@ def _ask_story(draft: Draft) -> str:
     )
 
 
-def _check_story(text: str, draft: Draft) -> Draft | Refused:
+def _check_story(text: str, draft: Draft) -> Draft | RefusedAnswer:
     if any(category(sign) in ("Cc", "Cs") and sign not in "\n\r\t" for sign in text):
-        return Refused(["The story has control characters: give plain text."])
+        return RefusedAnswer(["The story has control characters: give plain text."])
     return replace(draft, story=text)
 
 
@@ -105,20 +102,21 @@ def _ask_characters(draft: Draft) -> str:
     )
 
 
-def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+def _check_characters(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     first, second, others = answer["protagonist"], answer["antagonist"], answer["others"]
     if not is_array(others) or len(others) > MOST_OTHERS:
-        return Refused([f'"others" must be a list of at most {MOST_OTHERS} names.'])
+        return RefusedAnswer([f'"others" must be a list of at most {MOST_OTHERS} names.'])
     names = [first, second, *others]
-    problems = [_no_name(name) for name in names if not _is_name(name)]
+    problems = [_name_problem(name) for name in names if not _is_name(name)]
     if not problems:
-        problems = [f"{shown(name)} is the name of several characters." for name in _repeated(names)]
+        problems = [f"{shown(name)} is the name of several characters." for name in _duplicates(names)]
     named = replace(draft, protagonist=first, antagonist=second, others=tuple(others))
-    return Refused(problems) if problems else named
+    return RefusedAnswer(problems) if problems else named
 
 
 def _ask_tiles(draft: Draft) -> str:
-    others = f"Each of these characters has a tile of exactly its name: {_listed(draft.others)}. " * bool(draft.others)
+    names = ", ".join(map(shown, draft.others))
+    others = f"Each of these characters has a tile of exactly its name: {names}. " if draft.others else ""
     return (
         "Step 3, the tiles. List the kinds of tiles of which the map is made, as JSON: "
         '{"tiles": {"Meadow": "m", "Brick Wall": "W", ...}, "walkable": ["m", ...], "interactive": ["k", ...]}. '
@@ -131,27 +129,27 @@ def _ask_tiles(draft: Draft) -> str:
     )
 
 
-def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+def _check_tiles(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     tiles = answer["tiles"]
     if not is_object(tiles) or not FEWEST_TILES <= len(tiles) <= MOST_TILES:
-        return Refused([f'"tiles" must be an object of {FEWEST_TILES} to {MOST_TILES} names.'])
-    problems = [_no_name(name) for name in tiles if not _is_name(name)]
+        return RefusedAnswer([f'"tiles" must be an object of {FEWEST_TILES} to {MOST_TILES} names.'])
+    problems = [_name_problem(name) for name in tiles if not _is_name(name)]
     for name, sign in tiles.items():
         if name in (draft.protagonist, draft.antagonist):
             problems.append(f"{shown(name)} has its character already: leave it out.")
         if not isinstance(sign, str) or sign not in SIGNS:
             problems.append(f"{shown(name)}: {shown(sign)} is no character that a tile can have.")
     signs = [sign for sign in tiles.values() if isinstance(sign, str)]
-    problems += [f"{shown(sign)} is the character of several tiles." for sign in _repeated(signs)]
+    problems += [f"{shown(sign)} is the character of several tiles." for sign in _duplicates(signs)]
     problems += [f"The character {shown(name)} has no tile of this name." for name in draft.others if name not in tiles]
     for key in ("walkable", "interactive"):
-        listed = answer[key]
-        if not is_array(listed) or not all(isinstance(sign, str) and sign in signs for sign in listed):
+        chosen = answer[key]
+        if not is_array(chosen) or not all(isinstance(sign, str) and sign in signs for sign in chosen):
             problems.append(f'"{key}" must be a list of characters that "tiles" has.')
-        elif not listed and key == "walkable":
+        elif not chosen and key == "walkable":
             problems.append('"walkable" is empty: the player must be able to walk on something.')
     if problems:
-        return Refused(problems)
+        return RefusedAnswer(problems)
     walkable, interactive = ("".join(dict.fromkeys(answer[key])) for key in ("walkable", "interactive"))
     return replace(draft, tiles=tuple(tiles.items()), walkable=walkable, interactive=interactive)
 
@@ -167,35 +165,37 @@ def _ask_map(draft: Draft) -> str:
     )
 
 
-def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
+def _check_map(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
     drawn = answer["map"]
     if not is_array(drawn) or not all(isinstance(row, str) for row in drawn):
-        return Refused(['"map" must be a list of texts, one for each row.'])
+        return RefusedAnswer(['"map" must be a list of texts, one for each row.'])
     problems = [f"The map has {plural(len(drawn), 'row')}: give {draft.rows}."] if len(drawn) != draft.rows else []
     for number, row in enumerate(drawn):
         if len(row) != draft.columns:
             problems.append(f"Row {number} (from 0) has {plural(len(row), 'character')}: give {draft.columns}.")
-    known = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
-    strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in known)
+    signs = {sign for _, sign in draft.tiles} | {PLAYER, ENEMY}
+    strange = dict.fromkeys(sign for row in drawn for sign in row if sign not in signs)
     problems += [f"The map has the character {shown(sign)}, which is no tile." for sign in strange]
     for sign in (PLAYER, ENEMY):
-        if (found := sum(row.count(sign) for row in drawn)) != 1:
-            problems.append(f"The map has {found} of {sign}: give exactly one.")
+        if (count := sum(row.count(sign) for row in drawn)) != 1:
+            problems.append(f"The map has {count} of {sign}: give exactly one.")
     if problems:
-        return Refused(problems)
+        return RefusedAnswer(problems)
     draft = replace(draft, drawn=tuple(drawn))
     case = draft.case()
     reached = case.floor(draft.walkable).reached_from(case.start).bit_count() - 1
     if reached < draft.count:
         places = plural(reached, "place")
-        return Refused([f"Only {places} can be reached from @: {plural(draft.count, 'objective')} cannot be placed."])
+        return RefusedAnswer(
+            [f"Only {places} can be reached from @: {plural(draft.count, 'objective')} cannot be placed."]
+        )
     return draft
 
 
 def _ask_objectives(draft: Draft) -> str:
-    rare = {sign: places for sign in draft.walkable if 0 < len(places := draft.places(sign)) <= RARE}
-    listed = "; ".join(f"{sign} at " + ", ".join(map(str, places)) for sign, places in rare.items())
-    where = f" The rarer tiles that can be walked on are, as (row, column): {listed}." if listed else ""
+    rare = {sign: cells for sign in draft.walkable if 0 < len(cells := draft.cells(sign)) <= RARE}
+    tiles = "; ".join(f"{sign} at " + ", ".join(map(str, cells)) for sign, cells in rare.items())
+    where = f" The rarer tiles that can be walked on are, as (row, column): {tiles}." if tiles else ""
     return (
         f'Step 5, the objectives. List them in the order of play, as JSON: {{"objectives": {{"Fetch the lantern": '
         f'["k", 3, 7], ...}}}}. There are exactly {draft.count}, each with a name of its own of at most {LONGEST_NAME} '
@@ -205,53 +205,52 @@ def _ask_objectives(draft: Draft) -> str:
     )
 
 
-def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | Refused:
-    listed = answer["objectives"]
-    if not is_object(listed) or len(listed) != draft.count:
-        given = f"has {plural(len(listed), 'entry', 'entries')}" if is_object(listed) else "is no object"
-        return Refused([f'"objectives" {given}: give an object of exactly {draft.count}.'])
+def _check_objectives(answer: dict[str, Any], draft: Draft) -> Draft | RefusedAnswer:
+    values = answer["objectives"]
+    if not is_object(values) or len(values) != draft.count:
+        problem = f"has {plural(len(values), 'entry', 'entries')}" if is_object(values) else "is no object"
+        return RefusedAnswer([f'"objectives" {problem}: give an object of exactly {draft.count}.'])
     problems = list[str]()
     objectives = list[Objective]()
-    for name, value in listed.items():
-        wrong = _no_objective(name, value, draft)
+    for name, value in values.items():
+        wrong = _objective_problem(name, value, draft)
         if wrong:
             problems.append(wrong)
         else:
             objectives.append(Objective(name, *value))
-    places = [(objective.row, objective.column) for objective in objectives]
-    problems += [f"Several objectives are at {_at(*place)}: give each its own place." for place in _repeated(places)]
+    cells = [(objective.row, objective.column) for objective in objectives]
+    problems += [
+        f"Several objectives are at {_position(*cell)}: give each its own place." for cell in _duplicates(cells)
+    ]
     if problems:
-        return Refused(problems)
+        return RefusedAnswer(problems)
     draft = replace(draft, objectives=tuple(objectives))
-    cut_off = _cut_off(draft)
-    return Refused(cut_off, back="map") if cut_off else draft
+    cut_off = _unreachable_objectives(draft)
+    return RefusedAnswer(cut_off, back="map") if cut_off else draft
 
 
-def _no_objective(name: str, value: Any, draft: Draft) -> str:
+def _objective_problem(name: str, value: Any, draft: Draft) -> str:
     """Return what is wrong with one objective; nothing if it is a place on the map that can be walked on."""
     if not _is_name(name):
-        return _no_name(name)
+        return _name_problem(name)
     called = shown(name)
     if not is_array(value) or [type(part) for part in value] != [str, int, int]:
         return f'{called}: give ["character", row, column].'
-    tile: str = value[0]
-    row: int = value[1]
-    column: int = value[2]
+    tile, row, column = str(value[0]), int(value[1]), int(value[2])
     if not (0 <= row < draft.rows and 0 <= column < draft.columns):
-        return (
-            f"{called}: {_at(row, column)} is outside the map, which ends at {_at(draft.rows - 1, draft.columns - 1)}."
-        )
+        end = _position(draft.rows - 1, draft.columns - 1)
+        return f"{called}: {_position(row, column)} is outside the map, which ends at {end}."
     there = draft.drawn[row][column]
     if there != tile:
-        near = min(draft.places(tile), key=lambda place: abs(place[0] - row) + abs(place[1] - column), default=None)
-        hint = f" The nearest {shown(tile)} is at {_at(*near)}." if near else ""
-        return f"{called}: at {_at(row, column)} the map has {shown(there)}, not {shown(tile)}.{hint}"
+        near = min(draft.cells(tile), key=lambda cell: abs(cell[0] - row) + abs(cell[1] - column), default=None)
+        hint = f" The nearest {shown(tile)} is at {_position(*near)}." if near else ""
+        return f"{called}: at {_position(row, column)} the map has {shown(there)}, not {shown(tile)}.{hint}"
     if tile not in draft.walkable:
-        return f"{called}: the tile {shown(tile)} at {_at(row, column)} cannot be walked on."
+        return f"{called}: the tile {shown(tile)} at {_position(row, column)} cannot be walked on."
     return ""
 
 
-def _cut_off(draft: Draft) -> list[str]:
+def _unreachable_objectives(draft: Draft) -> list[str]:
     """Return a sentence for each objective that cannot be reached from where the player is by then."""
     case = draft.case()
     at = divmod(case.start, case.width)
@@ -259,8 +258,8 @@ def _cut_off(draft: Draft) -> list[str]:
     for (name, _, row, column), leg in zip(case.objectives, tour(case, draft.walkable), strict=True):
         if leg is None:
             problems.append(
-                f"With this map the objective {shown(name)} at {_at(row, column)} cannot be reached from "
-                f"{_at(*at)}: open a way over tiles that can be walked on."
+                f"With this map the objective {shown(name)} at {_position(row, column)} cannot be reached from "
+                f"{_position(*at)}: open a way over tiles that can be walked on."
             )
         else:
             at = (row, column)
@@ -271,26 +270,26 @@ def _is_name(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable() and value == value.strip() and 0 < len(value) <= LONGEST_NAME
 
 
-def _no_name(value: Any) -> str:
+def _name_problem(value: Any) -> str:
     return f"{shown(value)} is no name: give 1 to {LONGEST_NAME} printable characters."
 
 
-def _repeated(values: Iterable[Any]) -> list[Any]:
+def _duplicates(values: Iterable[Any]) -> list[Any]:
     return [value for value, times in Counter(values).items() if times > 1]
 
 
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(shown(name) for name in names)
-
-
-def _at(row: int, column: int) -> str:
+def _position(row: int, column: int) -> str:
     return f"row {row}, column {column}"
 
 
-STEPS: tuple[Step[Draft], ...] = (
-    Step("story", (), lambda _: LONGEST_STORY, _ask_story, _check_story),
-    Step("characters", ("protagonist", "antagonist", "others"), lambda _: 4000, _ask_characters, _check_characters),
-    Step("tiles", ("tiles", "walkable", "interactive"), lambda _: 12_000, _ask_tiles, _check_tiles),
-    Step("map", ("map",), lambda draft: 2000 + 2 * draft.rows * (draft.columns + 10), _ask_map, _check_map),
-    Step("objectives", ("objectives",), lambda draft: 2000 + 400 * draft.count, _ask_objectives, _check_objectives),
+STEPS: tuple[AuthorStep[Draft], ...] = (
+    AuthorStep("story", (), lambda _: LONGEST_STORY, _ask_story, _check_story),
+    AuthorStep(
+        "characters", ("protagonist", "antagonist", "others"), lambda _: 4000, _ask_characters, _check_characters
+    ),
+    AuthorStep("tiles", ("tiles", "walkable", "interactive"), lambda _: 12_000, _ask_tiles, _check_tiles),
+    AuthorStep("map", ("map",), lambda draft: 2000 + 2 * draft.rows * (draft.columns + 10), _ask_map, _check_map),
+    AuthorStep(
+        "objectives", ("objectives",), lambda draft: 2000 + 400 * draft.count, _ask_objectives, _check_objectives
+    ),
 )

@@ -1,21 +1,49 @@
-"""`waybench textmap`: maps of places out of text games, and their counts of questions."""
+"""Maps of the places of text games, and the command that builds them, `waybench textmap`."""
 
 import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import click
 
-from waybench.core import Json, UsageError, plural, prepare_folder
+from waybench.core import DataError, Json, UsageError, is_object, plural, prepare_folder, read_json, read_text
 from waybench.data import LocalFiles
-from waybench.envs.textmap import MOST_PATHS, NEVER, PUBLISHED_STEPS, PlaceMap, WriteResult, write_map
+from waybench.envs.textmap import (
+    MOST_PATHS,
+    NEVER,
+    PUBLISHED_STEPS,
+    Edge,
+    Move,
+    PlaceMap,
+    Traversal,
+    WriteResult,
+    edges_of_traversals,
+    write_map,
+)
 from waybench.envs.textmap.questions import LABELS, RELEASED_LABELS, selected_maps
-from waybench.ext.author.game_maps._build import GameMap, map_game, read_commands, read_names
 from waybench.ext.author.game_maps._story import Story
+from waybench.ext.author.game_maps._words import (
+    LONGEST,
+    Engine,
+    PlaceId,
+    Visit,
+    as_name,
+    is_dark,
+    names_place,
+    split_line,
+    walk,
+)
 
+_LARGEST = 1 << 24  # bytes
+
+MOST_STEPS = NEVER - 1  # the last number that does not stand for "never"
 # The paper's headings; "walkthrough" is the number of steps of all of it, which Table 3 has as #STEPS.
 _COLUMNS = {
     **{"game": "GAME", "locations": "#LOCS", "edges": "#EDGES", "average_path_length": "AVG LEN PATH"},
@@ -24,11 +52,210 @@ _COLUMNS = {
 }
 _SUMMED = ("df_easy", "df_hard", "rf_easy", "rf_hard")
 _FORMATS = ("table", "json", "csv")
-
 _COUNT_EXAMPLES = """\b
 waybench textmap counts --labels paper                       # Table 6
 waybench textmap counts --labels paper --prefix-steps 29 --games dragon
 waybench textmap counts my-maps --format csv"""
+_FILE = click.Path(path_type=Path)
+_NAME = re.compile(r"[\w-]{1,60}", re.ASCII)
+_EXAMPLES = """\b
+waybench textmap build 905.z5
+waybench textmap build my-game.z8 --commands walk.txt
+waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
+
+
+def read_commands(path: Path) -> tuple[str, ...]:
+    """Read a list of commands: one in a line, or several as one can type them ("n. take lamp. s").
+
+    A line is split as the games split it (see `split_line`); empty lines are skipped.
+
+    Raises:
+        UsageError: If the file cannot be read, or has no command.
+        DataError: If a line is no command; the message names it.
+    """
+    commands: list[str] = []
+    for number, line in enumerate(read_text(path, _LARGEST, "a file of commands").split("\n"), 1):
+        text = line.strip()
+        typed = split_line(text)
+        if any(len(command) > LONGEST for command in typed) or not (text.isascii() and text.isprintable()):
+            raise DataError(f"{path}: line {number}: a command is at most {LONGEST} printable ASCII characters")
+        commands += typed
+    if not commands:
+        raise UsageError(f"{path}: the file has no commands; write one per line")
+    return tuple(commands)
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """Read a map of names: a JSON object with the ids of places and their names, as in NAME.code2anno.json.
+
+    Raises:
+        UsageError: If the file cannot be read.
+        DataError: If it is not of this form.
+    """
+    data = read_json(path, _LARGEST, "a file of names")
+    if not is_object(data):
+        raise DataError(f'{path}: the file is not an object such as {{"27": "bedroom", "25": "bedroom"}}')
+    for code, name in data.items():
+        if not isinstance(name, str) or not name.isprintable() or not as_name(name):
+            raise DataError(f"{path}: {code[:40]}: {str(name)[:60]!r} is not a name on one line")
+    return data
+
+
+def titles_of_places(visits: Iterable[Visit]) -> dict[PlaceId, Counter[str]]:
+    """Return for each id, in the order of arrival, what the game calls the place and how often.
+
+    That is its name in the game's own table or, without one, the title that the game printed; a title that says that it
+    is dark counts only where the game printed no other.
+    """
+    titles: dict[PlaceId, Counter[str]] = {}
+    dark: dict[PlaceId, Counter[str]] = {}
+    for visit in visits:
+        if visit.place is None:
+            continue
+        names, shadows = titles.setdefault(visit.place, Counter()), dark.setdefault(visit.place, Counter())
+        title = as_name(visit.name or "") or visit.title
+        if title:
+            (shadows if visit.name is None and is_dark(title) else names).update([title])
+    return {code: names or dark[code] for code, names in titles.items()}
+
+
+def name_places(titles: Mapping[PlaceId, Counter[str]], chosen: Mapping[str, str]) -> dict[PlaceId, str]:
+    """Return one name for each id, given the names in the game (`titles`) and those to use instead (`chosen`).
+
+    It is the chosen one or else the most frequent title, of equally frequent ones the first. Ids with the same chosen
+    name are one place. Without that, a second place of the same name has a number added: "hall (2)".
+
+    Raises:
+        DataError: If an id in `chosen` is not in `titles`.
+    """
+    ids = {str(code): code for code in titles}
+    for text in chosen:
+        if text not in ids:
+            known_ids = ", ".join(sorted(ids)[:12]) + (", ..." if len(ids) > 12 else "")
+            raise DataError(f"names: the walk reaches no place with the id {text[:40]!r}; ids are {known_ids}")
+    names = {code: as_name(chosen[text]) for text, code in ids.items() if text in chosen}
+    used = set(names.values())
+    for code, counts in titles.items():
+        if code not in names:
+            base = counts.most_common(1)[0][0] if counts else "nameless place"
+            tries = (base if number == 1 else f"{base} ({number})" for number in count(1))
+            names[code] = next(name for name in tries if name not in used)
+            used.add(names[code])
+    return {code: names[code] for code in titles}
+
+
+@dataclass(frozen=True, slots=True)
+class GameMap:
+    """The map of a game.
+
+    Attributes:
+        place_map: The map, with the whole walkthrough.
+        codes: For each place of the map its ids in the game, as text.
+        unused: The number of commands that were not given, because the game was over.
+    """
+
+    place_map: PlaceMap
+    codes: Mapping[str, tuple[str, ...]]
+    unused: int
+
+
+def map_game(
+    engine: Engine,
+    commands: Sequence[str],
+    name: str,
+    *,
+    steps: int | None = None,
+    names: Mapping[str, str] | None = None,
+) -> GameMap:
+    """Play a game by a list of commands and return the map of the places that it reaches.
+
+    A command after which the game has the player at another place is a move. After each, the opposite action is tried
+    in the situation which the move has led to; only if it leads back is it a move of the map that can be inferred.
+
+    Args:
+        engine: The game.
+        commands: What to type.
+        name: What the map is to be called.
+        steps: The last step whose moves are on the map; None for all.
+        names: For some ids of places, as text, the name to use; ids of the same name are then one place.
+
+    Raises:
+        UsageError: If there are too many commands, or none of them leads from one place to another.
+        DataError: If a name is given to an id that was not reached.
+    """
+    if len(commands) > MOST_STEPS:
+        raise UsageError(f"{len(commands):,} commands are too many: give at most {MOST_STEPS:,}")
+    visits, unused = walk(engine, commands)
+    titles = titles_of_places(visits)
+    by_id = name_places(titles, names or {})
+    known_as: dict[str, set[str]] = {}
+    for code, chosen in by_id.items():
+        known_as.setdefault(chosen, {chosen}).update(titles[code])
+    for visit in visits:
+        if visit.place is not None and visit.title and not is_dark(visit.title):
+            known_as[by_id[visit.place]].add(visit.title)
+    edges = _learn(visits if steps is None else visits[: steps + 1], by_id, known_as)
+    if not edges:
+        raise UsageError("no command led from one place to another: give commands that walk through the game")
+    places = tuple(sorted({end for edge in edges for end in (edge.source, edge.target)}))
+    codes = {name: tuple(str(code) for code, chosen in by_id.items() if chosen == name) for name in places}
+    actions = tuple(sorted({edge.action for edge in edges}))
+    return GameMap(PlaceMap(name, places, actions, edges, tuple(visit.step for visit in visits)), codes, unused)
+
+
+def _learn(
+    visits: Sequence[Visit], names: Mapping[PlaceId, str], known_as: Mapping[str, Collection[str]]
+) -> tuple[Edge, ...]:
+    """Return the moves of a walk, as far as it is to be on the map.
+
+    `names` has a name for each id of a place, and `known_as` for each name the lines which tell a reader that this is
+    where the player is.
+    """
+    stays: list[str | None] = []
+    arrivals: list[int] = []
+    named_at: list[int] = []
+    traversals: list[Traversal] = []
+    inferred: dict[Move, int] = {}
+    led_back: set[Move] = set()
+    for visit in visits:
+        here = None if visit.place is None else names[visit.place]
+        if not stays or here != stays[-1]:
+            before = stays[-1] if stays else None
+            if before is not None and here is not None and visit.action:
+                move = (before, visit.action, here)
+                traversals.append(Traversal(visit.step.number, move, (len(stays) - 1, len(stays))))
+                # Where it did not lead back, as through a door that fell shut, it may do so another time.
+                backs = () if move in led_back else visit.backs
+                for back in [back for back, there in backs if there is not None and names.get(there) == before][:1]:
+                    inferred[here, back, before] = len(traversals) - 1
+                    led_back.add(move)
+            stays.append(here)
+            arrivals.append(visit.step.number)
+            named_at.append(NEVER)
+        if here is not None and names_place(visit.step.observation, known_as[here]):
+            named_at[-1] = min(named_at[-1], visit.step.number)
+    return edges_of_traversals(traversals, _fill_in_steps(stays, arrivals, named_at), inferred)
+
+
+def _fill_in_steps(stays: Sequence[str | None], arrivals: Sequence[int], named_at: Sequence[int]) -> list[int]:
+    """Fill in the step at which a place is named that was not named during a stay: that of the next stay where it is.
+
+    A name that the game never prints after an arrival counts as known then, for a question has to have some step.
+    """
+    steps: dict[str | None, list[int]] = {}
+    for name, step in zip(stays, named_at, strict=True):
+        if step < NEVER:
+            steps.setdefault(name, []).append(step)
+
+    def after(name: str | None, arrival: int) -> int:
+        later = steps.get(name, [])
+        position = bisect_left(later, arrival)
+        return later[position] if position < len(later) else arrival
+
+    return [
+        after(name, arrival) if step == NEVER else step
+        for name, arrival, step in zip(stays, arrivals, named_at, strict=True)
+    ]
 
 
 @click.command("counts", short_help="Count the questions about each map.", epilog=_COUNT_EXAMPLES)
@@ -72,24 +299,20 @@ def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool
     from waybench.envs.textmap.questions import count_questions  # numpy is loaded where there is something to count
 
     last = place_map.last_step - 1 if published else place_map.last_step
-    shown = PUBLISHED_STEPS if published and steps is None else steps
-    found = count_questions(place_map, last if shown is None else min(shown, last), LABELS[labels])
+    prefix_steps = PUBLISHED_STEPS if published and steps is None else steps
+    counted = count_questions(place_map, last if prefix_steps is None else min(prefix_steps, last), LABELS[labels])
     return {
         "game": place_map.name,
-        "locations": found.places,
-        "edges": found.edges,
-        "average_path_length": round(found.average_length, 2),
-        "steps": found.steps,
+        "locations": counted.places,
+        "edges": counted.edges,
+        "average_path_length": round(counted.average_length, 2),
+        "steps": counted.steps,
         "walkthrough": place_map.last_step,
-        "df_easy": found.destination_easy,
-        "df_hard": found.destination_hard,
-        "rf_easy": found.route_easy,
-        "rf_hard": found.route_hard,
+        "df_easy": counted.destination_easy,
+        "df_hard": counted.destination_hard,
+        "rf_easy": counted.route_easy,
+        "rf_hard": counted.route_hard,
     }
-
-
-def _as_json(rows: Sequence[dict[str, Json]]) -> str:
-    return json.dumps(rows, indent=1) + "\n"
 
 
 def _as_csv(rows: Iterable[dict[str, Json]]) -> str:
@@ -106,30 +329,19 @@ def _as_table(rows: Sequence[dict[str, Json]]) -> str:
         total = {name: f"{sum(row[name] for row in rows):,}" for name in _SUMMED}
         lines.append([total.get(name, "total" if name == "game" else "") for name in _COLUMNS])
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "".join(
-        "  ".join(
-            cell.ljust(width) if not at else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        + "\n"
-        for line in lines
-    )
+    rows_of_text = ([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])] for name, *cells in lines)
+    return "".join("  ".join(row) + "\n" for row in rows_of_text)
 
 
 def _cell(value: Json) -> str:
     return f"{value:.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-_FORMATTED = {"table": _as_table, "json": _as_json, "csv": _as_csv}
-
-
-_FILE = click.Path(path_type=Path)
-_NAME = re.compile(r"[\w-]{1,60}", re.ASCII)
-
-_EXAMPLES = """\b
-waybench textmap build 905.z5
-waybench textmap build my-game.z8 --commands walk.txt
-waybench textmap build 905.z5 --names 905/905.code2anno.json --out better"""
+_FORMATTED: Mapping[str, Callable[[Sequence[dict[str, Json]]], str]] = {
+    "table": _as_table,
+    "json": lambda rows: json.dumps(rows, indent=1) + "\n",
+    "csv": _as_csv,
+}
 
 
 @click.group("textmap", invoke_without_command=True)
@@ -179,9 +391,12 @@ def build(
 
     Requires the extra: pip install 'waybench[jericho]'
     """
-    chosen = _name(game, name)
+    chosen = game.stem if name is None else name
+    if not _NAME.fullmatch(chosen):
+        raise UsageError(f"{chosen[:80]!a} is not a valid map name: give --name with letters, digits, '-' and '_'")
     folder = Path(chosen) if out is None else out
-    _check_new(folder, chosen)
+    if there := sorted(folder.glob(f"{chosen}.*")) if folder.is_dir() else []:  # before any work
+        raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
     names_of_places = None if names is None else read_names(names)
     typed = None if commands is None else read_commands(commands)
     story = Story(game)
@@ -190,36 +405,22 @@ def build(
         raise UsageError(
             f"{game}: jericho has no walkthrough of this game; give --commands, a file with one command per line"
         )
-    found = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
+    game_map = map_game(story.engine(typed), typed, chosen, steps=steps, names=names_of_places)
     prepare_folder(folder)
-    _report(found, write_map(folder, found.place_map, found.codes, most_paths=paths), folder)
+    _report(game_map, write_map(folder, game_map.place_map, game_map.codes, most_paths=paths), folder)
 
 
-def _name(game: Path, name: str | None) -> str:
-    chosen = game.stem if name is None else name
-    if not _NAME.fullmatch(chosen):
-        raise UsageError(f"{chosen[:80]!a} is not a valid map name: give --name with letters, digits, '-' and '_'")
-    return chosen
-
-
-def _check_new(folder: Path, name: str) -> None:
-    """Check, before any work, that no file of a map of this name is there."""
-    there = sorted(folder.glob(f"{name}.*")) if folder.is_dir() else []
-    if there:
-        raise UsageError(f"{there[0]} exists already: choose another folder with --out, or another --name")
-
-
-def _report(found: GameMap, written: WriteResult, folder: Path) -> None:
-    place_map = found.place_map
+def _report(game_map: GameMap, written: WriteResult, folder: Path) -> None:
+    place_map = game_map.place_map
     walked = sum(1 for edge in place_map.edges if edge.forward < NEVER)
     moves = f"{plural(len(place_map.edges), 'move')} ({walked} walked, {len(place_map.edges) - walked} inferred)"
     click.echo(
         f"{place_map.name}: {plural(len(place_map.places), 'place')}, {moves}, {plural(place_map.last_step, 'step')}"
     )
-    if found.unused:
+    if game_map.unused:
         click.echo(
             f"the game ended at step {place_map.last_step}: "
-            f"{plural(found.unused, 'command was', 'commands were')} not used"
+            f"{plural(game_map.unused, 'command was', 'commands were')} not used"
         )
     if written.destinations is not None and written.routes is not None:
         questions = [

@@ -1,18 +1,40 @@
-"""Game files for the Z-machine, played by jericho."""
+"""Game files for the Z-machine, played by jericho; in games that jericho does not know, the room is found in memory."""
 
 import re
 import warnings
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from waybench.core import DataError, UsageError
-from waybench.ext.author.game_maps._room_word import find_room_word
-from waybench.ext.author.game_maps._words import LONGEST
+from waybench.envs.textmap import DIRECTIONS
+from waybench.ext.author.game_maps._words import (
+    LONGEST,
+    LOOK,
+    Playable,
+    expand_command,
+    is_dark,
+    is_way,
+    title_of,
+    ways_back,
+)
 
 if TYPE_CHECKING:
-    from waybench.ext.author.game_maps._room_word import Bytes
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Bytes = NDArray[np.uint8]
+    Counts = NDArray[np.int64]
+
+_MOST_STEPS = 2_000  # of the walk that are looked at
+_MOST_ROOMS = 30  # where all directions are tried
+_TRIED = (*DIRECTIONS, "in", "out")
+_SPARED = 50  # one in so many tests may fail: a room can change its title, a monster carry the player off
+_MOST_FINALISTS = 2_000
+_GLOBALS = 240  # variables of two bytes that every game has in a table
 
 _LARGEST = 1 << 20  # bytes; the format's own limit is half of that
 _HEADER = 64  # bytes
@@ -24,11 +46,146 @@ _PROMPT = re.compile(r"\n>[ ]*\Z")
 _OVER = re.compile(r"^ *\*{3,}[^*\n]+\*{3,} *$.*\bRESTART\b", re.MULTILINE | re.DOTALL)
 
 
+class Memory(Playable, Protocol):
+    """A game whose memory can be read."""
+
+    def memory(self) -> "Bytes":
+        """Return a copy of all bytes that the game can change."""
+        ...
+
+
+@dataclass(slots=True)
+class _Evidence:
+    """What a walk says about each two bytes that follow each other; shapes (bytes - 1,), by the first one's address.
+
+    Attributes:
+        failed: How many tests the two bytes fail: they differ though the room is the same, or the other way round.
+        shifts: How often they differ after a command which is not one that moves.
+        tests: Number of tests of each.
+        sights: Moments of the walk and beside it: the title printed there, None where it is dark or none is printed,
+            and the memory.
+    """
+
+    failed: "Counts"
+    shifts: "Counts"
+    tests: int = 0
+    sights: list[tuple[str | None, "Bytes"]] = field(default_factory=list[tuple[str | None, "Bytes"]])
+
+    def test(self, failed: "NDArray[np.bool_]") -> None:
+        """Count a test, and the words that failed it."""
+        self.tests += 1
+        self.failed += failed
+
+
+def find_room_word(game: Memory, commands: Sequence[str], global_table: int) -> int:
+    """Return the address of the two bytes that tell the player's room.
+
+    The game is played by the commands, and in each room that is new all directions are tried and taken back. The word
+    does not change by looking around; it differs between rooms of different titles; and it is the same again after a
+    step there and back. Among the words of which that is true, one is preferred that changes by fewer other commands
+    (not by sitting down or lighting a lamp), then one that tells more rooms apart, those with the same title and those
+    in the dark too. The table of the game's global variables, where games keep the room, is looked at first.
+
+    Raises:
+        UsageError: If there is no such word, or the walk says too little.
+    """
+    import numpy as np
+
+    evidence = _gather(game, commands)
+    rooms = {title for title, _ in evidence.sights if title}
+    if len(rooms) < 2:
+        raise UsageError(
+            "jericho does not support this game, and its rooms cannot be distinguished by their titles: this walk "
+            f"shows {len(rooms)}; give --commands that walk through several rooms"
+        )
+    spared = evidence.tests // _SPARED
+    aligned = range(global_table, global_table + 2 * _GLOBALS, 2)
+    passing = [address for address in aligned if address < len(evidence.failed) and evidence.failed[address] <= spared]
+    order = np.argsort(evidence.failed, kind="stable")[:_MOST_FINALISTS].tolist()
+    for addresses in (passing, [address for address in order if evidence.failed[address] <= spared]):
+        ranked = [rank for address in addresses if (rank := _rank(evidence, address)) is not None]
+        if ranked:
+            return min(ranked)[-1]
+    raise UsageError(
+        "jericho does not support this game, and no part of its memory follows the rooms' titles; "
+        "give --commands that walk through more rooms"
+    )
+
+
+def _gather(game: Memory, commands: Sequence[str]) -> _Evidence:
+    """Play the game, and try all directions where a title is new."""
+    import numpy as np
+
+    game.reset()
+    memory = game.memory()
+    nothing = np.zeros(len(memory) - 1, dtype=np.int64)
+    evidence = _Evidence(nothing, nothing.copy())
+    tried: set[str] = set()
+    for command in ("", *commands[:_MOST_STEPS]):
+        if command:
+            game.act(command)
+        if game.done:
+            break
+        before, memory, saved = memory, game.memory(), game.save()
+        title = _look(game)
+        evidence.test(_differ(memory, game.memory()))
+        if command and not is_way(expand_command(command)):
+            evidence.shifts += _differ(before, memory)
+        evidence.sights.append((title, memory))
+        if title and title not in tried and len(tried) < _MOST_ROOMS:
+            tried.add(title)
+            _explore(game, evidence, saved, title, memory)
+        game.restore(saved)
+    return evidence
+
+
+def _explore(game: Memory, evidence: _Evidence, saved: Any, title: str, memory: "Bytes") -> None:
+    """Go from a room in every direction and back, and note what is seen."""
+    for way in _TRIED:
+        game.restore(saved)
+        game.act(way)
+        there, away = game.memory(), game.save()
+        other_title = _look(game)
+        if game.done or not other_title or other_title == title:
+            continue
+        evidence.test(~_differ(memory, there))
+        evidence.sights.append((other_title, there))
+        game.restore(away)
+        game.act(ways_back(way)[0])
+        back = game.memory()
+        if not game.done and _look(game) == title:
+            evidence.test(_differ(memory, back))
+
+
+def _look(game: Memory) -> str | None:
+    title = title_of(game.act(LOOK))
+    return None if title is None or is_dark(title) else title
+
+
+def _differ(before: "Bytes", after: "Bytes") -> "NDArray[np.bool_]":
+    changed = before != after
+    return changed[:-1] | changed[1:]
+
+
+def _rank(evidence: _Evidence, address: int) -> tuple[bool, int, int, int, int, int, int] | None:
+    """Return what to sort words by, the better one first, and at its end the address; None if it does not fit."""
+    words = [(title, int(memory[address]) << 8 | int(memory[address + 1])) for title, memory in evidence.sights]
+    titles: dict[int, Counter[str]] = {}
+    for title, word in words:
+        if title:
+            titles.setdefault(word, Counter())[title] += 1
+    wrong = sum(counted.total() - max(counted.values()) for counted in titles.values())
+    if len(titles) < 2 or wrong > len(words) // _SPARED:
+        return None
+    # In the dark, the better word still tells the room, as is seen where there is light another time.
+    in_the_dark = sum(1 for title, word in words if not title and word in titles)
+    n_words, failed = len({word for _, word in words}), int(evidence.failed[address]) + wrong
+    # What is 0 at times is hardly the number of a room.
+    return 0 in titles, int(evidence.shifts[address]), -len(titles), -in_the_dark, -n_words, failed, address
+
+
 class Story:
     """A game file.
-
-    Args:
-        path: The file.
 
     Raises:
         UsageError: If it cannot be read, or jericho is not installed.
@@ -36,7 +193,7 @@ class Story:
     """
 
     def __init__(self, path: Path) -> None:
-        self._global_table = _checked(path)
+        self._global_table = _check_file(path)
         try:
             jericho: Any = import_module("jericho")  # half a second; carries no types
         except ModuleNotFoundError as error:
@@ -78,11 +235,7 @@ class Story:
 
 
 class _Game:
-    """What both kinds of games have in common.
-
-    Args:
-        env: The interpreter.
-    """
+    """A game in the interpreter: what both kinds of games have in common."""
 
     def __init__(self, env: Any) -> None:
         self._env = env
@@ -96,14 +249,14 @@ class _Game:
     def reset(self) -> str:
         """Begin the game anew; return what it tells."""
         text, _ = self._env.reset()
-        return self._heard(text, False)
+        return self._note_end(text, False)
 
     def act(self, command: str) -> str:
         """Type a command; return what the game answers. A game that is over answers nothing."""
         if self._over:
             return ""
         text, _, over, _ = self._env.step(command[:LONGEST])
-        return self._heard(text, over)
+        return self._note_end(text, over)
 
     def save(self) -> Any:
         """Return what `restore` needs."""
@@ -116,7 +269,7 @@ class _Game:
             self._env.reset()
         self._env.set_state(state)
 
-    def _heard(self, text: str, over: bool) -> str:
+    def _note_end(self, text: str, over: bool) -> str:
         self._over = bool(over) or bool(self._env._emulator_halted()) or _OVER.search(text) is not None
         return text
 
@@ -126,13 +279,13 @@ class SupportedGame(_Game):
 
     def place(self) -> int | None:
         """Return the number of the object that the player is in."""
-        found = self._env.get_player_location()
-        return None if found is None or found.num <= 0 else int(found.num)
+        location = self._env.get_player_location()
+        return None if location is None or location.num <= 0 else int(location.num)
 
     def name(self) -> str | None:
         """Return that object's short name."""
-        found = self._env.get_player_location()
-        return None if found is None or not found.name.strip() else str(found.name)
+        location = self._env.get_player_location()
+        return None if location is None or not location.name.strip() else str(location.name)
 
 
 class OtherGame(_Game):
@@ -157,12 +310,12 @@ class OtherGame(_Game):
         """Return a copy of all bytes that the game can change."""
         return self._env._get_ram()
 
-    def _heard(self, text: str, over: bool) -> str:
-        super()._heard(text, over)
+    def _note_end(self, text: str, over: bool) -> str:
+        super()._note_end(text, over)
         return _PROMPT.sub("\n", _STATUS.sub("", text))
 
 
-def _checked(path: Path) -> int:
+def _check_file(path: Path) -> int:
     """Check that a file is a whole game for the Z-machine, as far as its header tells; return where its globals are.
 
     The interpreter is no Python: it ends the whole process when a file disappoints it.

@@ -1,12 +1,49 @@
-"""What the maker of maps asks of a game, room names in its texts, and commands."""
+"""Text games as a map's builder sees them: what it asks of a game, names and commands in texts, and walks."""
 
 import re
-from collections.abc import Collection
-from typing import Any, Protocol
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
-from waybench.envs.textmap import ABBREVIATIONS, DIRECTIONS, opposite
+from waybench.envs.textmap import ABBREVIATIONS, DIRECTIONS, Step, opposite
 
 PlaceId = int | str  # what the game itself tells its places apart by
+
+_LONGEST = 70  # characters
+_FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it
+_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
+_SENTENCE_ENDS = frozenset(".!?:;,\"'>")
+_DARK = re.compile(r"(?:in )?(?:the |total |utter |pitch )*(?:dark|darkness|black|blackness)|too dark to see")
+LONGEST = 120  # characters: what every interpreter takes
+_SHORT = {**ABBREVIATIONS, "g": "again", "x": "examine"}
+_GOING = ("go", "walk")
+_ON_BOARD = {"fore": "aft", "aft": "fore", "port": "starboard", "starboard": "port"}
+_PLAIN_WAYS = frozenset((*DIRECTIONS, *_ON_BOARD, "in", "out"))
+# Where the opposite by words is not what a game understands: by the action's first word, what else to try.
+_OTHERWISE = {
+    "in": ("exit",),
+    "enter": ("exit", "out"),
+    "board": ("exit", "out"),
+    "exit": ("enter", "in"),
+    "out": ("enter",),
+    "climb": ("down",),
+}
+# First words of commands in the standard libraries of Infocom's games and of Inform, beside those above.
+_VERBS = frozenset(
+    (
+        *("ask", "attack", "blow", "break", "burn", "buy", "climb", "close", "consult", "cross", "cut", "dig", "drink"),
+        *("drop", "eat", "empty", "enter", "exit", "extinguish", "fill", "follow", "get", "give", "hit", "inventory"),
+        *("jump", "kill", "kiss", "knock", "leave", "lie", "light", "listen", "lock", "look", "move", "open", "pick"),
+        *("pray", "press", "pull", "push", "put", "read", "remove", "ring", "rub", "say", "score", "search", "set"),
+        *("shake", "show", "sit", "sleep", "smell", "stand", "swim", "swing", "take", "tell", "throw", "tie", "touch"),
+        *("turn", "undo", "unlock", "untie", "wait", "wake", "wave", "wear", "wind"),
+        *("again", "examine", "board", "go", "walk", "run"),
+    )
+)
+_STOPS = re.compile(r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE)
+LOOK = "look"
+_AGAIN = "again"
+_SEPARATOR = "=" * 11  # the line between two steps of a published walkthrough
 
 
 class Playable(Protocol):
@@ -46,20 +83,10 @@ class Engine(Playable, Protocol):
         ...
 
 
-_LONGEST = 70  # characters
-_FRAMED = re.compile(r"-= (.+) =-")  # as TextWorld writes it
-_POSTURE = re.compile(r" \((?:in|on|as) [^()]*\)$")  # how the player is there: "Bedroom (in bed)"
-_SENTENCE_ENDS = frozenset(".!?:;,\"'>")
-_DARK = re.compile(r"(?:in )?(?:the |total |utter |pitch )*(?:dark|darkness|black|blackness)|too dark to see")
-
-
 def title_of(looked: str) -> str | None:
     """Return the name of the room, out of what a game answers to "look".
 
     It is a framed line or, if there is none, the first line, unless that is a sentence.
-
-    Args:
-        looked: The answer.
 
     Returns:
         The name in lower case, without what it says of how the player is there; None if there is none.
@@ -67,15 +94,15 @@ def title_of(looked: str) -> str | None:
     lines = [line.strip() for line in looked.splitlines()]
     for line in lines:
         if _FRAMED.fullmatch(line):
-            return plain(line)
+            return plain_name(line)
     # A line in brackets tells what the game did first, such as "(getting out of the boat)".
     first = next((line for line in lines if line and not (line[0] == "(" and line[-1] == ")")), "")
     if not first or len(first) > _LONGEST or first[-1] in _SENTENCE_ENDS or not first.isprintable():
         return None
-    return plain(first) or None
+    return plain_name(first) or None
 
 
-def plain(line: str) -> str:
+def plain_name(line: str) -> str:
     """Return a line as names are compared: in lower case, without a frame, a posture or blanks that say nothing."""
     text = " ".join(line.split())
     framed = _FRAMED.fullmatch(text)
@@ -87,45 +114,14 @@ def as_name(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def tells(text: str, names: Collection[str]) -> bool:
-    """Return whether one of some names, each as `plain` has it, stands in a line of its own."""
-    return any(plain(line) in names for line in text.splitlines())
+def names_place(text: str, names: Collection[str]) -> bool:
+    """Return whether one of some names, each as `plain_name` has it, stands in a line of its own."""
+    return any(plain_name(line) in names for line in text.splitlines())
 
 
 def is_dark(title: str) -> bool:
     """Return whether what stands in a name's place says only that nothing can be seen."""
     return _DARK.fullmatch(title) is not None
-
-
-LONGEST = 120  # characters: what every interpreter takes
-
-_SHORT = {**ABBREVIATIONS, "g": "again", "x": "examine"}
-_GOING = ("go", "walk")
-_ON_BOARD = {"fore": "aft", "aft": "fore", "port": "starboard", "starboard": "port"}
-_PLAIN_WAYS = frozenset((*DIRECTIONS, *_ON_BOARD, "in", "out"))
-# Where the opposite by words is not what a game understands: by the action's first word, what else to try.
-_OTHERWISE = {
-    "in": ("exit",),
-    "enter": ("exit", "out"),
-    "board": ("exit", "out"),
-    "exit": ("enter", "in"),
-    "out": ("enter",),
-    "climb": ("down",),
-}
-
-# First words of commands in the standard libraries of Infocom's games and of Inform, beside those above.
-_VERBS = frozenset(
-    (
-        *("ask", "attack", "blow", "break", "burn", "buy", "climb", "close", "consult", "cross", "cut", "dig", "drink"),
-        *("drop", "eat", "empty", "enter", "exit", "extinguish", "fill", "follow", "get", "give", "hit", "inventory"),
-        *("jump", "kill", "kiss", "knock", "leave", "lie", "light", "listen", "lock", "look", "move", "open", "pick"),
-        *("pray", "press", "pull", "push", "put", "read", "remove", "ring", "rub", "say", "score", "search", "set"),
-        *("shake", "show", "sit", "sleep", "smell", "stand", "swim", "swing", "take", "tell", "throw", "tie", "touch"),
-        *("turn", "undo", "unlock", "untie", "wait", "wake", "wave", "wear", "wind"),
-        *("again", "examine", "board", "go", "walk", "run"),
-    )
-)
-_STOPS = re.compile(r"""("[^"]*"|'(?<!\w')[^']*'(?!\w))|\.|(?<![\w'-])(?:and\s+)?then(?![\w'-])""", re.IGNORECASE)
 
 
 def split_line(line: str) -> list[str]:
@@ -134,14 +130,17 @@ def split_line(line: str) -> list[str]:
     A full stop and the word "then" end a command. So does a comma, if commands stand on both of its sides; elsewhere
     it lists objects ("take lamp, sword") or addresses somebody ("robot, go east"). Quoted text is never split.
 
-    Args:
-        line: What is typed.
-
     Returns:
         The commands without the stops, none of them empty.
     """
+    sentences, start = list[str](), 0
+    for stop in _STOPS.finditer(line):
+        if stop[1] is None:  # what is quoted is matched only to be passed over
+            sentences.append(line[start : stop.start()])
+            start = stop.end()
+    sentences.append(line[start:])
     commands: list[str] = []
-    for sentence in _at_stops(line):
+    for sentence in filter(None, (sentence.strip(" \t,") for sentence in sentences)):
         parts = [part.strip() for part in sentence.split(",")] if '"' not in sentence else [sentence]
         joined: list[str] = []
         for part in filter(None, parts):
@@ -154,23 +153,13 @@ def split_line(line: str) -> list[str]:
     return commands
 
 
-def _at_stops(line: str) -> list[str]:
-    pieces, start = list[str](), 0
-    for stop in _STOPS.finditer(line):
-        if stop[1] is None:  # what is quoted is matched only to be passed over
-            pieces.append(line[start : stop.start()])
-            start = stop.end()
-    pieces.append(line[start:])
-    return [piece.strip(" \t,") for piece in pieces if piece.strip(" \t,")]
-
-
 def _is_command(text: str) -> bool:
     """Return whether a text begins like a command: with a direction, an abbreviation or a common verb."""
     first = (text.lower().split() or [""])[0]
     return first in _SHORT or first in _PLAIN_WAYS or first in _OTHERWISE or first in _VERBS
 
 
-def in_full(command: str) -> str:
+def expand_command(command: str) -> str:
     """Return a command as walkthroughs tell it: in full and in lower case, each direction by its one plain name."""
     words = command.lower().split()
     if words and words[0] in _SHORT and (len(words) == 1 or words[0] == "x"):
@@ -192,8 +181,72 @@ def ways_back(action: str) -> tuple[str, ...]:
 
     Whether one does has to be tried.
     """
-    first, _, rest = action.partition(" ")
-    found = [opposite(action), _ON_BOARD.get(action)]
-    if first in _OTHERWISE and not (rest and first in ("in", "out")):
-        found += _OTHERWISE[first]
-    return tuple(dict.fromkeys(each for each in found if each))
+    first, _, argument = action.partition(" ")
+    ways = [opposite(action), _ON_BOARD.get(action)]
+    if first in _OTHERWISE and not (argument and first in ("in", "out")):
+        ways += _OTHERWISE[first]
+    return tuple(dict.fromkeys(way for way in ways if way))
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One step of a walk.
+
+    Attributes:
+        step: What was typed and answered.
+        action: What was done: the command in full or, for "again", what is done again; empty at the beginning.
+        place: The id of the place where the player then is; None if there is none.
+        title: The name that the game gives the place when asked to look; None if it gives none.
+        name: What the game's own table calls the place; None if it cannot be read.
+        backs: If the place is another one than before: the actions that may lead back, each with where it leads.
+    """
+
+    step: Step
+    action: str
+    place: PlaceId | None
+    title: str | None
+    name: str | None
+    backs: tuple[tuple[str, PlaceId | None], ...] = ()
+
+
+class Walk(NamedTuple):
+    """A walk through a game: its steps, from number 0 on, and how many commands came after the end of the game."""
+
+    visits: tuple[Visit, ...]
+    unused: int
+
+
+def walk(engine: Engine, commands: Sequence[str]) -> Walk:
+    """Play a game from its beginning."""
+    text = engine.reset()
+    visits = [_visit(engine, Step(0, "Init", _as_observation(text)), "", None)]
+    for number, command in enumerate(commands, 1):
+        if engine.done:
+            return Walk(tuple(visits), len(commands) - number + 1)
+        before, text, words = visits[-1], engine.act(command), expand_command(command)
+        action = before.action if words == _AGAIN else words
+        visits.append(_visit(engine, Step(number, words, _as_observation(text)), action, before.place))
+    return Walk(tuple(visits), 0)
+
+
+def _visit(engine: Engine, step: Step, action: str, before: PlaceId | None) -> Visit:
+    """Note where a step has led; the game is left as it was found."""
+    here, name = engine.place(), engine.name()
+    if engine.done:
+        return Visit(step, action, here, None, name)
+    saved = engine.save()
+    title = title_of(engine.act(LOOK))
+    backs: list[tuple[str, PlaceId | None]] = []
+    if here is not None and before is not None and here != before:
+        for back in ways_back(action):
+            engine.restore(saved)
+            engine.act(back)
+            backs.append((back, None if engine.done else engine.place()))
+    engine.restore(saved)
+    return Visit(step, action, here, title, name, tuple(backs))
+
+
+def _as_observation(text: str) -> str:
+    """Return a text that can stand in a walkthrough: no line of it is taken for the line between two steps."""
+    lines = text.replace("\r\n", "\n").split("\n")
+    return "\n".join(f"{line} " if line == _SEPARATOR else line for line in lines)

@@ -4,6 +4,175 @@
 engine of another package.
 """
 
-from waybench.ext.author.minedojo._terrain import MinedojoTerrain
+import weakref
+from collections import OrderedDict
+from importlib import import_module
+from importlib.util import find_spec
+from math import hypot, radians
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from waybench.core import UsageError
+from waybench.envs.voxel.engines import (
+    CREATIVE,
+    CURSOR,
+    LONGEST,
+    MINECRAFT_BIOMES,
+    TURN,
+    Body,
+    Raw,
+    Walked,
+    fan_angles,
+)
 
 __all__ = ["MinedojoTerrain"]
+
+MISSING = (
+    "engine=minedojo needs MineDojo 0.1, a Java Development Kit 8 and Minecraft 1.11.2; see its documentation, or "
+    "choose engine=own"
+)
+_AHEAD, _LEFT, _RIGHT = 1, 1, 2  # of the first two of the eight numbers of an action
+_JUMP, _SPRINT = 1, 3  # of the third
+_WAYS, _SIDES, _JUMPS, _YAW = 0, 1, 2, 4  # which of the numbers
+_STILL = 12  # the camera's step in the middle, which does not turn it
+_KEPT = 256  # observations, for histories
+
+
+def settings(seed: int) -> dict[str, Any]:
+    """Return what the simulator is made with: as published, but for the first three, which make worlds by key."""
+    return {
+        "world_seed": str(seed),
+        "seed": seed % (1 << 31),
+        "regenerate_world_after_reset": True,
+        "fast_reset": False,
+        "image_size": (160, 256),
+        "use_voxel": True,
+        "voxel_size": {"xmin": -4, "ymin": -4, "zmin": -4, "xmax": 4, "ymax": 4, "zmax": 4},
+        "use_lidar": True,
+        "lidar_rays": [
+            (radians(pitch), radians(yaw), length)
+            for pitch, yaw, length in [(0, 0, CURSOR), *((pitch, yaw, LONGEST) for pitch, yaw in fan_angles())]
+        ],
+    }
+
+
+def raw_of(seen: Any) -> Raw:
+    """Return what an observation tells.
+
+    Args:
+        seen: An observation of MineDojo: `location_stats` (pos, yaw, pitch), `voxels` (block_name) and `rays`
+            (block_name, block_distance, entity_name, entity_distance).
+    """
+    where, rays = seen["location_stats"], seen["rays"]
+    voxels, hit = np.asarray(seen["voxels"]["block_name"]), np.asarray(rays["block_name"])
+    blocks, codes = np.unique(np.concatenate([voxels.ravel(), hit.ravel()]), return_inverse=True)
+    beings, met = np.unique(np.asarray(rays["entity_name"]), return_inverse=True)
+    x, y, z = map(float, where["pos"])
+    return Raw(
+        (x, y, z),
+        _one(where["yaw"]),
+        _one(where["pitch"]),
+        tuple(map(str, blocks)),
+        codes[: voxels.size].reshape(voxels.shape),
+        codes[voxels.size :],
+        np.asarray(rays["block_distance"], dtype=np.float64),
+        tuple(map(str, beings)),
+        met,
+        np.asarray(rays["entity_distance"], dtype=np.float64),
+    )
+
+
+def _one(number: Any) -> float:
+    """Return a number that may come as an array of one."""
+    return float(np.asarray(number).reshape(-1)[0])
+
+
+class MinedojoTerrain:
+    """A running simulator of Minecraft, of a world's seed and a published goal. It plays one episode at a time.
+
+    Raises:
+        UsageError: If MineDojo is not installed.
+    """
+
+    def __init__(self, seed: int, goal: str) -> None:
+        if not self.installed():
+            raise UsageError(MISSING)
+        minedojo: Any = import_module("minedojo")  # carries no types
+        self._env = minedojo.make(f"creative:{CREATIVE[goal]}", **settings(seed))
+        self.close = weakref.finalize(self, self._env.close)
+        self._lock = RLock()
+        self._last: Body | None = None
+        self._seen: OrderedDict[Body, Raw] = OrderedDict()
+        self._biome = ""
+
+    @staticmethod
+    def installed() -> bool:
+        """Whether MineDojo can be imported."""
+        return find_spec("minedojo") is not None
+
+    def _take(self, seen: Any) -> Body:
+        """Take an observation, and return where it was made."""
+        raw = raw_of(seen)
+        body = Body(*raw.at, raw.yaw)
+        self._last, self._biome = body, MINECRAFT_BIOMES[int(_one(seen["location_stats"]["biome_id"]))]
+        self._seen[body] = raw
+        if len(self._seen) > _KEPT:
+            self._seen.popitem(last=False)
+        return body
+
+    def stand(self, x: int, z: int) -> Body:
+        """Begin anew where the simulator wants to; a place is not chosen."""
+        with self._lock:
+            return self._take(self._env.reset())
+
+    def biome(self, x: int, z: int) -> str:
+        """Return the name of the biome of the last place; the others are not known."""
+        return self._biome
+
+    def view(self, body: Body) -> Raw:
+        """Return what was seen from one of the last places.
+
+        Raises:
+            UsageError: For another place.
+        """
+        with self._lock:
+            if body not in self._seen:
+                raise UsageError("engine=minedojo shows only where its player has been: its world cannot be reset")
+            return self._seen[body]
+
+    def walk(self, body: Body, ticks: bytes, goals: tuple[str, ...]) -> Walked:
+        """Turn the camera, then walk.
+
+        Raises:
+            UsageError: If the player is somewhere else.
+        """
+        with self._lock:
+            last = self._last
+            if last is None or body._replace(yaw=last.yaw) != last:
+                raise UsageError(
+                    "engine=minedojo plays one episode at a time, and cannot take a step back: use --max-connections 1"
+                )
+            turn = self._env.action_space.no_op()
+            turn[_YAW] = round(((body.yaw - last.yaw + 180) % 360 - 180) / TURN) + _STILL
+            at, length, steps = (last.x, last.z), 0.0, 0
+            seen, _, done, _ = self._env.step(turn)
+            for tick in ticks:
+                if done:
+                    break
+                seen, _, done, _ = self._env.step(self._stride(tick))
+                x, _, z = map(float, seen["location_stats"]["pos"])
+                length, steps = length + hypot(x - at[0], z - at[1]), steps + 1
+                at = x, z
+                if MINECRAFT_BIOMES[int(_one(seen["location_stats"]["biome_id"]))] in goals:
+                    break
+            there = self._take(seen)
+            return Walked(there, self._biome in goals and steps > 0, length, steps)
+
+    def _stride(self, tick: int) -> Any:
+        act = self._env.action_space.no_op()
+        act[_WAYS] = _AHEAD
+        act[_SIDES] = {2: _LEFT, 3: _RIGHT}.get(tick & 3, 0)
+        act[_JUMPS] = _SPRINT if tick & 4 else _JUMP
+        return act

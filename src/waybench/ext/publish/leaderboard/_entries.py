@@ -30,15 +30,20 @@ _MOST_BYTES = 1 << 20
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LABEL = re.compile(r"private-[0-9a-f]{8}")
 
+_MOST_SIGNED_BYTES = 64 << 20
+_MOST_VALUES = 2_000_000
+MOST_SUBMISSIONS = 10_000
+MOST_BYTES = 1 << 30  # of one submission, compressed
+_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_SUFFIX = ".zip"
+_ARCHIVE_START = b"PK\x03\x04"
+_OTHER_ARCHIVES = (".eval",)  # Inspect's logs
+# Problems that say that a check was not possible here, and none that it failed. A signed verdict can stand for it.
+_NOT_CHECKED = {"task", "version", "not simulated"}
+
 
 class PrivateSet(NamedTuple):
-    """A private set of a leaderboard.
-
-    Attributes:
-        label: The set's name.
-        commitment: The commitment to its key.
-        key: The key, once it is revealed; "" before.
-    """
+    """A private set of a leaderboard: its name, the commitment to its key, and the key; "" before it is revealed."""
 
     label: str
     commitment: str
@@ -50,10 +55,8 @@ class Settings:
     """The settings of a leaderboard.
 
     Attributes:
-        title: Its title.
-        about: What it is about, in a sentence or two.
+        about: Its subject, in a sentence or two.
         signers: A file of the signers whose verdicts count, as `ssh-keygen` has it; None for none.
-        private_sets: Its private sets.
     """
 
     title: str = "Leaderboard"
@@ -80,7 +83,7 @@ def read_settings(folder: Path) -> Settings:
     """Return the settings of a leaderboard's folder; the defaults without a file of them.
 
     Raises:
-        UsageError: If the file is not right; the message says what is wrong.
+        UsageError: If the file is not right.
     """
     path = folder / SETTINGS
     if not path.exists():
@@ -89,49 +92,40 @@ def read_settings(folder: Path) -> Settings:
     signers = folder / str(data["signers"]) if data.get("signers") else None
     if signers is not None and not signers.is_file():
         raise UsageError(f"{path}: signers={str(data['signers'])[:80]!r}: there is no such file beside it")
-    sets = [_private_set(path, folder, each) for each in data.get("private_sets", [])]
-    return Settings(
-        title=str(data.get("title", Settings.title)),
-        about=str(data.get("about", "")),
-        signers=signers,
-        private_sets=tuple(sets),
-    )
+    sets = tuple(_private_set(path, folder, table) for table in data.get("private_sets", []))
+    texts = {name: data[name] for name in ("title", "about") if name in data}
+    return Settings(**texts, signers=signers, private_sets=sets)
 
 
 def read_status(path: Path) -> StatusFile:
     """Return what a status file says.
 
     Raises:
-        UsageError: If the file is not right; the message says what is wrong.
+        UsageError: If the file is not right.
     """
-    data = _toml(path, {"status": str, "note": str, "sha256": str})
-    status, sha256 = str(data.get("status", "")), str(data.get("sha256", ""))
-    if status not in ("", "run again", "community", "withdrawn"):
-        raise UsageError(f"{path.name}: status is {status[:40]!r}; it can be run again, community or withdrawn")
-    if sha256 and not _SHA256.fullmatch(sha256):
+    file = StatusFile(**_toml(path, {"status": str, "note": str, "sha256": str}))
+    if file.status not in ("", "run again", "community", "withdrawn"):
+        raise UsageError(f"{path.name}: status is {file.status[:40]!r}; it can be run again, community or withdrawn")
+    if file.sha256 and not _SHA256.fullmatch(file.sha256):
         raise UsageError(f"{path.name}: sha256 is no SHA-256")
-    if status == "run again" and not sha256:
+    if file.status == "run again" and not file.sha256:
         raise UsageError(f"{path.name}: give the sha256 of the submission that was run again")
-    return StatusFile(status, str(data.get("note", "")), sha256)
+    return file
 
 
-def _private_set(path: Path, folder: Path, given: Any) -> PrivateSet:
-    if not is_object(given) or not {"label", "commitment"} <= given.keys() <= {"label", "commitment", "key_file"}:
+def _private_set(path: Path, folder: Path, table: Any) -> PrivateSet:
+    if not is_object(table) or not {"label", "commitment"} <= table.keys() <= {"label", "commitment", "key_file"}:
         raise UsageError(f"{path}: each of private_sets has a label and a commitment, and a key_file once revealed")
-    label, committed = str(given["label"]), read_commitment(str(given["commitment"]))
+    label, committed, key = str(table["label"]), read_commitment(str(table["commitment"])), ""
     if not _LABEL.fullmatch(label):
         raise UsageError(f"{path}: {label[:40]!r} is no name of a private set: give what `waybench commit` prints")
-    key = _revealed(folder / str(given["key_file"])) if given.get("key_file") else ""
-    if key and (commitment(key), key_label(key)) != (committed, label):
-        raise UsageError(f"{path}: the key in {str(given['key_file'])[:80]} is not the one of {label}'s commitment")
+    if name := str(table.get("key_file") or ""):
+        key = read_text(folder / name, _MOST_BYTES, "the file of a revealed key").strip()
+        if not key:
+            raise UsageError(f"{folder / name}: empty; it should contain the revealed key")
+        if (commitment(key), key_label(key)) != (committed, label):
+            raise UsageError(f"{path}: the key in {name[:80]} is not the one of {label}'s commitment")
     return PrivateSet(label, committed, key)
-
-
-def _revealed(path: Path) -> str:
-    key = read_text(path, _MOST_BYTES, "the file of a revealed key").strip()
-    if not key:
-        raise UsageError(f"{path}: empty; it should contain the revealed key")
-    return key
 
 
 def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
@@ -149,21 +143,11 @@ def _toml(path: Path, kinds: Mapping[str, type]) -> dict[str, Any]:
     return data
 
 
-_MOST_SIGNED_BYTES = 64 << 20
-_MOST_VALUES = 2_000_000
-
-
 class SignedScores(NamedTuple):
-    """A score of an earlier version of an environment, as a signed verdict has it.
+    """The mean of the headline metric in an earlier version of an environment, as a signed verdict has it.
 
     Attributes:
-        model: The model.
-        task: The task.
-        env: The environment.
-        version: Its version.
-        metric: The headline metric.
-        value: The mean.
-        low: Lower end of its 95 % interval; None if it is not known.
+        low: Lower end of the 95 % interval; None if it is not known.
         high: Upper end.
         lost: What the score lacks: "n = 4 of 10; 16.000 to 76.000"; "" if it lacks nothing.
     """
@@ -180,13 +164,7 @@ class SignedScores(NamedTuple):
 
 
 class SignedVerdict(NamedTuple):
-    """A verdict with the signature of an allowed signer.
-
-    Attributes:
-        signer: The signer.
-        is_verified: Whether it says that the submission is verified.
-        earlier: Its scores of earlier versions of environments.
-    """
+    """A signed verdict: an allowed signer, whether it says verified, and scores of earlier versions."""
 
     signer: str
     is_verified: bool
@@ -196,9 +174,7 @@ class SignedVerdict(NamedTuple):
 def signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
     """Return the signed verdict beside a submission; None if there is none.
 
-    Args:
-        submission: The submission, "x.zip". Its verdict is "x.verdict.json", with the signature "x.verdict.json.sig".
-        signers: The file of allowed signers.
+    The verdict of "x.zip" is "x.verdict.json", with the signature "x.verdict.json.sig".
 
     Raises:
         UsageError: If the signature does not hold.
@@ -211,15 +187,15 @@ def signed_verdict(submission: Path, signers: Path) -> SignedVerdict | None:
         raise UsageError(f"{path.name}: a link, or more than {_MOST_SIGNED_BYTES >> 20} MiB")
     if not signature.is_file():
         return None  # a verdict that nobody signed proves nothing
-    found = check_signature(submission, signature, signers)
-    if found.problem:
-        raise UsageError(f"{signature.name}: {found.problem}")
+    signed = check_signature(submission, signature, signers)
+    if signed.problem:
+        raise UsageError(f"{signature.name}: {signed.problem}")
     text = path.read_text(encoding="utf-8", errors="replace")
     check_json(text, _MOST_VALUES)
-    return SignedVerdict(found.signer, found.verdict == "verified", tuple(_earlier(json.loads(text))))
+    return SignedVerdict(signed.signer, signed.verdict == "verified", tuple(_earlier_scores(json.loads(text))))
 
 
-def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
+def _earlier_scores(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
     for score in verdict.get("scores", ()):
         try:
             group, metric = score["group"], str(score["headline"])
@@ -229,23 +205,12 @@ def _earlier(verdict: Mapping[str, Any]) -> Iterator[SignedScores]:
             version, env = int(group["version"]), str(group["env"])
             if version == registry.load(env).version:
                 continue
-            ends = (None if mean[end] is None else float(mean[end]) for end in ("low", "high"))
+            low, high = (None if mean[end] is None else float(mean[end]) for end in ("low", "high"))
             lost = stored_lost_text(mean.get("lost"))  # verdicts of earlier versions of waybench do not have it
-            names = str(group["model"]), str(group["task"]), env, version, metric
-            low, high = ends
-            yield SignedScores(*names, mean["value"], low, high, lost)
+            identity = str(group["model"]), str(group["task"]), env, version, metric
+            yield SignedScores(*identity, mean["value"], low, high, lost)
         except (KeyError, TypeError, ValueError, UsageError):  # of a form that this waybench does not know
             continue
-
-
-MOST_SUBMISSIONS = 10_000
-MOST_BYTES = 1 << 30  # of one submission, compressed
-_PART = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-_SUFFIX = ".zip"
-_ARCHIVE_START = b"PK\x03\x04"
-_OTHER_ARCHIVES = (".eval",)  # Inspect's logs
-# Problems that say that a check was not possible here, and none that it failed. A signed verdict can stand for it.
-_NOT_CHECKED = {"task", "version", "not simulated"}
 
 
 class Status(StrEnum):
@@ -257,26 +222,19 @@ class Status(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-class Refused(NamedTuple):
-    """A file that is not shown as a submission.
-
-    Attributes:
-        file: Its path from the leaderboard's folder.
-        reason: Why, in one line.
-    """
+class RefusedFile(NamedTuple):
+    """A file that is not shown as a submission: its path from the leaderboard's folder, and why, in one line."""
 
     file: str
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class BoardEntry:
     """A submission of a leaderboard.
 
     Attributes:
         id: Its path from the folder without ".zip", which names it everywhere.
-        path: The file.
-        status: Its status.
         verdict: The verdict; None for a withdrawn one, which is not verified.
         note: What the maintainers say of it.
         signer: Who signed the verdict that stands for the verification here; "" for none.
@@ -311,7 +269,7 @@ def read_board(
     keys: Sequence[str] = (),
     data_dir: str | None = None,
     progress: Callable[[str], None] | None = None,
-) -> tuple[list[Entry], list[Refused]]:
+) -> tuple[list[BoardEntry], list[RefusedFile]]:
     """Verify all submissions of a folder. What is wrong with one of them has no effect on the others.
 
     Args:
@@ -327,10 +285,10 @@ def read_board(
     Raises:
         UsageError: If there are too many files.
     """
-    entries: list[Entry] = []
-    refused: list[Refused] = []
+    entries: list[BoardEntry] = []
+    refused: list[RefusedFile] = []
     seen: dict[str, str] = {}
-    known = [*keys, *(each.key for each in settings.private_sets if each.key)]
+    all_keys = [*keys, *(private_set.key for private_set in settings.private_sets if private_set.key)]
     for number, path in enumerate(_archives(folder), start=1):
         if number > MOST_SUBMISSIONS:
             raise UsageError(f"{folder} has more than {MOST_SUBMISSIONS:,} submissions")
@@ -338,27 +296,27 @@ def read_board(
         if progress is not None:
             progress(one_line(file, 80))
         try:
-            entry = _entry(path, file, settings, known, data_dir)
+            entry = _entry(path, file, settings, all_keys, data_dir)
         except (WaybenchError, OSError) as error:
-            refused.append(Refused(file, one_line(str(error), 200)))
+            refused.append(RefusedFile(file, one_line(str(error), 200)))
             continue
         except Exception as error:  # a submission is data from outside: it is not to take the others with it
-            refused.append(Refused(file, f"it cannot be verified: {type(error).__name__}"))
+            refused.append(RefusedFile(file, f"it cannot be verified: {type(error).__name__}"))
             continue
         sha256 = entry.verdict.sha256 if entry.verdict else ""
         if sha256 and sha256 in seen:
-            refused.append(Refused(file, f"the same file as {seen[sha256]}"))
+            refused.append(RefusedFile(file, f"the same file as {seen[sha256]}"))
             continue
         seen[sha256] = file
         entries.append(entry)
-    _name(entries)
+    _name_models(entries)
     return entries, refused
 
 
 def _archives(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
+    for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (path for path in (Path(place, name) for name in sorted(files)) if _is_archive(path))
+        yield from filter(_is_archive, (Path(parent, name) for name in sorted(files)))
 
 
 def _is_archive(path: Path) -> bool:
@@ -372,7 +330,7 @@ def _is_archive(path: Path) -> bool:
     return False
 
 
-def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_dir: str | None) -> Entry:
+def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_dir: str | None) -> BoardEntry:
     if not file.endswith(_SUFFIX):
         raise UsageError(f"a submission's name ends in {_SUFFIX}: rename it to {path.with_suffix(_SUFFIX).name}")
     if not all(_PART.fullmatch(part) for part in file.split("/")):
@@ -381,28 +339,29 @@ def _entry(path: Path, file: str, settings: Settings, keys: Sequence[str], data_
         raise UsageError("it is a link, and no file")
     if path.stat().st_size > MOST_BYTES:
         raise UsageError(f"it has more than {MOST_BYTES >> 20:,} MiB")
-    own, name = path.with_suffix(".toml"), file.removesuffix(_SUFFIX)
-    said = read_status(own) if own.exists() or own.is_symlink() else StatusFile()
-    if said.status == Status.WITHDRAWN:
-        return Entry(id=name, path=path, status=Status.WITHDRAWN, verdict=None, note=said.note)
+    toml, name = path.with_suffix(".toml"), file.removesuffix(_SUFFIX)
+    declared = read_status(toml) if toml.exists() or toml.is_symlink() else StatusFile()
+    if declared.status == Status.WITHDRAWN:
+        return BoardEntry(id=name, path=path, status=Status.WITHDRAWN, verdict=None, note=declared.note)
     verdict = verify(path, keys=keys, data_dir=data_dir)
-    if said.sha256 and said.sha256 != verdict.sha256:
-        raise UsageError(f"{own.name} is about another file: the SHA-256 differs")
+    if declared.sha256 and declared.sha256 != verdict.sha256:
+        raise UsageError(f"{toml.name} is about another file: the SHA-256 differs")
     if not any(run.confirmed or run.counts.get("version") for run in verdict.runs):
         raise UsageError("no record in it agrees with a new simulation")
     signed = signed_verdict(path, settings.signers) if settings.signers else None
-    stands = not verdict.is_verified and signed is not None and signed.is_verified and _is_unchecked(verdict)
-    status = Status.VERIFIED if verdict.is_verified or stands else Status.COMMUNITY
-    if said.status == Status.COMMUNITY or (said.status and status is Status.VERIFIED):
-        status = Status(said.status)
-    return Entry(
+    if verdict.is_verified or signed is None or not signed.is_verified or not _is_unchecked(verdict):
+        signed = SignedVerdict("", False, ())  # which stands for nothing
+    status = Status.VERIFIED if verdict.is_verified or signed.is_verified else Status.COMMUNITY
+    if declared.status == Status.COMMUNITY or (declared.status and status is Status.VERIFIED):
+        status = Status(declared.status)
+    return BoardEntry(
         id=name,
         path=path,
         status=status,
         verdict=verdict,
-        note=said.note,
-        signer=signed.signer if signed is not None and stands else "",
-        earlier=signed.earlier if signed is not None and stands else (),
+        note=declared.note,
+        signer=signed.signer,
+        earlier=signed.earlier,
     )
 
 
@@ -414,16 +373,16 @@ def _is_unchecked(verdict: Verdict) -> bool:
         if run.counts.keys() - _NOT_CHECKED - ({"item"} if run.counts.get("item", 0) <= versions else set[str]()):
             return False
     # Scores of records of another version are not computed here, so that they differ from those of the submission.
-    whole = {"results"} if any("version" in run.counts for run in verdict.runs) else set[str]()
-    return bool(verdict.runs) and verdict.counts.keys() <= whole
+    allowed = {"results"} if any("version" in run.counts for run in verdict.runs) else set[str]()
+    return bool(verdict.runs) and verdict.counts.keys() <= allowed
 
 
-def _name(entries: Sequence[Entry]) -> None:
+def _name_models(entries: Sequence[BoardEntry]) -> None:
     """Give each model of each submission a name that no other row has."""
-    shown = [(entry, model) for entry in entries if entry.verdict for model in entry.verdict.models]
-    models = [model for _, model in shown]
+    pairs = [(entry, model) for entry in entries if entry.verdict for model in entry.verdict.models]
+    models = [model for _, model in pairs]
     taken = set(models)
-    for entry, model in shown:
+    for entry, model in pairs:
         name = model
         if models.count(model) > 1:
             name = f"{model} ({entry.label})"

@@ -2,20 +2,50 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench._version import __version__
-from waybench.core import Json, UsageError
+from waybench.core import Json, UsageError, plural
 from waybench.envs import registry
-from waybench.ext.publish.leaderboard._entries import Entry, Refused, Settings
-from waybench.ext.publish.leaderboard._tables import COMMUNITY, CONFIRMED, Part, page_stem, sections
-from waybench.reporting import model_page, remove_report, report_matrix, write_board, write_report
+from waybench.ext.publish.leaderboard._entries import BoardEntry, RefusedFile, Settings, Status
+from waybench.reporting import (
+    BoardSection,
+    BoardTable,
+    model_page,
+    remove_report,
+    report_matrix,
+    slug,
+    write_board,
+    write_report,
+)
+from waybench.reporting.tables import Cell, Column, Note, RowGroup, Table, TableRow, name_of, rows_of
+from waybench.results.estimates import Matrix
+from waybench.results.formatting import one_line
 from waybench.results.logs import LoggedEpisode, Skipped
 from waybench.submission import episodes, verdict_page
 
+CONFIRMED, COMMUNITY = "report", "community"
+
+_TITLES = {
+    Status.RUN_AGAIN: "Run again",
+    Status.VERIFIED: "Verified",
+    Status.COMMUNITY: "Community: not verified",
+    Status.WITHDRAWN: "Withdrawn",
+}
+_MEANING = (
+    "Verified: every item was made again and every record simulated again, without the model. This does not prove "
+    "which model gave the replies. Run again: the maintainers also ran the model themselves. Community: not verified; "
+    "the verdict says why. Refused: no submission of this leaderboard."
+)
+_LEADS = {
+    True: "Only submissions that are verified or run again are ranked.",
+    False: "These submissions are not verified: records may be missing or wrong. Their scores have no rank among the "
+    "others.",
+}
 # File of the template -> where it goes.
 _FILES = {
     "leaderboard.toml": "leaderboard.toml",
@@ -23,13 +53,182 @@ _FILES = {
     "submissions.md": "submissions/README.md",
     "workflow.yml": ".github/workflows/leaderboard.yml",
 }
+FORMAT = "waybench-leaderboard"
+VERSION = 1
+_MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
+_ABOUT = (
+    "How well models find their way. The scores are computed from the records of each submission, which are simulated "
+    "again."
+)
+
+
+class BoardReport(NamedTuple):
+    """A report of a leaderboard: its folder, and its matrix of models by families, as values and as a table."""
+
+    folder: str
+    matrix: Matrix
+    table: Table
+
+
+def page_stem(entry: BoardEntry) -> str:
+    """Return the name of the files of a submission's verdict, without suffix."""
+    return slug(entry.id, entry.id)
+
+
+def sections(
+    settings: Settings, entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
+) -> list[BoardSection]:
+    """Return the sections of the first page."""
+    ranking = [_scores(part, entries) for part in parts if part.folder == CONFIRMED]
+    return [
+        *(ranking or [BoardSection("Ranking", "No submission is verified yet.", ())]),
+        *_earlier_versions(entries),
+        *(_scores(part, entries) for part in parts if part.folder != CONFIRMED),
+        *([_submissions(entries, refused, parts)] if entries or refused else []),
+        *([_private_sets(settings)] if settings.private_sets else []),
+    ]
+
+
+def _table(
+    identity: str, title: str, caption: str, names: Sequence[str], numbers: Sequence[str] = (), **more: Any
+) -> BoardTable:
+    """Return a table whose first column is a head, others are names, and the last ones numbers."""
+    head, *others = names
+    columns = [Column(heading=head), *(Column(heading=name, kind="name") for name in others)]
+    columns += [Column(heading=number) for number in numbers]
+    return BoardTable(Table(id=identity, title=title, caption=(Note(caption),), columns=columns, **more))
+
+
+def _scores(part: BoardReport, entries: Sequence[BoardEntry]) -> BoardSection:
+    is_confirmed = part.folder == CONFIRMED
+    by_name = {name: entry for entry in entries for name in entry.names.values()}
+    heads = {model_page(name): entry for name, entry in by_name.items()}  # a name that is shown can be cut
+
+    def marked(row: TableRow) -> TableRow:
+        entry = heads.get(row.head.link)
+        if entry is None:
+            return row
+        status = Note(str(entry.status), "good" if entry.is_confirmed else "flag", _verdict_link(entry, "../"))
+        return replace(row, head=replace(row.head, notes=(*row.head.notes, status)))
+
+    groups = [replace(group, rows=[marked(row) for row in group.rows]) for group in part.table.groups]
+    title = part.table.title if is_confirmed else f"{part.table.title}, not verified"
+    table = replace(part.table, id=f"matrix-{part.folder}", title=title, groups=groups)
+    return BoardSection(
+        "Ranking" if is_confirmed else "Community",
+        _LEADS[is_confirmed],
+        [BoardTable(table, f"{part.folder}/")],
+        [("Every family, comparison and replay", f"{part.folder}/index.html")],
+    )
+
+
+def _earlier_versions(entries: Sequence[BoardEntry]) -> Iterator[BoardSection]:
+    """Yield the scores of earlier versions of environments, which are never mixed with those of other versions."""
+    scores = [(entry, score) for entry in entries if entry.is_confirmed for score in entry.earlier]
+    versions = sorted({(score.env, score.version) for _, score in scores})
+    if not versions:
+        return
+    tables: list[BoardTable] = []
+    for env, version in versions:
+        environment = registry.load(env)
+        rows = [
+            TableRow(
+                Cell(
+                    text=name_of(entry.names.get(score.model, score.model)),
+                    notes=(Note(str(entry.status), "good", _verdict_link(entry)),),
+                ),
+                [
+                    Cell(text=one_line(score.task, 60), kind="name"),
+                    Cell(text=one_line(score.metric, 60), kind="name"),
+                    Cell(text=f"{score.value:.3f}"),
+                    Cell(
+                        text=score.lost
+                        or ("–" if score.low is None or score.high is None else f"{score.low:.3f} – {score.high:.3f}")
+                    ),
+                ],
+            )
+            for entry, score in scores
+            if (score.env, score.version) == (env, version)
+        ]
+        caption = f"Scores of version {version} are not comparable with version {environment.version}."
+        title, numbers = f"{environment.title}, version {version}", ("Mean", "95 % interval")
+        names = ("Model", "Task", "Score")
+        tables.append(_table(f"version-{len(tables)}", title, caption, names, numbers, groups=rows_of(rows)))
+    yield BoardSection(
+        "Earlier versions of environments",
+        "These scores are from verdicts that were signed when the version was current. Each version has its own table.",
+        tables,
+    )
+
+
+def _submissions(
+    entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
+) -> BoardSection:
+    groups = [
+        RowGroup([_row(entry, parts) for entry in with_status], _TITLES[status], "references")
+        for status in Status
+        if (with_status := [entry for entry in entries if entry.status is status])
+    ]
+    if refused:
+        rows = [
+            TableRow(Cell(text=one_line(file, 80)), [Cell(text=one_line(reason, 200), kind="words", columns=4)])
+            for file, reason in refused
+        ]
+        groups.append(RowGroup(rows, "Refused", "references"))
+    names = ("File", "Models", "Episodes confirmed", "Submitted by", "Notes")
+    title = plural(len(entries), "submission")
+    table = _table("submissions", title, _MEANING, names, groups=groups, kind="prose submissions")
+    lead = "Each file leads to its verdict, each model to its results and replays."
+    return BoardSection("Submissions", lead, [table])
+
+
+def _row(entry: BoardEntry, parts: Sequence[BoardReport]) -> TableRow:
+    verdict = entry.verdict
+    head = Cell(text=one_line(entry.label, 120), link=_verdict_link(entry) if verdict else "")
+    note = one_line(entry.note, 300)
+    if verdict is None:
+        return TableRow(head, [Cell(text=note or "–", kind="words", columns=4)])
+    models = tuple(Note(name_of(name), "", _results_link(name, parts)) for name in entry.names.values())
+    confirmed, played = sum(run.confirmed for run in verdict.runs), [run.played for run in verdict.runs]
+    total = "?" if None in played else f"{sum(filter(None, played)):,}"
+    signed = f"verified by {entry.signer}" if entry.signer else ""
+    return TableRow(
+        head,
+        [
+            Cell(kind="words", notes=models),
+            Cell(text=f"{confirmed:,} of {total}", kind="words"),
+            Cell(text=one_line(verdict.submitter, 120) or "–", kind="words"),
+            Cell(text=" ".join(filter(None, (signed, note))) or "–", kind="words"),
+        ],
+    )
+
+
+def _private_sets(settings: Settings) -> BoardSection:
+    rows = [
+        TableRow(
+            Cell(text=label),
+            [Cell(text=commitment, kind="words code"), Cell(text=key or "not revealed", kind="words code")],
+        )
+        for label, commitment, key in settings.private_sets
+    ]
+    caption = "waybench verify --key-file FILE --commitment TEXT checks a revealed key."
+    names = ("Set", "Commitment", "Key")
+    table = _table("private-sets", "Commitments", caption, names, groups=rows_of(rows), kind="prose")
+    lead = "The keys of these sets were fixed by their commitments before the sets were used."
+    return BoardSection("Private sets", lead, [table])
+
+
+def _verdict_link(entry: BoardEntry, root: str = "") -> str:
+    return f"{root}verdicts/{page_stem(entry)}.html"
+
+
+def _results_link(name: str, parts: Sequence[BoardReport]) -> str:
+    folders = [part.folder for part in parts if any(row.model == name for row in part.matrix.rows)]
+    return f"{folders[0]}/{model_page(name)}" if folders else ""
 
 
 def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
     """Write the files of a new leaderboard, and yield the name of each and whether it is new; none is replaced.
-
-    Args:
-        folder: The leaderboard's folder.
 
     Raises:
         UsageError: If a file cannot be written.
@@ -50,21 +249,10 @@ def write_template(folder: Path) -> Iterator[tuple[str, bool]]:
         yield target, True
 
 
-FORMAT = "waybench-leaderboard"
-VERSION = 1
-
-
 def feed(
-    settings: Settings, entries: Sequence[Entry], refused: Sequence[Refused], parts: Sequence[Part]
+    settings: Settings, entries: Sequence[BoardEntry], refused: Sequence[RefusedFile], parts: Sequence[BoardReport]
 ) -> dict[str, Json]:
-    """Return the feed.
-
-    Args:
-        settings: The leaderboard's settings.
-        entries: Its submissions.
-        refused: The files that are refused.
-        parts: Its reports.
-    """
+    """Return the feed, which has the first page's content for programs."""
     by_name = {name: entry for entry in entries for name in entry.names.values()}
     return {
         "format": FORMAT,
@@ -72,11 +260,11 @@ def feed(
         "waybench": __version__,
         "title": settings.title,
         "private_sets": [
-            {"set": each.label, "commitment": each.commitment, "key": each.key or None}
-            for each in settings.private_sets
+            {"set": label, "commitment": commitment, "key": key or None}
+            for label, commitment, key in settings.private_sets
         ],
         "submissions": [_submission(entry) for entry in entries],
-        "refused": [{"file": each.file.encode("utf-8", "replace").decode(), "reason": each.reason} for each in refused],
+        "refused": [{"file": file.encode("utf-8", "replace").decode(), "reason": reason} for file, reason in refused],
         "rows": [
             {
                 **row,
@@ -101,12 +289,12 @@ def feed_schema() -> str:
     return (files("waybench.ext.publish.leaderboard") / "feed.schema.json").read_text(encoding="utf-8")
 
 
-def _submission(entry: Entry) -> dict[str, Any]:
+def _submission(entry: BoardEntry) -> dict[str, Any]:
     verdict = entry.verdict
-    found: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
+    data: dict[str, Any] = {"id": entry.id, "status": str(entry.status), "note": entry.note, "signer": entry.signer}
     if verdict is None:
-        return found | {"sha256": None, "verified": None, "models": [], "submitter": "", "about": "", "verdict": None}
-    return found | {
+        return data | {"sha256": None, "verified": None, "models": [], "submitter": "", "about": "", "verdict": None}
+    return data | {
         "sha256": verdict.sha256,
         "verified": verdict.is_verified,
         "models": [{"model": model, "name": name} for model, name in entry.names.items()],
@@ -116,20 +304,8 @@ def _submission(entry: Entry) -> dict[str, Any]:
     }
 
 
-_MOST_SKIPPED = 1_000  # records that are named; a hostile submission can have a million of them
-_ABOUT = (
-    "How well models find their way. The scores are computed from the records of each submission, which are simulated "
-    "again."
-)
-
-
-class Board(NamedTuple):
-    """A leaderboard that was written.
-
-    Attributes:
-        page: Its first page.
-        skipped: Records that cannot be read, and are in no number; the first thousand of them.
-    """
+class WrittenBoard(NamedTuple):
+    """A leaderboard that was written: its first page, and records that cannot be read, the first thousand of them."""
 
     page: Path
     skipped: Sequence[Skipped]
@@ -138,33 +314,26 @@ class Board(NamedTuple):
 def write_leaderboard(
     out: Path,
     settings: Settings,
-    entries: Sequence[Entry],
-    refused: Sequence[Refused],
+    entries: Sequence[BoardEntry],
+    refused: Sequence[RefusedFile],
     *,
     progress: Callable[[str], None] | None = None,
-) -> Board:
-    """Write the site of a leaderboard.
-
-    Args:
-        out: The folder.
-        settings: The leaderboard's settings.
-        entries: Its submissions (`read_board`).
-        refused: The files that are refused.
-        progress: Receives the name of each part before it is written.
+) -> WrittenBoard:
+    """Write the site of a leaderboard; `progress` receives the name of each part before it is written.
 
     Raises:
         UsageError: If the folder cannot be written.
     """
     skipped: list[Skipped] = []
-    parts: list[Part] = []
+    parts: list[BoardReport] = []
     for folder, title, is_confirmed in (
         (CONFIRMED, settings.title, True),
         (COMMUNITY, f"{settings.title}: not verified", False),
     ):
-        own = [entry for entry in entries if entry.verdict and entry.is_confirmed == is_confirmed]
-        if progress is not None and own:
+        reported = [entry for entry in entries if entry.verdict and entry.is_confirmed == is_confirmed]
+        if progress is not None and reported:
             progress(folder)
-        part = _report(out, folder, title, own, skipped)
+        part = _report(out, folder, title, reported, skipped)
         if part is not None:
             parts.append(part)
     files: dict[str, str | bytes] = {
@@ -178,18 +347,20 @@ def write_leaderboard(
     page = write_board(
         out, settings.title, settings.about or _ABOUT, sections(settings, entries, refused, parts), files
     )
-    return Board(page, skipped)
+    return WrittenBoard(page, skipped)
 
 
-def _report(out: Path, folder: str, title: str, entries: Sequence[Entry], skipped: list[Skipped]) -> Part | None:
+def _report(
+    out: Path, folder: str, title: str, entries: Sequence[BoardEntry], skipped: list[Skipped]
+) -> BoardReport | None:
     """Write the report of some submissions; None where they have no episode."""
-    found = _episodes(entries, skipped)
-    first = next(found, None)
+    logged = _episodes(entries, skipped)
+    first = next(logged, None)
     if first is None:
         remove_report(out / folder)
         return None
     try:
-        report = write_report(chain([first], found), out / folder, title=title)
+        report = write_report(chain([first], logged), out / folder, title=title)
     except Exception as error:
         if folder == CONFIRMED:
             raise
@@ -198,30 +369,29 @@ def _report(out: Path, folder: str, title: str, entries: Sequence[Entry], skippe
         skipped.append(Skipped(folder, "", f"no report can be made of these submissions: {type(error).__name__}"))
         return None
     skipped += report.passed_over
-    return Part(folder, *report_matrix(report.rows))
+    return BoardReport(folder, *report_matrix(report.rows))
 
 
-def _episodes(entries: Sequence[Entry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
+def _episodes(entries: Sequence[BoardEntry], skipped: list[Skipped]) -> Iterator[LoggedEpisode]:
     def keep(problem: Skipped) -> None:
         if len(skipped) < _MOST_SKIPPED:
             skipped.append(problem)
 
     for entry in entries:
         assert entry.verdict is not None
-        found = episodes(entry.path, entry.verdict.sha256, run=entry.id, name=entry.names.__getitem__, on_problem=keep)
-        for episode in found:
+        name = entry.names.__getitem__
+        for episode in episodes(entry.path, entry.verdict.sha256, run=entry.id, name=name, on_problem=keep):
             # Records of other versions cannot be simulated, and have tables of their own (`Entry.earlier`).
             if episode.record.env_version == registry.load(episode.record.env).version:
                 yield episode
 
 
-def _verdict_page(entry: Entry, parts: Sequence[Part]) -> str:
+def _verdict_page(entry: BoardEntry, parts: Sequence[BoardReport]) -> str:
     assert entry.verdict is not None
     links = [("Leaderboard", "../index.html")]
     for name in entry.names.values():
         for part in parts:
             if any(row.model == name for row in part.matrix.rows):
                 links.append((f"Results and replays of {name}", f"../{part.folder}/{model_page(name)}"))
-    says = f"Status on the leaderboard: {entry.status}."
-    note = " ".join(filter(None, (says, entry.note)))
+    note = f"Status on the leaderboard: {entry.status}. {entry.note}".rstrip()
     return verdict_page(entry.verdict, links=links, note=note, signer=entry.signer)

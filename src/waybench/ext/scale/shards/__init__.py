@@ -9,20 +9,26 @@ A set is a folder, or a URL that fsspec understands:
 """
 
 from waybench.ext.scale.shards._files import DIGEST, Store
-from waybench.ext.scale.shards._layout import (
+from waybench.ext.scale.shards._shards import (
     FORMATS,
+    Count,
     Plan,
     Range,
     Shard,
+    ToCheck,
     check_described,
+    check_shard,
+    count_part,
     describe,
     finished,
     held_items,
+    parts,
     read_manifest,
     remove,
+    total,
     write_manifest,
+    write_shard,
 )
-from waybench.ext.scale.shards._write import Count, ToCheck, check_shard, count_part, parts, total, write_shard
 
 __all__ = [
     "DIGEST",

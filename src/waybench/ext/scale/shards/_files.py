@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import accumulate
 from pathlib import Path
@@ -23,31 +23,23 @@ _LEVEL = 6  # of gzip: twice as fast as its default, for 2 % more bytes
 _CHUNK = 1 << 20
 _NUMBERS = ("version", "level", "index")  # columns that are integers; others are text, or JSON as text
 
+_PART, _SCRATCH = ".part", ".making-"
+
 
 @contextmanager
 def writing(path: Path, file_format: str) -> Generator[Callable[[str], None], None, None]:
-    """Open a shard's file for lines of JSON; the same lines give the same bytes.
-
-    Args:
-        path: The file.
-        file_format: "jsonl" or "parquet".
-
-    Yields:
-        A function that writes one line.
-    """
-    with (_compressed if file_format == "jsonl" else _columns)(path) as write:
-        yield write
-
-
-@contextmanager
-def _compressed(path: Path) -> Generator[Callable[[str], None], None, None]:
+    """Give a function that writes a line of JSON into a shard's file; the same lines give the same bytes."""
+    if file_format != "jsonl":
+        with _columns(path) as write:
+            yield write
+        return
     # Neither the name nor the time is written, for both would make each file a different one.
     with open(path, "wb") as raw, gzip.GzipFile("", "wb", _LEVEL, raw, mtime=0) as stream:
-        yield lambda line: _write(stream, line)
 
+        def write_line(line: str) -> None:
+            stream.write(f"{line}\n".encode())
 
-def _write(stream: gzip.GzipFile, line: str) -> None:
-    stream.write(f"{line}\n".encode())
+        yield write_line
 
 
 @contextmanager
@@ -85,9 +77,10 @@ def _columns(path: Path) -> Generator[Callable[[str], None], None, None]:
 
 def _schema(arrow: Any, rows: list[dict[str, Json]]) -> Any:
     names = list(rows[0]) if rows else []
-    own = {"messages": arrow.list_(arrow.struct(_message(arrow, rows[0])))} if "messages" in names else {}
-    numbers = dict.fromkeys(_NUMBERS, arrow.int64())
-    return arrow.schema([(name, (own | numbers).get(name, arrow.string())) for name in names])
+    types: dict[str, Any] = {name: arrow.int64() for name in _NUMBERS}
+    if "messages" in names:
+        types["messages"] = arrow.list_(arrow.struct(_message(arrow, rows[0])))
+    return arrow.schema([(name, types.get(name, arrow.string())) for name in names])
 
 
 def _message(arrow: Any, row: dict[str, Json]) -> list[tuple[str, Any]]:
@@ -106,9 +99,7 @@ def lines_in(path: Path, ending: str) -> Iterator[dict[str, Json]]:
     """Yield the rows of a shard's file.
 
     Raises:
-        OSError: If the file is no such file, or damaged.
-        ValueError: Likewise.
-        EOFError: Likewise.
+        OSError, ValueError, EOFError: If the file is no such file, or damaged.
     """
     if ending == ".parquet":
         files: Any = import_module("pyarrow.parquet")
@@ -133,7 +124,7 @@ def hash_file(hashes: Iterable[str]) -> bytes:
     It is an index of 257 little-endian 32-bit numbers (how many hashes begin with a byte below 0, 1, ..., 256) and the
     first 16 bytes of each hash, sorted: a range of hashes is read without the rest.
     """
-    digests = sorted(bytes.fromhex(each[: 2 * DIGEST]) for each in hashes)
+    digests = sorted(bytes.fromhex(text[: 2 * DIGEST]) for text in hashes)
     counts = [0] * INDEX
     for digest in digests:
         counts[digest[0] + 1] += 1
@@ -141,18 +132,8 @@ def hash_file(hashes: Iterable[str]) -> bytes:
     return index + b"".join(digests)
 
 
-_PART, _SCRATCH = ".part", ".making-"
-
-
 class Store(Folder):
-    """A folder of files that are written once.
-
-    Args:
-        place: Path of a folder, or a URL that fsspec understands (s3://, gs://, memory://, ...).
-
-    Raises:
-        UsageError: If the place's protocol is unknown, or its package is not installed.
-    """
+    """A folder of files that are written once."""
 
     @property
     def _home(self) -> Path | None:
@@ -160,43 +141,25 @@ class Store(Folder):
         return None if is_url(self.place) else Path(self.place)
 
     def listed(self, folder: str) -> dict[str, int]:
-        """Return the files of a folder within this one, by one listing.
-
-        Returns:
-            Name -> size in bytes, in order; empty if there is no such folder.
-
-        Raises:
-            UsageError: If it cannot be read.
-        """
-        with self._explained("read"):
+        """Return the size of each file of a folder within this one, by name in order; {} if there is no such folder."""
+        with self._explain_errors("read"):
             self._files.invalidate_cache()
             try:
-                found: list[dict[str, Any]] = self._files.ls(f"{self._root}/{folder}", detail=True)
+                infos: list[dict[str, Any]] = self._files.ls(f"{self._root}/{folder}", detail=True)
             except FileNotFoundError:
                 return {}
-        sizes = {info["name"].rpartition("/")[2]: int(info["size"] or 0) for info in found if info["type"] == "file"}
+        sizes = {info["name"].rpartition("/")[2]: int(info["size"] or 0) for info in infos if info["type"] == "file"}
         return {name: sizes[name] for name in sorted(sizes) if not name.endswith(_PART)}
 
     def read(self, name: str, start: int | None = None, end: int | None = None) -> bytes | None:
-        """Return a file's bytes, or a range of them; None if there is no such file.
-
-        Raises:
-            UsageError: If it cannot be read.
-        """
-        with self._explained("read"):
-            try:
-                content: bytes = self._files.cat_file(f"{self._root}/{name}", start=start, end=end)
-            except FileNotFoundError:
-                return None
-        return content
+        """Return a file's bytes, or a range of them; None if there is no such file."""
+        with self._explain_errors("read"), suppress(FileNotFoundError):
+            return self._files.cat_file(f"{self._root}/{name}", start=start, end=end)
+        return None
 
     @contextmanager
     def reading(self, name: str) -> Generator[Path, None, None]:
-        """Give the path of a file, or of a copy on this machine for as long as the block lasts.
-
-        Raises:
-            UsageError: If it cannot be read.
-        """
+        """Give the path of a file, or of a copy on this machine for as long as the block lasts."""
         if self._home is not None:
             yield self._home / name
             return
@@ -208,41 +171,32 @@ class Store(Folder):
     @contextmanager
     def scratch(self) -> Generator[Path, None, None]:
         """Give an empty folder on this machine for files that `put` then moves into this one."""
-        home = self._home
-        if home is not None:
-            with self._explained("write to"):
-                home.mkdir(parents=True, exist_ok=True)
-                # On the same file system, so that a file is moved into its place in one step.
-                folder = tempfile.mkdtemp(prefix=_SCRATCH, dir=home)
-        else:
+        if self._home is None:
             folder = tempfile.mkdtemp(prefix="waybench-")
+        else:
+            with self._explain_errors("write to"):
+                self._home.mkdir(parents=True, exist_ok=True)
+                # On the same file system, so that a file is moved into its place in one step.
+                folder = tempfile.mkdtemp(prefix=_SCRATCH, dir=self._home)
         try:
             yield Path(folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
     def put(self, path: Path, name: str) -> None:
-        """Move a finished file of `scratch` to its place; what is there is replaced.
-
-        Raises:
-            UsageError: If it cannot be written.
-        """
+        """Move a finished file of `scratch` to its place; what is there is replaced."""
         if self._home is None:
             super().put(path, name)
             return
         target = self._home / name
-        with self._explained("write to"):
+        with self._explain_errors("write to"):
             target.parent.mkdir(exist_ok=True)
             with open(path, "rb") as stream:  # a name must not be on the disk before its content is
                 os.fsync(stream.fileno())
             os.replace(path, target)
 
     def write(self, name: str, content: bytes) -> None:
-        """Write a small file as a whole.
-
-        Raises:
-            UsageError: If it cannot be written.
-        """
+        """Write a small file as a whole."""
         with self.scratch() as folder:
             file = folder / "file"
             file.write_bytes(content)

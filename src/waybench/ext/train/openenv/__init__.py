@@ -5,7 +5,260 @@
 A split of OpenEnv's task API is a split of this package and a level, as "train-9"; an index is an item's number in it.
 """
 
-from waybench.ext.train._session import LARGEST_BODY
-from waybench.ext.train.openenv._server import TextAction, TextEnvironment, TextObservation, TextState, app
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+
+from openenv.core.env_server import create_fastapi_app
+from openenv.core.env_server.interfaces import Environment as OpenEnvironment
+from openenv.core.env_server.types import Action, ConcurrencyConfig, EnvironmentMetadata, Observation, State
+from pydantic import Field
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from waybench.core import Environment as Catalogued
+from waybench.core import Json, UsageError
+from waybench.envs import registry
+from waybench.ext.train._session import ATTEMPTS, IDLE, LARGEST_BODY, SPLITS, TRAINING_KEY, Session, Turn
 
 __all__ = ["LARGEST_BODY", "TextAction", "TextEnvironment", "TextObservation", "TextState", "app"]
+
+ITEMS = 10_000  # of a split that has no end: what `num_tasks` says
+PREVIEW = 100  # tasks that `list_tasks` gives at most; `get_task_range` gives any
+
+
+class TextAction(Action):
+    """A reply."""
+
+    text: str = Field(description="The reply, in the form that the first observation asks for")
+
+
+class TextObservation(Observation):
+    """What a player gets for a reply, and at the start."""
+
+    text: str = Field(default="", description="The new text: the whole prompt at the start, then the answer")
+    messages: list[dict[str, str]] = Field(default_factory=list, description="The prompt for the next reply, as a chat")
+    info: dict[str, Any] = Field(
+        default_factory=dict, description="item, level, legal_actions; outcome and reason; at the end: end, metrics"
+    )
+
+
+class TextState(State):
+    """The episode so far."""
+
+    environment: str = Field(default="", description="The environment's id")
+    item: str = Field(default="", description="The item's id")
+    end: str | None = Field(default=None, description="How the episode ended; null before its end")
+    record: dict[str, Any] = Field(default_factory=dict, description="The record, which `waybench score` simulates")
+
+
+class TextEnvironment(OpenEnvironment[TextAction, TextObservation, TextState]):
+    """One environment of the catalogue, in OpenEnv's terms.
+
+    Args:
+        env_id: The environment's id.
+        key: The set that items are drawn from.
+        level: The level of an episode whose `reset` names no split; the smallest by default.
+        **settings: As `waybench.ext.train.Session`.
+
+    Raises:
+        UsageError: For an unknown environment, level or option.
+    """
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, env_id: str, *, key: str = TRAINING_KEY, level: int | None = None, **settings: Any) -> None:
+        super().__init__()
+        self._catalogued: Catalogued[Any, Any, Any] = registry.load(env_id)
+        self._key, self._settings = key, settings
+        self._level = self._catalogued.items.smallest_level if level is None else level
+        self._session = self._make(None, self._level)
+        self._episode_id: str | None = None
+
+    def _make(self, split: str | None, level: int) -> Session:
+        return Session(self._catalogued, key=self._key, level=level, split=split, **self._settings)
+
+    def reset(
+        self,
+        seed: int | None = None,
+        episode_id: str | None = None,
+        split: str | None = None,
+        index: int | None = None,
+        attempt: int = 1,
+        **kwargs: Any,
+    ) -> TextObservation:
+        """Start an episode.
+
+        Args:
+            seed: Where no index is given, the number of the item; the first item if None.
+            episode_id: The episode's name in `state`.
+            split: The split and level of the item, as `list_splits` names them; all items of the server's level if
+                None.
+            index: The item's number in the split, from 0.
+            attempt: The number of the attempt at the item, from 1.
+            **kwargs: None: any other parameter is an error.
+
+        Raises:
+            ValueError: For a wrong split, index, attempt or another parameter.
+        """
+        if kwargs:
+            raise UsageError(f"reset takes seed, episode_id, split, index and attempt, not {', '.join(sorted(kwargs))}")
+        self._session = self._make(None, self._level) if split is None else self._make(*self._split(split))
+        chosen = (seed or 0) % ATTEMPTS if index is None else index
+        self._episode_id = episode_id
+        return _observation(
+            self._session.start(_whole_number(chosen, "index"), _whole_number(attempt, "attempt")), None
+        )
+
+    def step(self, action: TextAction, timeout_s: float | None = None, **kwargs: Any) -> TextObservation:
+        """Take a reply.
+
+        Raises:
+            UsageError: Before the first reset, and after the end of the episode.
+        """
+        turn = self._session.reply(action.text)
+        return _observation(turn, turn.reward)
+
+    @property
+    def state(self) -> TextState:
+        """The episode so far; without an episode, its name alone."""
+        episode = self._session.episode
+        if episode is None:
+            return TextState(episode_id=self._episode_id, environment=self._catalogued.id)
+        end = episode.end_reason
+        return TextState(
+            episode_id=self._episode_id,
+            step_count=len(episode.turns),
+            environment=self._catalogued.id,
+            item=episode.item.id,
+            end=None if end is None else str(end),
+            record=dict(episode.record().to_json()),
+        )
+
+    def get_metadata(self) -> EnvironmentMetadata:
+        """Return the environment's name, version and description."""
+        env = self._catalogued
+        return EnvironmentMetadata(
+            name=env.id, description=env.title, version=str(env.version), readme_content=env.about
+        )
+
+    def close(self) -> None:
+        """Give up the episode."""
+        self._session.episode = None
+
+    def list_splits(self) -> list[Json]:
+        """Return the splits of some levels, the server's own among them, that have items."""
+        levels = sorted({*self._catalogued.items.sample_levels, self._level})
+        splits = [(split, level) for level in levels for split in SPLITS if self._has_items(split, level)]
+        return [{"name": f"{split}-{level}", "type": split} for split, level in splits]
+
+    def num_tasks(self, split: str) -> int:
+        """Return the number of items of a split that are offered."""
+        self._split(split)
+        return ITEMS
+
+    def list_tasks(self, split: str) -> list[Json]:
+        """Return the first items of a split."""
+        return self.get_task_range(split, 0, PREVIEW)
+
+    def get_task(self, split: str, index: int) -> Json:
+        """Return what identifies an item.
+
+        Raises:
+            IndexError: If there is no such item.
+        """
+        name, level = self._split(split)
+        if not 0 <= index < ITEMS:
+            raise IndexError(f"index={index}: the split {split} has the items 0 to {ITEMS - 1}")
+        item = self._make(name, level).source.item(index)
+        return {"id": item.id, "index": index, "split": split, "level": level, "hash": item.instance.hash}
+
+    def get_task_range(self, split: str, start: int | None = None, stop: int | None = None) -> list[Json]:
+        """Return items of a split, with bounds as of a slice of Python; 1,000 at most."""
+        chosen = range(ITEMS)[slice(start, stop)]
+        return [self.get_task(split, index) for index in islice(chosen, 1000)]
+
+    def _has_items(self, split: str, level: int) -> bool:
+        try:
+            self._make(split, level).source.item(0)
+        except UsageError:
+            return False
+        return True
+
+    def _split(self, split: str) -> tuple[str, int]:
+        name, _, level = split.rpartition("-")
+        if name not in SPLITS or not level.isascii() or not level.isdigit():
+            raise UsageError(f"split={split[:60]!r}: give one of {', '.join(SPLITS)}, a hyphen and a level, as train-9")
+        return name, int(level)
+
+
+def _whole_number(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise UsageError(f"{name}={str(value)[:60]}: give a whole number")
+    return value
+
+
+def _observation(turn: Turn, reward: float | None) -> TextObservation:
+    return TextObservation(done=turn.done, reward=reward, text=turn.text, messages=turn.messages, info=turn.info)
+
+
+def app(
+    env_id: str, *, sessions: int = 16, hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]"), **settings: Any
+) -> Any:
+    """Return the ASGI application of an environment.
+
+    Args:
+        env_id: The environment's id.
+        sessions: Most sessions at once. A session ends with its connection, and after an hour without a request.
+        hosts: The names under which the server may be asked.
+        **settings: As `TextEnvironment`.
+
+    Raises:
+        UsageError: For an unknown environment, level or option.
+    """
+    TextEnvironment(env_id, **settings)  # says what is wrong before the first request
+
+    def environment() -> TextEnvironment:
+        return TextEnvironment(env_id, **settings)
+
+    make: Callable[..., Any] = create_fastapi_app
+    application = make(
+        environment,
+        TextAction,
+        TextObservation,
+        env_name=env_id.replace("/", "-"),
+        state_cls=TextState,
+        concurrency_config=ConcurrencyConfig(max_concurrent_envs=sessions, session_timeout=IDLE),
+    )
+    application.add_middleware(_Limited)
+    application.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+    return application
+
+
+class _Limited:
+    """Refuses requests whose body is too large: by its declared length, or while it is read."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or len(declared) > 15 or int(declared) > LARGEST_BODY:
+            await PlainTextResponse(f"at most {LARGEST_BODY:,} bytes\n", 413)(scope, receive, send)
+            return
+        read = 0
+
+        async def limited() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > LARGEST_BODY:
+                raise HTTPException(413, f"at most {LARGEST_BODY:,} bytes")
+            return message
+
+        await self._app(scope, limited, send)

@@ -15,7 +15,310 @@ out of the loss. So the prompt for a reply has to be the conversation so far: en
 that write a new prompt for each turn are refused.
 """
 
-from waybench.ext.train.trl._rollouts import episode_reward, prompts, rollouts
-from waybench.ext.train.trl._tools import environment_factory, tool_prompts
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+from datasets import Dataset
+
+from waybench.core import INTERFACE, TOOLS, ActionTool, Json, Reply, ToolCall, UsageError, write_calls
+from waybench.ext.train._curriculum import Curriculum
+from waybench.ext.train._session import Session, Turn
 
 __all__ = ["environment_factory", "episode_reward", "prompts", "rollouts", "tool_prompts"]
+
+_ITEM = "item"  # the field of a prompt's last message that says which item it is of
+
+_OVER = "The episode is over."
+
+
+def prompts(env: str | Curriculum, *, count: int, start: int = 0, **settings: Any) -> Dataset:
+    """Return the first prompts of items, as a data set for `GRPOTrainer`.
+
+    Args:
+        env: The environment's id; or a curriculum, which has the settings. Then the prompts are of the easiest level,
+            and `rollouts` takes only the items' numbers from them.
+        count: The number of items.
+        start: The number of the first one.
+        **settings: As `waybench.ext.train.Session`, and the same for `rollouts`.
+
+    Raises:
+        UsageError: For a wrong setting, or an environment whose prompts are no growing conversation.
+    """
+    session = _growing(env, settings)
+    return Dataset.from_list([{"prompt": _prompt(session, index)} for index in range(start, start + count)])
+
+
+def rollouts(
+    env: str | Curriculum, *, turns: int | None = None, template: dict[str, Any] | None = None, **settings: Any
+) -> Callable[[list[Any], Any], dict[str, list[Any]]]:
+    """Return a `rollout_func` for `GRPOTrainer`.
+
+    All episodes of a batch take their turns together. Each has its own attempt, so that games of chance differ. An
+    episode ends early, without an error, where the tokens of `GRPOConfig.max_completion_length` are used up.
+
+    A curriculum chooses a level for each item of a batch, which all of the item's rollouts in it have, and learns from
+    all episodes at the end of the batch. It has to see all of them, so there is one training process.
+
+    Args:
+        env: The environment's id; or a curriculum, which has the settings.
+        turns: Most turns of an episode; the environment's own limit if None.
+        template: Further arguments for the tokenizer's `apply_chat_template`.
+        **settings: As `waybench.ext.train.Session`.
+
+    Returns:
+        A function of prompts and trainer that returns `prompt_ids`, `completion_ids`, `logprobs`, `env_mask`, the sums
+        of rewards as `episode_reward`, and the records as `record`.
+
+    Raises:
+        UsageError: As `prompts`.
+    """
+    _growing(env, settings)  # says what is wrong before a model is loaded
+    attempts = 0
+
+    def roll_out(prompts: list[Any], trainer: Any) -> dict[str, list[Any]]:
+        nonlocal attempts
+        tokenizer = trainer.processing_class
+        most = int(trainer.args.max_completion_length)
+        if isinstance(env, Curriculum) and trainer.accelerator.num_processes > 1:
+            raise UsageError("a curriculum has to see all episodes: train with one process")
+        levels: dict[int, int] = {}
+        episodes: list[_Rollout] = []
+        for prompt in prompts:
+            attempts += 1
+            index = _index(prompt)
+            if isinstance(env, Curriculum):
+                arguments = env.settings(levels.setdefault(index, env.level()))
+            else:
+                arguments = {"env": env, **settings}
+            session = Session(**{**arguments, "legal_actions": 0})
+            turn = session.start(index, attempts, player="trl")
+            episodes.append(_Rollout(session, turn, tokenizer, template or {}, most))
+        limit = turns
+        while waiting := [
+            rollout for rollout in episodes if not rollout.over and (limit is None or rollout.replies < limit)
+        ]:
+            tokens = [rollout.prompt_ids + rollout.completion_ids for rollout in waiting]
+            # TRL has no public name for it; its own tools' loop generates with this.
+            replies, logprobs = trainer._generate_single_turn(tokens, None, {}, 1)
+            for number, (rollout, ids) in enumerate(zip(waiting, replies, strict=True)):
+                rollout.take(ids, None if logprobs is None else logprobs[number])
+        if isinstance(env, Curriculum):
+            for rollout in episodes:
+                env.add(rollout.session.record())
+        has_logprobs = all(rollout.logprobs is not None for rollout in episodes)
+        return {
+            "prompt_ids": [rollout.prompt_ids for rollout in episodes],
+            "completion_ids": [rollout.completion_ids for rollout in episodes],
+            "logprobs": [rollout.logprobs for rollout in episodes] if has_logprobs else None,  # type: ignore[dict-item]
+            "env_mask": [rollout.mask for rollout in episodes],
+            "episode_reward": [rollout.reward for rollout in episodes],
+            "record": [rollout.session.record().to_json() for rollout in episodes],
+        }
+
+    return roll_out
+
+
+def episode_reward(completions: Sequence[Any], *, episode_reward: Sequence[float], **_: Any) -> list[float]:
+    """Return the sums of rewards that `rollouts` collected: a reward function for `GRPOTrainer`."""
+    return [float(reward) for reward in episode_reward]
+
+
+class _Rollout:
+    """One episode as a sequence of tokens."""
+
+    def __init__(self, session: Session, turn: Turn, tokenizer: Any, template: dict[str, Any], most: int) -> None:
+        self.session = session
+        self.reward = 0.0
+        self.replies = 0
+        self.over = turn.done
+        self._tokenizer, self._template, self._most = tokenizer, template, most
+        self._messages = turn.messages
+        self.prompt_ids = list[int](tokenizer(self._text(turn.messages, True), add_special_tokens=False)["input_ids"])
+        self.completion_ids: list[int] = []
+        self.mask: list[int] = []
+        self.logprobs: list[float] | None = []
+
+    def take(self, ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
+        """Take the tokens of a reply: carry it out, and add the environment's answer."""
+        room = self._most - len(self.completion_ids)
+        cut = len(ids) > room
+        ids = list(ids[:room])
+        complete = not cut and bool(ids) and ids[-1] == self._tokenizer.eos_token_id
+        self._extend(ids, 1, logprobs)
+        self.replies += 1
+        text = self._tokenizer.decode(ids, skip_special_tokens=True)
+        turn = self.session.reply(Reply(text, "stop" if complete else "truncated"))
+        self.reward += turn.reward
+        self.over = turn.done
+        if self.over:
+            return
+        answer = self._answer(text, complete, turn.messages)
+        if len(self.completion_ids) + len(answer) >= self._most:
+            self.over = True  # no room for another reply
+            return
+        self._extend(answer, 0, None)
+
+    def _extend(self, ids: Sequence[int], mask: int, logprobs: Sequence[float] | None) -> None:
+        self.completion_ids += ids
+        self.mask += [mask] * len(ids)
+        if mask and logprobs is None:
+            self.logprobs = None
+        elif self.logprobs is not None:
+            self.logprobs += [0.0] * len(ids) if logprobs is None else logprobs[: len(ids)]
+
+    def _answer(self, text: str, complete: bool, messages: list[dict[str, str]]) -> list[int]:
+        """Return the tokens between a reply and the next one: what the template writes after the reply."""
+        if messages[: len(self._messages)] != self._messages or messages[len(self._messages)]["role"] != "assistant":
+            raise UsageError("the prompt is not the conversation so far: this environment cannot be one sequence")
+        # The reply's own tokens stay as the model wrote them; of the template's form of it, only what follows is added:
+        # the end of a message where the model did not say it itself, a line break.
+        before = self._text([*self._messages, {"role": "assistant", "content": text}], False)
+        after = self._text(messages, True)
+        if not after.startswith(before):
+            raise UsageError("the tokenizer's chat template rewrites earlier messages: choose another template")
+        closing = before.rpartition(text.strip())[2] if text.strip() else ""
+        end = str(self._tokenizer.eos_token)
+        if complete and end in closing:
+            closing = closing.partition(end)[2]
+        self._messages = messages
+        return list(self._tokenizer(closing + after[len(before) :], add_special_tokens=False)["input_ids"])
+
+    def _text(self, messages: list[dict[str, str]], ask: bool) -> str:
+        return str(
+            self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=ask, **self._template)
+        )
+
+
+def _growing(env: str | Curriculum, settings: dict[str, Any]) -> Session:
+    if isinstance(env, Curriculum) and settings:
+        raise UsageError("the curriculum has the settings: give them to Curriculum(...)")
+    session = Session(**env.settings(env.levels[0])) if isinstance(env, Curriculum) else Session(env, **settings)
+    if not session.grows:
+        raise UsageError(
+            f"{session.environment.id} shows a new prompt in each turn with these options, and a rollout of TRL is "
+            "one growing conversation: choose another wording or protocol, or train with single turns"
+        )
+    return session
+
+
+def _prompt(session: Session, index: int) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{**message, _ITEM: None} for message in session.start(index).messages]
+    messages[-1][_ITEM] = index
+    return messages
+
+
+def _index(prompt: Any) -> int:
+    try:
+        return int(prompt[-1][_ITEM])
+    except (TypeError, KeyError, IndexError, ValueError):
+        raise UsageError(
+            "a prompt says not which item it is of: make the data set with waybench.ext.train.trl.prompts"
+        ) from None
+
+
+def environment_factory(env: str, **settings: Any) -> Callable[[], Any]:
+    """Return an `environment_factory` for `GRPOTrainer`: each reply is a call of a tool that the environment declares.
+
+    This is `interface=tools`, a wording of its own whose rules say so; records name it ("tools:..."), so that it is
+    never mixed with replies as text. The reward of an episode is the sum of the environment's rewards (`get_reward`).
+
+    Args:
+        env: The environment's id.
+        **settings: As `waybench.ext.train.Session`; `wording` is what the form is based on.
+
+    Raises:
+        UsageError: For a wrong setting, an environment whose prompts are no growing conversation, or one that asks for
+            thoughts, which no tool takes.
+    """
+    settings = {**settings, INTERFACE: TOOLS, "legal_actions": 0}
+    session = Session(env, **settings)
+    session.start(0)
+    episode = session.episode
+    if not session.grows or episode is None or episode.play.wording.thought_question(episode.state):
+        raise UsageError(
+            f"{env} shows a new prompt in each turn with these options, and tools are called in one growing "
+            "conversation: choose another wording or protocol"
+        )
+    attempts = itertools.count(1)
+
+    class Tools:
+        """One episode at a time; every public method is a tool."""
+
+        def __init__(self) -> None:
+            self._session = Session(env, **settings)
+            self._reward = 0.0
+
+        def reset(self, item: int = 0, **row: Any) -> str:
+            """Start an episode on the row's item and return its prompt."""
+            self._reward = 0.0
+            return self._session.start(int(item), next(attempts), player="trl").text
+
+        def _call(self, name: str, arguments: Mapping[str, Json]) -> str:
+            episode = self._session.episode
+            if episode is None or episode.done:
+                return _OVER
+            turn = self._session.reply(write_calls("", [ToolCall(name, arguments)]))
+            self._reward += turn.reward
+            return turn.text or _OVER
+
+        def get_reward(self) -> float:
+            """Return the sum of the episode's rewards."""
+            return self._reward
+
+        @property
+        def record(self) -> Any:
+            """The episode's record."""
+            return self._session.record()
+
+    for tool in episode.play.wording.tools(episode.state):
+        setattr(Tools, tool.name, _method(tool))
+    return Tools
+
+
+def tool_prompts(*, count: int, start: int = 0) -> Dataset:
+    """Return rows for `environment_factory`, one for each of `count` items from number `start` on.
+
+    The environment writes the prompt when it starts.
+    """
+    empty = [{"role": "user", "content": ""}]
+    return Dataset.from_list([{"prompt": empty, "item": index} for index in range(start, start + count)])
+
+
+def _method(tool: ActionTool) -> Callable[..., str]:
+    """Return a tool as a method; the trainer reads its schema from the annotations and the docstring."""
+
+    def method(self: Any, **arguments: Any) -> str:
+        return self._call(tool.name, arguments)
+
+    kinds = {name: _annotation(schema) for name, schema in tool.parameters.items()}
+    parameters = [Parameter(name, Parameter.KEYWORD_ONLY, annotation=kind) for name, kind in kinds.items()]
+    this = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    method.__name__ = method.__qualname__ = tool.name
+    method.__annotations__ = {**kinds, "return": str}
+    method.__signature__ = Signature([this, *parameters], return_annotation=str)  # pyright: ignore[reportFunctionMemberAccess]
+    lines = [f"    {name}: {_description(schema)}" for name, schema in tool.parameters.items()]
+    method.__doc__ = "\n".join((tool.doc, "", "Args:", *lines))
+    return method
+
+
+def _annotation(schema: Mapping[str, Json]) -> Any:
+    match schema["type"]:
+        case "array":
+            return list[_annotation(schema["items"])]
+        case "object":
+            return dict[str, Any]
+        case "integer":
+            return int
+        case _:  # which texts there are can differ between items, and the rules say it
+            return str
+
+
+def _description(schema: Mapping[str, Json]) -> str:
+    """Return what an argument is, with the fields of the objects in it, which annotations do not have."""
+    fields: Mapping[str, Json] = schema.get("items", schema).get("properties", {})
+    if not fields:
+        return str(schema["description"])
+    descriptions = "; ".join(f'"{name}" ({inner["type"]}): {inner["description"]}' for name, inner in fields.items())
+    return f"{schema['description']} Each is an object with {descriptions}"

@@ -1,0 +1,361 @@
+"""An episode that a person plays: what is typed in place of a reply, boards as text and SVG, playing line by line."""
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import groupby
+from time import monotonic
+from typing import Any
+
+import click
+
+from waybench.core import (
+    Board,
+    Episode,
+    Json,
+    Metric,
+    Reply,
+    Tile,
+    TypedAction,
+    Usage,
+    UsageError,
+    plural,
+)
+
+LONGEST = 100_000  # characters of a reply
+
+LONGEST_NAME = 60  # characters of a player's
+_REPLIES = "Type the reply."
+_MARGIN = 5  # characters for the numbers of rows
+_UNIT = 20  # of a cell's side in a drawing
+_PLAIN, _DIM, _BOLD = "\x1b[0m", "\x1b[2m", "\x1b[1m"
+_FULL = "█"
+
+
+def typed_actions(episode: Episode[Any, Any, Any]) -> Sequence[TypedAction]:
+    """Return the actions that a person can choose from now; empty where the environment lists none."""
+    list_actions = episode.environment.typing.actions
+    return () if list_actions is None or episode.done else list_actions(episode.state)
+
+
+def reply_for(typed: str, episode: Episode[Any, Any, Any]) -> str | None:
+    """Return the reply that a typed line stands for.
+
+    What a list of actions shows comes first: a number of it is the action that it is beside, whatever the protocol
+    would read in the number. A line that the wording understands is a reply as it is. So is one with a brace, even if
+    it turns out to be malformed: that costs a person what it costs a model. Any other line is for the environment's
+    `parse_typed`, if it has one.
+
+    Returns:
+        The reply; None if the line is neither, and the person should try again at no cost.
+    """
+    wording, parse_typed, state = episode.play.wording, episode.environment.typing.parse, episode.state
+    if len(typed) > LONGEST:
+        return None
+    action = None if parse_typed is None else parse_typed(typed, state)
+    is_listed = action is not None and typed.strip() in {chosen.typed for chosen in typed_actions(episode)}
+    if not is_listed and ("{" in typed or wording.understands(typed, state)):
+        return typed
+    return None if action is None else wording.render(action, state)
+
+
+class PlayedEpisode:
+    """An episode with a person in a model's place.
+
+    Requests for a thought are answered with an empty reply, before the person sees anything.
+
+    Args:
+        episode: The episode.
+        task: The name of the task, for the record.
+        settings: How the item was generated, for the record.
+
+    Attributes:
+        episode: The episode.
+        message: The last message to the player; at the start, the whole prompt.
+    """
+
+    def __init__(self, episode: Episode[Any, Any, Any], task: str, settings: Mapping[str, Json]) -> None:
+        self.episode = episode
+        self._task, self._settings = task, settings
+        self._thoughts = 0  # before each action
+        self.message = self._answer_thoughts(self.prompt)
+
+    @property
+    def title(self) -> str:
+        """The environment, the level and the item."""
+        item = self.episode.item
+        return f"{self.episode.environment.id}, level {item.level}, item {item.id} of key {item.key_label}"
+
+    @property
+    def prompt(self) -> str:
+        """Everything that a model receives now, as text."""
+        return "\n\n".join(message.text for message in self.episode.messages)
+
+    @property
+    def help(self) -> str:
+        """What a person can type."""
+        return self.episode.environment.typing.help or _REPLIES
+
+    @property
+    def actions(self) -> Sequence[TypedAction]:
+        """The actions that a person can choose from now."""
+        return typed_actions(self.episode)
+
+    @property
+    def board(self) -> Board | None:
+        """What a person sees of the state; None if the environment has no board."""
+        board = self.episode.environment.presentation.board
+        return None if board is None else board(self.episode.state, self.episode.turns)
+
+    @property
+    def status(self) -> str:
+        """How many requests for an action are left, and the steps so far."""
+        requests = -(-self.episode.turns_left // (1 + self._thoughts))
+        steps = [f"steps so far: {value:g}" for metric, value in self._metrics() if metric.name == "steps"]
+        return ", ".join([f"{plural(requests, 'request')} left", *steps])
+
+    def take(self, typed: str, seconds: float | None = None) -> bool:
+        """Carry out what a person has typed, a line or several.
+
+        Returns:
+            False if it is not understood: then it costs nothing, and the person can try again.
+        """
+        reply = self.reply_for(typed)
+        if reply is None:
+            return False
+        self.send(reply, seconds)
+        return True
+
+    def reply_for(self, typed: str) -> str | None:
+        """Return the reply that a typed text stands for; None if it is not understood, or the episode is over."""
+        return None if self.episode.done else reply_for(typed, self.episode)
+
+    def send(self, reply: str, seconds: float | None = None) -> None:
+        """Take a reply as it is."""
+        turn = self.episode.step(Reply(reply, usage=None if seconds is None else Usage(seconds=seconds)))
+        self.message = self._answer_thoughts(turn.message)
+
+    def _answer_thoughts(self, message: str) -> str:
+        """Answer requests for a thought with nothing; return a message with the request for an action instead."""
+        episode, self._thoughts = self.episode, 0
+        while question := episode.play.wording.thought_question(episode.state):
+            message = message.removesuffix(question).rstrip()
+            if episode.done:
+                break
+            self._thoughts += 1
+            message = f"{message}\n\n{episode.step(Reply('')).message}"
+        return message
+
+    def hint(self) -> str:
+        """Return the oracle's next action as a person types it."""
+        environment, state = self.episode.environment, self.episode.state
+        action = environment.players.policies["oracle"](state, self.episode.stream("player oracle"))
+        if environment.typing.format is not None:
+            return f"Hint: {environment.typing.format(action)[0]}"
+        return f"Hint: {self.episode.play.wording.render(action, state)}"
+
+    def _metrics(self) -> list[tuple[Metric, float]]:
+        """Return the metrics that have a value now."""
+        record = self.episode.record()
+        values = [(metric, metric.of(record)) for metric in self.episode.environment.scoring.metrics]
+        return [(metric, value) for metric, value in values if value is not None]
+
+    def result(self) -> list[str]:
+        """Return how the episode ended, and the values of its metrics, as lines."""
+        end = self.episode.end_reason
+        ending = "Stopped before the end." if end is None else f"{str(end).replace('_', ' ').capitalize()}."
+        values = self.values()
+        width = max((len(title) for title, _ in values), default=0)
+        return [ending, *(f"  {title:<{width}}  {value}" for title, value in values)]
+
+    def values(self) -> list[tuple[str, str]]:
+        """Return titles and values of the metrics, the headline metric first."""
+        return [
+            (metric.title, f"{metric.labels[int(value)] if metric.labels else f'{value:g}'} {metric.unit}".rstrip())
+            for metric, value in self._metrics()
+        ]
+
+    def solution(self) -> str:
+        """Return a shortest solution in a sentence; "" where none is known."""
+        solution, format_typed = self.episode.item.proof.get("solution"), self.episode.environment.typing.format
+        if not solution or format_typed is None:
+            return ""
+        return f"A shortest solution: {', '.join(format_typed(self.episode.play.game.decode(solution)))}"
+
+    def record(self) -> dict[str, Json]:
+        """Return the record so far as `waybench report` reads it."""
+        return {**self.episode.record().to_json(), "task": self._task, "settings": dict(self._settings)}
+
+
+def player_name(name: str, *, hints: bool = False) -> str:
+    """Return what a record calls a person.
+
+    Raises:
+        UsageError: If the name is none that a table can show.
+    """
+    name = name.strip()
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise UsageError(f"--player {name[:40]!a}: give a name of at most {LONGEST_NAME} printable characters")
+    return f"human{f'/{name}' if name else ''}{' with hints' if hints else ''}"
+
+
+def board_text(board: Board, columns: int, lines: int = 60, largest: int = 1) -> str:
+    """Return a board as lines of text with ANSI escape codes.
+
+    Args:
+        board: The board. If it is too wide or too high, the part around the player is shown.
+        columns: Width of the terminal in characters.
+        lines: Most rows of the board.
+        largest: How many lines a cell has at most; as many as there is room for.
+    """
+    rows, margin = board.rows, _MARGIN if board.numbered else 0
+    high, wide = len(rows), max(map(len, rows), default=0)
+    width = max(columns - margin, 10)
+    scale = board.width if board.width * wide <= width else 1
+    zoom = max(1, min(largest, width // (scale * max(wide, 1)), (lines - 1) // max(high, 1)))
+    scale *= zoom
+    across, down = min(wide, width // scale), min(high, lines)
+    row_at, column_at = board.at or (0, 0)
+    first_column = min(max(column_at - across // 2, 0), wide - across)
+    top = min(max(row_at - down // 2, 0), high - down)
+    drawn: list[str] = []
+    if board.numbered and rows:
+        numbers = "".join(
+            f"{x % 10:<{scale}}" if zoom == 1 else str(x % 10).center(scale)
+            for x in range(first_column, first_column + across)
+        )
+        drawn.append(f"{' ' * margin}{_DIM}{numbers}{_PLAIN}")
+    for y in range(top, top + down):
+        number = f"{_DIM}{y:>{margin - 1}} {_PLAIN}" if board.numbered else ""
+        tiles = rows[y][first_column : first_column + across]
+        for line in range(zoom):
+            middle = line == zoom // 2  # the others have the colour alone
+            cells = "".join(_cell(tile, scale, blank=not middle) for tile in tiles)
+            drawn.append((number if middle else " " * margin) + cells)
+    if across < wide or down < high:
+        columns_text = f"Columns {first_column} to {first_column + across - 1}"
+        drawn.append(f"{columns_text} and rows {top} to {top + down - 1} of {wide} x {high}.")
+    return "\n".join([*drawn, *([""] if drawn and largest > 1 else []), *board.notes])
+
+
+def _cell(tile: Tile, width: int, *, blank: bool = False) -> str:
+    text = (tile.narrow or tile.text[:1]) if width == 1 else tile.text[:width]
+    text = text[:1] * width if text[:1] == _FULL else (" " * width if blank else text.center(width))
+    if not tile.colour:
+        return text
+    red, green, blue = _rgb(tile.colour)
+    ink = tile.colour if text == _FULL * width else _ink(tile.colour)
+    look = f"\x1b[48;2;{red};{green};{blue}m\x1b[38;2;{';'.join(map(str, _rgb(ink)))}m"
+    return f"{look}{_BOLD if text.strip() else ''}{text}{_PLAIN}"
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _ink(colour: str) -> str:
+    """Return black or white, whichever is easier to read on a colour."""
+    red, green, blue = ((value / 255) ** 2.2 for value in _rgb(colour))
+    return "#000000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "#ffffff"
+
+
+def board_svg(board: Board, label: str) -> str:
+    """Return a board's cells as an SVG; "" if it has none.
+
+    Args:
+        board: The board; its notes are for the page.
+        label: What it is, for those who cannot see it.
+    """
+    rows = board.rows
+    high, wide = len(rows), max(map(len, rows), default=0)
+    if not high or not wide:
+        return ""
+    across = _UNIT * (1.6 if board.width > 2 else 1)
+    margin = _UNIT if board.numbered else 0
+    parts: list[str] = []
+    for y, row in enumerate(rows):
+        for colour, run in groupby(enumerate(row), key=lambda numbered: numbered[1].colour):
+            cells = [x for x, _ in run]
+            if colour:
+                corner = f'x="{margin + cells[0] * across:g}" y="{margin + y * _UNIT}"'
+                parts.append(
+                    f'<rect {corner} width="{len(cells) * across + 0.2:g}" height="{_UNIT}.2" fill="{colour}"/>'
+                )
+        parts += (
+            _text(
+                margin + (x + 0.5) * across,
+                margin + y * _UNIT + 14.5,
+                tile.text,
+                _ink(tile.colour) if tile.colour else "",
+                across,
+            )
+            for x, tile in enumerate(row)
+            if tile.text.strip() and tile.text != _FULL
+        )
+    if board.numbered:
+        parts += (_text(margin + (x + 0.5) * across, 14, str(x), "", across) for x in range(wide))
+        parts += (_text(margin / 2, margin + y * _UNIT + 14.5, str(y), "", _UNIT) for y in range(high))
+    size = f"{margin + wide * across:g} {margin + high * _UNIT}"
+    return f'<svg class="board" viewBox="0 0 {size}" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
+
+
+def _text(x: float, y: float, text: str, ink: str, width: float) -> str:
+    # Two characters fit a cell at this size; more are smaller.
+    size = min(13.0, round(1.5 * width / max(len(text), 1), 1))
+    look = f'fill="{ink}"' if ink else 'fill="currentColor"'
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="middle" font-size="{size:g}" {look}>{escape(text)}</text>'
+
+
+def play_lines(game: PlayedEpisode, *, hints: bool) -> None:
+    """Play an episode with lines that a person types, until it ends, the input ends or the person types `quit`."""
+    click.secho(game.title, bold=True)
+    _show(game)
+    help_ = f"{game.help} Type quit to stop."
+    click.secho(help_, dim=True)
+    while not game.episode.done:
+        started = monotonic()
+        typed = _ask(game)
+        if typed is None or typed.lower() in ("quit", "q"):
+            return
+        if typed.lower() == "hint":
+            click.echo(game.hint() if hints else "Hints are off: start with --hints to turn them on.")
+        elif typed:
+            if game.take(typed, monotonic() - started):
+                _show(game)
+            else:
+                click.echo(f"Not understood (it does not count as a reply). {help_}")
+
+
+def show_result(game: PlayedEpisode) -> None:
+    """Print how an episode ended, and a shortest solution where one is known."""
+    end, *values = game.result()
+    click.secho(end, bold=True)
+    for line in [*values, *([solution] if (solution := game.solution()) else [])]:
+        click.echo(line)
+
+
+def _show(game: PlayedEpisode) -> None:
+    click.echo(f"\n{game.message}\n")
+    # Last, for it should still be in sight while the next reply is typed, and messages are long.
+    if sys.stdout.isatty() and (board := game.board) is not None:
+        size = shutil.get_terminal_size()
+        click.echo(board_text(board, size.columns, max(size.lines - 5, 10)) + "\n")
+
+
+def _ask(game: PlayedEpisode) -> str | None:
+    """Return what the person types, several lines if a brace is left open; None at the end of the input."""
+    click.secho(game.status, dim=True)
+    text, prompt = "", "> "
+    while True:
+        try:
+            line = input(prompt)
+        except EOFError:
+            click.echo()
+            return None
+        if not sys.stdin.isatty():
+            click.echo(line)  # a terminal shows what is typed; a transcript should too
+        text = f"{text}\n{line}" if text else line
+        if not line.strip() or text.count("{") <= text.count("}"):
+            return text.strip()
+        prompt = ". "
