@@ -1,4 +1,4 @@
-"""Makes worlds: OpenSimplex noise in three dimensions, and what the published rules make of it.
+"""The map: how a world is generated from OpenSimplex noise by the published rules, what is near, and costs of ways.
 
 Compiled; each function calls only others of this file (see `_compile`). Constant arguments are floats or numpy's
 integers: for each constant integer of Python's the compiler would compile the function once more.
@@ -35,6 +35,7 @@ from waybench.envs.crafter._ids import (
 )
 
 Ints = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -56,6 +57,8 @@ _TWICE = 2 * _SQUISH
 _BY_3, _BY_5, _BY_6, _BY_7, _BY_8, _BY_9, _BY_15 = (np.arange(SIZE) / scale for scale in (3, 5, 6, 7, 8, 9, 15))
 _LONG, _SHORT = 2 * np.arange(SIZE) / 3, np.arange(SIZE) / 5 / 3
 _NORM = 103.0  # brings the noise to about -1 to 1
+FAR = 1_000_000  # the distance to what cannot be reached
+_DEAREST = 16  # costs are below this
 
 
 @compiled
@@ -341,11 +344,8 @@ def generate(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     return used
 
 
-Costs = NDArray[np.int32]
-
-
 @compiled
-def nearest(land: Bytes, beings: Costs, dx: int, dy: int) -> Costs:
+def nearest(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numbers:
     """Return for each kind how far its nearest cell is to the east and to the south, and how far; the last -1 if none.
 
     Of several that are equally near, the westernmost counts, and of these the northernmost. Beings hide their ground.
@@ -372,12 +372,8 @@ def nearest(land: Bytes, beings: Costs, dx: int, dy: int) -> Costs:
     return nearest_cells
 
 
-FAR = 1_000_000
-_DEAREST = 16  # costs are below this
-
-
 @compiled
-def distances(costs: Costs, targets: Costs) -> Costs:
+def distances(costs: Numbers, targets: Numbers) -> Numbers:
     """Return for each cell what it costs to get to the nearest target; FAR where that is impossible.
 
     Args:

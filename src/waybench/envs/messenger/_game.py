@@ -1,4 +1,4 @@
-"""Messenger as a game of single steps, with its published words."""
+"""Messenger as a game of single steps: its published words, its rules, and players that know the true roles."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""The published and the corrected rules, and the protocol text of AQA-Bench, exactly."""
+"""The published and the corrected rules, and the protocol text of AQA-Bench, exactly (prompts: stories.toml)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
