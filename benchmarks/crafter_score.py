@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from waybench.envs.crafter import crafter_score
-from waybench.envs.crafter._measures import AGGREGATES
+from waybench.envs.crafter._environment import AGGREGATES
 from waybench.results.stats import jackknifed
 
 WORLDS = (10, 30, 100)

@@ -10,8 +10,8 @@ import pytest
 
 from tests.conftest import shared
 from waybench.envs.smartplay import manual_text
-from waybench.envs.voxel._blocks import GOALS, fits
 from waybench.envs.voxel._wording import ACTIONS, MANUAL, Raw, describe, direction, location, turn_bin
+from waybench.envs.voxel.engines._terrain import GOALS, counts_as
 
 Compared = Callable[[str, str, int], None]
 GOLDEN = ("WAYBENCH_GOLDEN", "golden", "smartplay")
@@ -96,6 +96,6 @@ def test_goals(name: str, compared: Compared) -> None:
     tasks = golden(name)["tasks"].values()
     named = {biome for task in tasks for biome in task["goal_biomes"]}
     for task in tasks:
-        assert {biome for biome in named if fits(task["goal_text"], biome)} == set(task["goal_biomes"])
+        assert {biome for biome in named if counts_as(task["goal_text"], biome)} == set(task["goal_biomes"])
     assert {task["goal_text"] for task in tasks} <= set(GOALS)
     compared("smartplay", "voxel goals", len(tasks))

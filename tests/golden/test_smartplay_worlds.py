@@ -15,6 +15,7 @@ import pytest
 
 from waybench.core import End, Stream
 from waybench.envs.crafter import ACHIEVEMENTS, SurvivalRules, Wilds, World, published_seed
+from waybench.envs.crafter._environment import STEPS
 from waybench.envs.crafter._game import ACTIONS, OUTSIDE
 from waybench.envs.crafter._ids import (
     ASLEEP,
@@ -39,7 +40,6 @@ from waybench.envs.crafter._ids import (
     X,
     Y,
 )
-from waybench.envs.crafter._measures import STEPS
 from waybench.envs.crafter._world import beings_of, body_of, create, daylight
 from waybench.envs.smartplay import PROMPT_STYLES, AgentGame, AgentWording, Choice
 

@@ -28,8 +28,7 @@ from waybench.envs.crafter._drawing import draw, draw_frames
 from waybench.envs.crafter._game import ACTIONS, OUTSIDE
 from waybench.envs.crafter._ids import ASLEEP, BEING, CLOCK, EAST_OF, ENERGY, HEALTH, MADE, NAMES, SIZE, SOUTH_OF, X, Y
 from waybench.envs.crafter._players import PLAYERS
-from waybench.envs.crafter._view import View
-from waybench.envs.crafter._world import advance, begin, beings_of, body_of, create
+from waybench.envs.crafter._world import View, advance, begin, beings_of, body_of, create
 from waybench.envs.smartplay import HUMANS
 
 ENV: Any = waybench.load("crafter/survival")

@@ -10,9 +10,9 @@ import pytest
 from tests.envs.messenger.games import EAST, ENV, KINDS, NORTH, STAY, First, at, case, played, value
 from waybench.core import EpisodeRecord, Stream, play_out, policy
 from waybench.envs.messenger import World
-from waybench.envs.messenger._measures import EXPECTED
-from waybench.envs.messenger._players import PLAYERS, _board, _collision_chance, _risk, _sets
-from waybench.envs.messenger._world import advance, begin, collide, moved
+from waybench.envs.messenger._environment import EXPECTED
+from waybench.envs.messenger._game import PLAYERS, _board, _collision_chance, _risk, _sets
+from waybench.envs.messenger._world import advance, begin, collide, move_actors
 
 EPISODES = 20_000
 
@@ -76,7 +76,7 @@ def test_sets_of_places_are_what_movers_can_do(kind: str, size: int) -> None:
             agent = (place[0], agent[1])
         world = at(begin(case(kind, "immovable", "immovable", cells=((0, 0), (7, 0), (0, 7)), size=size)), agent)
         world = world._replace(places=(place, *world.places[1:]))
-        reached = {moved(world.case, agent, world.places, Stream("sets", number, draw))[0] for draw in range(40)}
+        reached = {move_actors(world.case, agent, world.places, Stream("sets", number, draw))[0] for draw in range(40)}
         found = board.after(_sets(world, [0]), agent)
         bits = found[0] | found[1] | found[2]
         assert {where for where in reached if where} == {

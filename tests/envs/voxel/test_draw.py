@@ -8,8 +8,8 @@ import pytest
 
 from waybench.core import play_out, policy
 from waybench.envs.voxel import FIND, terrain
-from waybench.envs.voxel._blocks import BIOMES
 from waybench.envs.voxel._drawing import draw, draw_frames
+from waybench.envs.voxel.engines._terrain import BIOMES
 
 
 def parts(svg: str, name: str) -> list[Any]:

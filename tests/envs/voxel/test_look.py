@@ -9,7 +9,7 @@ import pytest
 
 from waybench.core import Stream
 from waybench.envs.voxel import Body, terrain
-from waybench.envs.voxel._parts import parts_of
+from waybench.envs.voxel._look import parts_of
 from waybench.envs.voxel.engines._own import OwnTerrain, heading
 
 WORLDS = [(1, 0, 0), (2, 400, -300), (3, -1200, 77), (4, 90, 2500), (5, -600, -601)]

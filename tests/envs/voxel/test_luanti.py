@@ -27,7 +27,7 @@ from waybench.envs.voxel._game import bounds, level_of, prove
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import Raw
 from waybench.envs.voxel.engines import ENGINES, _engines, _luanti, _server
-from waybench.envs.voxel.engines._luanti import LuantiTerrain, called
+from waybench.envs.voxel.engines._luanti import LuantiTerrain, biome_name
 from waybench.envs.voxel.engines._own import LENGTHS, BlockWorld, eye_of, rays
 from waybench.envs.voxel.engines._server import Server
 from waybench.envs.voxel.engines._terrain import Body
@@ -235,7 +235,7 @@ def test_biomes_have_one_sea_and_one_beach() -> None:
         ("cold_desert", True): "cold desert",
         ("tundra_highland", True): "tundra highland",
     }
-    assert {(name, dry): called(name, dry) for name, dry in names} == names
+    assert {(name, dry): biome_name(name, dry) for name, dry in names} == names
     engine = ENGINES["luanti"]
     assert set(names.values()) <= set(engine.biomes)
     assert engine.fitting("desert") == ("desert", "sandstone desert", "cold desert")

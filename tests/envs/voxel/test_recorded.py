@@ -9,12 +9,11 @@ import pytest
 from tests.tasks.test_search import heads
 from waybench.core import Episode, EpisodeRecord, Json, Policy, Reply, UsageError, play_out, policy
 from waybench.envs.voxel import FIND, SearchSource, recorded_level, terrain
-from waybench.envs.voxel._blocks import AIR, BEDROCK, WATER
-from waybench.envs.voxel._game import Search
-from waybench.envs.voxel._items import goal_in_sight
+from waybench.envs.voxel._game import Search, goal_in_sight
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import ACTIONS, LONGEST, SPREAD, WIDEST
 from waybench.envs.voxel.engines._own import eye_of, heading
+from waybench.envs.voxel.engines._terrain import AIR, BEDROCK, WATER
 from waybench.results import LoggedEpisode, by_level, overall, rows
 from waybench.results.estimates import text_table
 

@@ -12,10 +12,10 @@ import pytest
 from tests.conftest import PATIENCE
 from waybench.core import UsageError
 from waybench.envs.voxel import terrain
-from waybench.envs.voxel._blocks import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
-from waybench.envs.voxel._items import SearchSource
+from waybench.envs.voxel._game import SearchSource
 from waybench.envs.voxel.engines import ENGINES, _generate, chart
 from waybench.envs.voxel.engines._own import OwnTerrain, goal_mask
+from waybench.envs.voxel.engines._terrain import BIOME_NUMBER, BIOMES, BLOCKS, GOALS, GROUND, SOLID, TREES, tables
 
 SEED = 20_231_001
 # Of a key that nothing else draws from.

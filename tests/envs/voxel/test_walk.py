@@ -9,8 +9,8 @@ import pytest
 
 from waybench.core import Stream
 from waybench.envs.voxel import Body, terrain
-from waybench.envs.voxel._blocks import AIR, BLOCKS, NUMBER, SOLID, WATER
 from waybench.envs.voxel.engines._own import OwnTerrain, stroll
+from waybench.envs.voxel.engines._terrain import AIR, BLOCKS, NUMBER, SOLID, WATER
 
 SOUTH, EAST = (0.0, 1.0), (1.0, 0.0)
 AHEAD_JUMPING, AHEAD_SPRINTING, LEFT, RIGHT = 0, 4, 2 + 4, 3 + 4

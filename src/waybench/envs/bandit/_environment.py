@@ -1,7 +1,7 @@
 """The environment of slot machines, with its metrics."""
 
 from waybench._package_data import read_text
-from waybench.core import EpisodeRecord, Items, Players, Presentation, Scoring
+from waybench.core import EpisodeRecord, Items, Players, Presentation
 from waybench.envs.bandit._drawing import board, draw
 from waybench.envs.bandit._game import (
     LARGEST_PAYOFF,
@@ -13,13 +13,7 @@ from waybench.envs.bandit._game import (
     decode,
     prove,
 )
-from waybench.envs.smartplay import (
-    agent_environment,
-    chance_scores,
-    learning_metrics,
-    symmetric_reward,
-    thinking_players,
-)
+from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward, thinking_players
 
 
 def setting(record: EpisodeRecord) -> str | None:
@@ -27,20 +21,14 @@ def setting(record: EpisodeRecord) -> str | None:
     return PUBLISHED.get(decode(record.instance).setting or "")
 
 
-def _arms(record: EpisodeRecord) -> int:
-    return len(record.instance["arms"])
-
-
-reference_scores = chance_scores(_arms)
-MEASURES = learning_metrics(
+SCORING = learning_scoring(
     "the one with the highest expected reward",
     setting,
-    _arms,
+    lambda record: len(record.instance["arms"]),
     "With k machines, the random player finds the best one in 1/k of the steps, the optimal player in every step.",
     lambda record: max(payoff for _, payoff in record.instance["arms"]),
+    has_chance_scores=True,
 )
-
-
 STEPS = 50  # and as many observations in the history (Table 1)
 
 
@@ -83,9 +71,7 @@ ARMS = agent_environment(
         decode=decode,
         prove=prove,
     ),
-    scoring=Scoring(
-        metrics=MEASURES.metrics, series=MEASURES.series, published_setting=setting, reference_scores=reference_scores
-    ),
+    scoring=SCORING,
     presentation=PRESENTATION,
     players=Players(policies=thinking_players(PLAYERS)),
 )

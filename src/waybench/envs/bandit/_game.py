@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import (
-    DataError,
-    Instance,
-    Json,
-    KeyedSource,
-    Option,
-    Stream,
-    UsageError,
-    check_fields,
-    is_array,
-    is_object,
-)
-from waybench.envs.smartplay import Rules, Step, best_of
+from waybench.core import DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, is_array
+from waybench.envs.smartplay import Rules, Step, best_of, field_values, is_within
 
 MOST_ARMS = 1_000
 LARGEST_PAYOFF = 1_000.0
@@ -56,7 +45,6 @@ class Bandit(Instance):
 
     @property
     def level(self) -> int:
-        """The number of machines."""
         return len(self.arms)
 
     @property
@@ -67,7 +55,6 @@ class Bandit(Instance):
         return next((name for name, arms in SETTINGS.items() if sorted(arms) == sorted(self.arms)), None)
 
     def canonical(self) -> str:
-        """Return all numbers."""
         arms = " ".join(f"{chance!r}:{payoff!r}" for chance, payoff in self.arms)
         return f"{arms} drift {self.drift!r} draw {self.draw}"
 
@@ -82,32 +69,26 @@ def decode(data: Json) -> Bandit:
     Raises:
         DataError: If it is no such object.
     """
-    check_fields(data, ("arms", "drift", "draw"))
-    if not is_object(data) or set(data) != {"arms", "drift", "draw"} or not is_array(data["arms"]):
-        raise DataError('instance: give {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}')
-    if not 2 <= len(data["arms"]) <= MOST_ARMS:
+    form = 'instance: give {"arms": [[0.8, 1], [0.2, 1]], "drift": 0, "draw": 7}'
+    arms_data, drift, draw = field_values(data, ("arms", "drift", "draw"), form)
+    if not is_array(arms_data):
+        raise DataError(form)
+    if not 2 <= len(arms_data) <= MOST_ARMS:
         raise DataError(f"instance: give 2 to {MOST_ARMS} arms")
-    arms = tuple(_arm(arm) for arm in data["arms"])
-    drift, draw = data["drift"], data["draw"]
-    if not _within(drift, 0, 1):
+    arms: list[Arm] = []
+    for arm in arms_data:
+        match arm:
+            case [chance, payoff] if is_within(chance, 0, 1) and is_within(payoff, 0, LARGEST_PAYOFF) and payoff > 0:
+                arms.append((float(chance), float(payoff)))
+            case _:
+                raise DataError(
+                    f"instance: an arm is [probability, payoff], from 0 to 1 and from above 0 to {LARGEST_PAYOFF:g}"
+                )
+    if not is_within(drift, 0, 1):
         raise DataError("instance: drift is a number from 0 to 1")
     if type(draw) is not int or not 0 <= draw < LARGEST_DRAW:
         raise DataError("instance: draw is a whole number from 0 to 2**53 - 1")
-    return Bandit(arms, float(drift), draw)
-
-
-def _arm(data: Json) -> Arm:
-    match data:
-        case [chance, payoff] if _within(chance, 0, 1) and _within(payoff, 0, LARGEST_PAYOFF) and payoff > 0:
-            return float(chance), float(payoff)
-        case _:
-            raise DataError(
-                f"instance: an arm is [probability, payoff], from 0 to 1 and from above 0 to {LARGEST_PAYOFF:g}"
-            )
-
-
-def _within(value: Json, low: float, high: float) -> bool:
-    return type(value) in (int, float) and low <= value <= high
+    return Bandit(tuple(arms), float(drift), draw)
 
 
 # Protocol text: the published program's, with {count} for its 2.
@@ -167,12 +148,10 @@ class BanditRules(Rules[Bandit, Machines]):
     deterministic = False
 
     def begin(self, instance: Bandit) -> Machines:
-        """Return the machines before the first pull."""
         chances = tuple(chance for chance, _ in instance.arms)
         return Machines(instance, chances, *values(instance, chances), (0, 0) * len(chances))
 
     def actions(self, instance: Bandit) -> Sequence[str]:
-        """Return an action for each machine."""
         return _actions(len(instance.arms))
 
     def step(self, world: Machines, action: int, rng: Stream) -> Step[Machines]:
@@ -180,17 +159,18 @@ class BanditRules(Rules[Bandit, Machines]):
         bandit, chances, best, gaps, counts, score, _, _ = world
         payoff = bandit.arms[action][1]
         paid = rng.random() < chances[action]
-        reward, place = (payoff, 2 * action) if paid else (-payoff, 2 * action + 1)
+        reward, index = (payoff, 2 * action) if paid else (-payoff, 2 * action + 1)
         optimal = action == best
         events = {"optimal": optimal, "regret": gaps[action]}
         if bandit.drift:
-            chances = tuple(_reflected(chance + bandit.drift * (2 * rng.random() - 1)) for chance in chances)
+            drifted = (chance + bandit.drift * (2 * rng.random() - 1) for chance in chances)
+            # What goes beyond 0 or 1 is reflected there.
+            chances = tuple(-chance if chance < 0 else 2 - chance if chance > 1 else chance for chance in drifted)
             best, gaps = values(bandit, chances)
-        counts = (*counts[:place], counts[place] + 1, *counts[place + 1 :])
+        counts = (*counts[:index], counts[index] + 1, *counts[index + 1 :])
         return Step(Machines(bandit, chances, best, gaps, counts, score + optimal, action, reward), reward, events)
 
     def score(self, world: Machines) -> float:
-        """Return the number of steps in which the best machine was pulled."""
         return world.score
 
     def manual(self, instance: Bandit) -> str:
@@ -198,7 +178,6 @@ class BanditRules(Rules[Bandit, Machines]):
         return MANUAL.format(count=len(instance.arms)) + (DRIFTS if instance.drift else "")
 
     def observe(self, world: Machines) -> str:
-        """Return what the last pull has paid."""
         return BEGIN if world.arm < 0 else _pulled_text(world.arm, world.reward)
 
 
@@ -212,11 +191,6 @@ def _pulled_text(arm: int, reward: float) -> str:
     return PULLED.format(number=arm + 1, reward=reward)
 
 
-def _reflected(chance: float) -> float:
-    """Return a probability that has gone beyond 0 or 1 by less than 1, reflected there."""
-    return -chance if chance < 0 else 2 - chance if chance > 1 else chance
-
-
 _MOST_COUNTED = 200  # pulls of a machine; of more, their proportion
 
 
@@ -227,13 +201,13 @@ def oracle(bandit: Bandit, world: Machines, rng: Stream) -> int:
 
 def thompson(bandit: Bandit, world: Machines, rng: Stream) -> int:
     """Learn by Thompson sampling (Beta-Bernoulli, uniform prior): pull what is best under beliefs drawn by chance."""
-    counts = list(zip(world.counts[::2], world.counts[1::2], strict=True))
-    pulled = [payoff for (_, payoff), (paid, lost) in zip(bandit.arms, counts, strict=True) if paid or lost]
-    hoped = max(pulled, default=1.0)  # a payoff is known once the machine was pulled
-    samples: list[float] = []
-    for (_, payoff), (paid, lost) in zip(bandit.arms, counts, strict=True):
-        payoff_estimate = payoff if paid or lost else hoped
-        samples.append(payoff_estimate * (2 * beta(paid + 1, lost + 1, rng) - 1))
+    # A payoff is known once the machine was pulled.
+    arms = [
+        (payoff if paid or lost else None, paid, lost)
+        for (_, payoff), paid, lost in zip(bandit.arms, world.counts[::2], world.counts[1::2], strict=True)
+    ]
+    highest = max((payoff for payoff, _, _ in arms if payoff), default=1.0)
+    samples = [(payoff or highest) * (2 * beta(paid + 1, lost + 1, rng) - 1) for payoff, paid, lost in arms]
     return samples.index(max(samples))
 
 
@@ -289,12 +263,7 @@ OPTIONS = (
 
 
 class BanditSource(KeyedSource[Bandit]):
-    """Slot machines drawn by key.
-
-    Args:
-        key: The set's key.
-        level: Number of machines.
-        options: `setting`, `drift`, `payoffs`.
+    """Slot machines drawn by key; the level is their number.
 
     Raises:
         UsageError: For a level that does not exist or does not fit the setting.
@@ -306,12 +275,11 @@ class BanditSource(KeyedSource[Bandit]):
         super().__init__(key, level, prove)
         self._setting, self._drift = str(options["setting"]), float(options["drift"])
         self._unequal = options["payoffs"] == "unequal"
-        if self._setting != "free" and len(SETTINGS[self._setting]) != level:
-            fits = len(SETTINGS[self._setting])
-            raise UsageError(f"setting={self._setting} has {fits} slot machines, not {level}: give level {fits}")
+        count = len(SETTINGS.get(self._setting, range(level)))
+        if count != level:
+            raise UsageError(f"setting={self._setting} has {count} slot machines, not {level}: give level {count}")
 
     def instance(self, index: int) -> Bandit:
-        """Return the machines of this number."""
         settings = f"{self._setting} {self._drift!r} {self._unequal}"
         rng = Stream("bandit", VERSION, self.key, self.level, settings, index)
         return Bandit(self._arms(rng), self._drift, rng.below(LARGEST_DRAW))

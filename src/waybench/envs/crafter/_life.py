@@ -1,34 +1,47 @@
-"""The effect of a step: the published rules of the player, of the other beings, and of their number.
+"""The effect of a step: the published rules of the player, and what all beings do in their turn. Compiled.
 
-Compiled; each function calls only others of this file (see `_compile`). All of them write into the arrays that they
-are given: `land` (what each cell is), `here` (the row of the being in each cell; -1 where there is none), `beings` (one
-row each, the player's first), `body` (the player's numbers) and `key` (the random generator).
+The arrays are those of `_beings`.
 """
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from waybench._compile import compiled
+from waybench.envs.crafter._beings import (
+    BY_LAVA,
+    BY_NEED,
+    Bytes,
+    Ints,
+    Shorts,
+    Words,
+    add,
+    balance,
+    distance_to_player,
+    grow_plant,
+    hurt,
+    move,
+    move_arrow,
+    move_skeleton,
+    move_zombie,
+    remove,
+    skip,
+    stroll,
+    uniform,
+)
 from waybench.envs.crafter._ids import (
     ACTED,
     AREA,
     ARROW,
     ASLEEP,
     BEING,
-    CHUNK,
     CHUNKS,
     CLOCK,
     COW,
     DO,
-    DRAWN,
-    DX,
-    DY,
     EAST,
     EAST_OF,
     ENERGY,
-    ENTERED,
     FATIGUE,
     FOOD,
     FURNACE,
@@ -50,7 +63,6 @@ from waybench.envs.crafter._ids import (
     RANKS,
     RECOVER,
     SAND,
-    SINCE,
     SIZE,
     SKELETON,
     SLEEP,
@@ -66,20 +78,11 @@ from waybench.envs.crafter._ids import (
     Y,
 )
 
-Bytes = NDArray[np.uint8]
-Shorts = NDArray[np.int16]
-Ints = NDArray[np.int32]
-Words = NDArray[np.uint32]
-Floats = NDArray[np.float64]
-
-_WORDS = 624  # of the generator, MT19937
 _REACH = 18  # beings at this distance or further from the player do nothing
 _DRINK, _SAPLING, _WOOD, _STONE, _COAL, _IRON, _DIAMOND = 2, 4, 5, 6, 7, 8, 9
 _PICKAXES, _SWORDS = 10, 13  # wood, stone, iron
 _DEFEAT_SKELETON, _DEFEAT_ZOMBIE, _EAT_COW, _EAT_PLANT = MADE + 7, MADE + 8, MADE + 9, MADE + 10
 _WAKE_UP = MADE + 21
-_BY_ZOMBIE, _BY_ARROW, _BY_LAVA, _BY_NEED = 1, 2, 3, 4
-
 # By what is collected: the item, the item needed for it (-1: none), what is left, and the achievement.
 _COLLECT = (
     (0, -1, 0, 0),
@@ -104,196 +107,7 @@ _MAKE = (MADE + 15, MADE + 13, MADE + 11, MADE + 16, MADE + 14, MADE + 12)
 
 
 @compiled
-def seeded(seed: int, body: Ints) -> Words:
-    """Return the generator's words for a seed, of which none has been drawn."""
-    key = np.zeros(_WORDS, np.uint32)
-    word = seed
-    for i in range(_WORDS):
-        key[i] = word
-        word = (1812433253 * (word ^ (word >> 30)) + i + 1) & 0xFFFFFFFF
-    body[DRAWN] = _WORDS
-    return key
-
-
-@compiled
-def _word(key: Words, body: Ints) -> int:
-    """Return the next 32 random bits."""
-    if body[DRAWN] == _WORDS:
-        _renew(key)
-        body[DRAWN] = 0
-    body[DRAWN] += 1
-    return _tempered(int(key[body[DRAWN] - 1]))
-
-
-@compiled
-def _tempered(y: int) -> int:
-    y ^= y >> 11
-    y ^= (y << 7) & 0x9D2C5680
-    y ^= (y << 15) & 0xEFC60000
-    return y ^ (y >> 18)
-
-
-@compiled
-def _renew(key: Words) -> None:
-    """Replace all words of the generator by the next ones, in three stretches so that no remainder is needed."""
-    high, low, mix = np.uint32(0x80000000), np.uint32(0x7FFFFFFF), np.uint32(0x9908B0DF)
-    one_word = np.uint32(1)
-    for i in range(_WORDS - 397):
-        y = (key[i] & high) | (key[i + 1] & low)
-        key[i] = key[i + 397] ^ (y >> one_word) ^ (mix * (y & one_word))
-    for i in range(_WORDS - 397, _WORDS - 1):
-        y = (key[i] & high) | (key[i + 1] & low)
-        key[i] = key[i + 397 - _WORDS] ^ (y >> one_word) ^ (mix * (y & one_word))
-    y = (key[_WORDS - 1] & high) | (key[0] & low)
-    key[_WORDS - 1] = key[396] ^ (y >> one_word) ^ (mix * (y & one_word))
-
-
-@compiled
-def skip(key: Words, body: Ints, words: int) -> None:
-    """Pass over some random words."""
-    while words > 0:
-        if body[DRAWN] == _WORDS:
-            _renew(key)
-            body[DRAWN] = 0
-        skipped = min(words, _WORDS - body[DRAWN])
-        body[DRAWN] += skipped
-        words -= skipped
-
-
-@compiled
-def _uniform(key: Words, body: Ints) -> float:
-    high = _word(key, body) >> 5
-    return (high * 67108864.0 + (_word(key, body) >> 6)) / 9007199254740992.0
-
-
-@compiled
-def uniforms(key: Words, body: Ints, count: int) -> Floats:
-    """Return numbers from 0 to 1, as numpy's old generator draws them."""
-    words, left = np.empty(2 * count, np.uint32), 0
-    while left < len(words):
-        if body[DRAWN] == _WORDS:
-            _renew(key)
-            body[DRAWN] = 0
-        drawn = min(len(words) - left, _WORDS - body[DRAWN])
-        for number in range(drawn):
-            words[left + number] = _tempered(int(key[body[DRAWN] + number]))
-        body[DRAWN] += drawn
-        left += drawn
-    numbers = np.empty(count)
-    for number in range(count):
-        numbers[number] = ((words[2 * number] >> 5) * 67108864.0 + (words[2 * number + 1] >> 6)) / 9007199254740992.0
-    return numbers
-
-
-@compiled
-def below(key: Words, body: Ints, count: int) -> int:
-    """Return a whole number from 0 to count - 1, as numpy's old generator draws it."""
-    if count == 1:
-        return 0
-    mask = 1
-    while mask < count - 1:
-        mask = mask << 1 | 1
-    while True:
-        word = _word(key, body) & mask
-        if word < count:
-            return word
-
-
-@compiled
-def _chunk(x: int, y: int) -> int:
-    return x // CHUNK * CHUNKS + y // CHUNK
-
-
-@compiled
-def _enter(beings: Ints, body: Ints, row: int) -> None:
-    """Note that a being came into a chunk, and if it is the first one ever, the chunk."""
-    beings[row, SINCE] = body[ENTERED]
-    body[ENTERED] += 1
-    chunk = _chunk(beings[row, X], beings[row, Y])
-    if body[RANKS + chunk] == 0:
-        body[KNOWN_CHUNKS] += 1
-        body[RANKS + chunk] = body[KNOWN_CHUNKS]
-
-
-@compiled
-def settle(inhabitants: Bytes, body: Ints) -> Ints:
-    """Return the beings of a new world, each in its chunk.
-
-    Args:
-        inhabitants: Who stands in each cell, by x * SIZE + y; the player in the middle is the first to enter.
-        body: The player's numbers.
-    """
-    count = 1
-    for place in range(len(inhabitants)):
-        count += inhabitants[place] > 0
-    beings = np.zeros((count, BEING), np.int32)
-    beings[0, KIND], beings[0, X], beings[0, Y] = PLAYER, SIZE // 2, SIZE // 2
-    _enter(beings, body, 0)
-    row = 0
-    for place in range(len(inhabitants)):
-        if inhabitants[place]:
-            row += 1
-            beings[row, KIND], beings[row, X], beings[row, Y] = inhabitants[place], place // SIZE, place % SIZE
-            beings[row, LIFE] = 5 if inhabitants[place] == ZOMBIE else 3
-            _enter(beings, body, row)
-    return beings
-
-
-@compiled
-def _add(here: Shorts, beings: Ints, body: Ints, count: int, kind: int, x: int, y: int, life: int) -> int:
-    """Add a being, and return how many there are then."""
-    for field in range(BEING):  # of a row, the compiler takes seconds for the check of its length
-        beings[count, field] = 0
-    beings[count, KIND], beings[count, X], beings[count, Y], beings[count, LIFE] = kind, x, y, life
-    here[x * SIZE + y] = count
-    _enter(beings, body, count)
-    return count + 1
-
-
-@compiled
-def _remove(here: Shorts, beings: Ints, row: int) -> None:
-    """Take a being out of the world; its row is left with no kind."""
-    here[beings[row, X] * SIZE + beings[row, Y]] = -1
-    beings[row, KIND] = 0
-
-
-@compiled
-def _free(land: Bytes, here: Shorts, x: int, y: int, further: int) -> bool:
-    """Whether one can go to a cell; further than on firm ground go the player (1: lava) and arrows (2: water, too)."""
-    if not (0 <= x < SIZE and 0 <= y < SIZE) or here[x * SIZE + y] >= 0:
-        return False
-    ground = land[x * SIZE + y]
-    firm = ground in (GRASS, SAND, PATH)
-    return firm or (ground == LAVA and further > 0) or (ground == WATER and further > 1)
-
-
-@compiled
-def _move(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int, dx: int, dy: int, further: int) -> bool:
-    """Move a being by one cell if it can; one that was removed only tells whether it could."""
-    x, y = beings[row, X], beings[row, Y]
-    if not _free(land, here, x + dx, y + dy, further):
-        return False
-    if beings[row, KIND]:
-        here[x * SIZE + y] = -1
-        here[(x + dx) * SIZE + y + dy] = row
-        beings[row, X], beings[row, Y] = x + dx, y + dy
-        if _chunk(x, y) != _chunk(x + dx, y + dy):
-            _enter(beings, body, row)
-    return True
-
-
-@compiled
-def _hurt(beings: Ints, body: Ints, row: int, damage: int, harm: int) -> None:
-    """Take health from a being; for the player, by what is kept."""
-    if row == 0:
-        body[HEALTH] = max(0, body[HEALTH] - damage)
-        body[HARM] = harm
-    else:
-        beings[row, LIFE] = max(0, beings[row, LIFE] - damage)
-
-
-@compiled
-def _make(land: Bytes, beings: Ints, body: Ints, made: int) -> None:
+def _make(land: Bytes, beings: Ints, body: Ints, tool: int) -> None:
     """Make a pickaxe (0 to 2) or a sword (3 to 5) of wood, stone or iron."""
     x, y, table, furnace = beings[0, X], beings[0, Y], False, False
     if x > 0 and y > 0:  # in the first column and the first row the published engine finds nothing nearby
@@ -301,7 +115,7 @@ def _make(land: Bytes, beings: Ints, body: Ints, made: int) -> None:
             for j in range(y - 1, min(y + 2, SIZE)):
                 table = table or land[i * SIZE + j] == TABLE
                 furnace = furnace or land[i * SIZE + j] == FURNACE
-    grade = made % 3
+    grade = tool % 3
     stone, metal = int(grade == 1), int(grade == 2)
     if not table or (metal and not furnace):
         return
@@ -311,8 +125,8 @@ def _make(land: Bytes, beings: Ints, body: Ints, made: int) -> None:
     body[_STONE] -= stone
     body[_COAL] -= metal
     body[_IRON] -= metal
-    body[_PICKAXES + made] += 1
-    body[_MAKE[made]] += 1
+    body[_PICKAXES + tool] += 1
+    body[_MAKE[tool]] += 1
 
 
 @compiled
@@ -323,7 +137,7 @@ def _place(land: Bytes, here: Shorts, beings: Ints, body: Ints, count: int, plac
         if ground == GRASS and body[_SAPLING] >= 1:
             body[_SAPLING] -= 1
             body[_PLACE_PLANT] += 1
-            return _add(here, beings, body, count, PLANT, x, y, 1)
+            return add(here, beings, body, count, PLANT, x, y, 1)
         return count
     item, amount, thing, achievement = _PLACE[placed]
     firm = ground in (GRASS, SAND, PATH)
@@ -347,7 +161,7 @@ def _strike(beings: Ints, body: Ints, row: int) -> None:
     if kind == ARROW:
         return
     damage = 5 if body[_SWORDS + 2] else 3 if body[_SWORDS + 1] else 2 if body[_SWORDS] else 1
-    _hurt(beings, body, row, damage, 0)
+    hurt(beings, body, row, damage, 0)
     if beings[row, LIFE] <= 0:
         if kind == COW:
             body[FOOD] += 6
@@ -360,13 +174,13 @@ def _strike(beings: Ints, body: Ints, row: int) -> None:
 @compiled
 def _collect(land: Bytes, body: Ints, key: Words, x: int, y: int) -> None:
     ground = land[x * SIZE + y]
-    item, tool, left, achievement = _COLLECT[int(ground)]
+    item, tool, remains, achievement = _COLLECT[int(ground)]
     if ground == WATER:
         body[THIRST] = 0
-    if left == 0 or (tool >= 0 and body[tool] < 1):
+    if remains == 0 or (tool >= 0 and body[tool] < 1):
         return
-    land[x * SIZE + y] = left
-    if _uniform(key, body) <= (0.1 if ground == GRASS else 1.0):
+    land[x * SIZE + y] = remains
+    if uniform(key, body) <= (0.1 if ground == GRASS else 1.0):
         body[item] += 1
         body[achievement] += 1
 
@@ -379,9 +193,9 @@ def _act(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count:
     if WEST <= action <= SOUTH:
         body[EAST_OF] = (action == EAST) - (action == WEST)
         body[SOUTH_OF] = (action == SOUTH) - (action == NORTH)
-        _move(land, here, beings, body, 0, body[EAST_OF], body[SOUTH_OF], 1)
+        move(land, here, beings, body, 0, body[EAST_OF], body[SOUTH_OF], 1)
         if land[beings[0, X] * SIZE + beings[0, Y]] == LAVA:
-            _hurt(beings, body, 0, MOST, _BY_LAVA)
+            hurt(beings, body, 0, MOST, BY_LAVA)
     elif action == DO and inside:
         row = int(here[x * SIZE + y])
         if row >= 0:
@@ -428,7 +242,7 @@ def _needs(body: Ints) -> None:
     if body[RECOVER] < -30:
         body[RECOVER] = 0
         body[HEALTH] = max(0, body[HEALTH] - 1)
-        body[HARM] = _BY_NEED
+        body[HARM] = BY_NEED
 
 
 @compiled
@@ -452,189 +266,26 @@ def _live(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count
 
 
 @compiled
-def _toward(beings: Ints, row: int, long_axis: bool) -> tuple[int, int]:
-    """Return the direction to the player along the axis on which it is further away, or along the other one."""
-    dx, dy = beings[0, X] - beings[row, X], beings[0, Y] - beings[row, Y]
-    if (abs(dx) > abs(dy)) == long_axis:
-        return int(dx > 0) - int(dx < 0), 0
-    return 0, int(dy > 0) - int(dy < 0)
-
-
-@compiled
-def _away(beings: Ints, row: int) -> int:
-    """Return the distance of a being from the player."""
-    return abs(beings[0, X] - beings[row, X]) + abs(beings[0, Y] - beings[row, Y])
-
-
-@compiled
-def _stroll(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
-    """Move a being in a random direction."""
-    way = below(key, body, 4)
-    dx, dy = (1 if way == 1 else -1, 0) if way < 2 else (0, 1 if way == 3 else -1)
-    _move(land, here, beings, body, row, dx, dy, 0)
-
-
-@compiled
-def _zombie(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, row: int) -> None:
-    if _away(beings, row) <= 8 and _uniform(key, body) < 0.9:
-        dx, dy = _toward(beings, row, _uniform(key, body) < 0.8)
-        _move(land, here, beings, body, row, dx, dy, 0)
-    else:
-        _stroll(land, here, beings, body, key, row)
-    if _away(beings, row) <= 1:
-        if beings[row, WAIT]:
-            beings[row, WAIT] -= 1
-        else:
-            _hurt(beings, body, 0, 7 if body[ASLEEP] else 2, _BY_ZOMBIE)
-            beings[row, WAIT] = 5
-
-
-@compiled
-def _skeleton(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, row: int) -> int:
-    """Let a skeleton retreat, shoot or approach, and return how many beings there are then."""
-    beings[row, WAIT] = max(0, beings[row, WAIT] - 1)
-    away = _away(beings, row)
-    if away <= 3:
-        dx, dy = _toward(beings, row, _uniform(key, body) < 0.6)
-        if _move(land, here, beings, body, row, -dx, -dy, 0):
-            return count
-    if away <= 5 and _uniform(key, body) < 0.5:
-        dx, dy = _toward(beings, row, True)
-        x, y = beings[row, X] + dx, beings[row, Y] + dy
-        if beings[row, WAIT] == 0 and (dx or dy) and _free(land, here, x, y, 2):
-            beings[row, WAIT] = 4
-            count = _add(here, beings, body, count, ARROW, x, y, 0)
-            beings[count - 1, DX], beings[count - 1, DY] = dx, dy
-    elif away <= 8 and _uniform(key, body) < 0.3:
-        dx, dy = _toward(beings, row, _uniform(key, body) < 0.6)
-        _move(land, here, beings, body, row, dx, dy, 0)
-    elif _uniform(key, body) < 0.2:
-        _stroll(land, here, beings, body, key, row)
-    return count
-
-
-@compiled
-def _arrow(land: Bytes, here: Shorts, beings: Ints, body: Ints, row: int) -> None:
-    """Let an arrow fly on, hit somebody, or break; a table or a furnace breaks with it."""
-    dx, dy = beings[row, DX], beings[row, DY]
-    x, y = beings[row, X] + dx, beings[row, Y] + dy
-    inside = 0 <= x < SIZE and 0 <= y < SIZE
-    if inside and here[x * SIZE + y] >= 0:
-        _hurt(beings, body, int(here[x * SIZE + y]), 2, _BY_ARROW)
-        _remove(here, beings, row)
-    elif not _move(land, here, beings, body, row, dx, dy, 2):
-        _remove(here, beings, row)
-        if inside and (land[x * SIZE + y] == TABLE or land[x * SIZE + y] == FURNACE):
-            land[x * SIZE + y] = PATH
-
-
-@compiled
-def _plant(here: Shorts, beings: Ints, row: int) -> None:
-    """Let a plant grow, or be eaten by who stands next to it."""
-    beings[row, WAIT] += 1
-    x, y = beings[row, X], beings[row, Y]
-    for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
-        if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
-            neighbour = here[(x + dx) * SIZE + y + dy]
-            if neighbour >= 0 and COW <= beings[neighbour, KIND] <= SKELETON:
-                beings[row, LIFE] -= 1
-                break
-    if beings[row, LIFE] <= 0:
-        _remove(here, beings, row)
-
-
-@compiled
 def _update(land: Bytes, here: Shorts, beings: Ints, body: Ints, key: Words, count: int, row: int) -> int:
     """Let a being do what it does, and return how many there are then."""
     kind = beings[row, KIND]
     if kind == PLAYER:
         return _live(land, here, beings, body, key, count)
     if kind == ARROW:
-        _arrow(land, here, beings, body, row)
+        move_arrow(land, here, beings, body, row)
     elif kind == PLANT:
-        _plant(here, beings, row)
+        grow_plant(here, beings, row)
     elif kind >= COW:
         # One that was killed disappears now, and yet does once more what it would, as far as that needs no body.
         if beings[row, LIFE] <= 0:
-            _remove(here, beings, row)
+            remove(here, beings, row)
         if kind == ZOMBIE:
-            _zombie(land, here, beings, body, key, row)
+            move_zombie(land, here, beings, body, key, row)
         elif kind == SKELETON:
-            return _skeleton(land, here, beings, body, key, count, row)
-        elif _uniform(key, body) < 0.5:
-            _stroll(land, here, beings, body, key, row)
+            return move_skeleton(land, here, beings, body, key, count, row)
+        elif uniform(key, body) < 0.5:
+            stroll(land, here, beings, body, key, row)
     return count
-
-
-@compiled
-def _balance(
-    land: Bytes,
-    here: Shorts,
-    beings: Ints,
-    body: Ints,
-    key: Words,
-    count: int,
-    chunk: int,
-    kind: int,
-    light: float,
-) -> int:
-    """Add or remove a being of a kind in a chunk by chance, and return how many there are then."""
-    west, north = chunk // CHUNKS * CHUNK, chunk % CHUNKS * CHUNK
-    east, south = min(west + CHUNK, SIZE), min(north + CHUNK, SIZE)
-    ground = PATH if kind == SKELETON else GRASS
-    space, there = 0, 0
-    for x in range(west, east):
-        for y in range(north, south):
-            space += land[x * SIZE + y] == ground
-    for row in range(1, count):
-        there += beings[row, KIND] == kind and _chunk(beings[row, X], beings[row, Y]) == chunk
-    if kind == ZOMBIE:
-        least, most = 0.0 if space < 50 else 3.5 - 3 * light, 3.5 - 3 * light
-        near, keep, come, go = 6, 0, 0.3, 0.4
-    elif kind == SKELETON:
-        least, most = 0.0 if space < 6 else 1.0, 2.0
-        near, keep, come, go = 7, 7, 0.1, 0.1
-    else:
-        least, most = 0.0 if space < 30 else 1.0, 1.5 + light
-        near, keep, come, go = 5, 5, 0.01, 0.1
-    if there < int(least) and _uniform(key, body) < come:
-        x, y = _nth_cell(land, ground, west, east, north, south, below(key, body, space))
-        away = abs(beings[0, X] - x) + abs(beings[0, Y] - y)
-        if here[x * SIZE + y] < 0 and away >= near:
-            count = _add(here, beings, body, count, kind, x, y, 5 if kind == ZOMBIE else 3)
-    elif there > int(most) and _uniform(key, body) < go:
-        row = _nth_being(beings, count, kind, chunk, below(key, body, there))
-        if _away(beings, row) >= keep:
-            _remove(here, beings, row)
-    return count
-
-
-@compiled
-def _nth_cell(land: Bytes, ground: int, west: int, east: int, north: int, south: int, number: int) -> tuple[int, int]:
-    """Return a cell of some ground in a chunk by its number, column by column."""
-    for x in range(west, east):
-        for y in range(north, south):
-            if land[x * SIZE + y] == ground:
-                if number == 0:
-                    return x, y
-                number -= 1
-    return west, north
-
-
-@compiled
-def _nth_being(beings: Ints, count: int, kind: int, chunk: int, number: int) -> int:
-    """Return the row of a being of a kind in a chunk by its number, in the order in which they came into it."""
-    before = -1
-    row_found = 0
-    for _ in range(number + 1):
-        row_found = 0
-        for row in range(1, count):
-            if beings[row, KIND] == kind and _chunk(beings[row, X], beings[row, Y]) == chunk:
-                since = beings[row, SINCE]
-                if since > before and (row_found == 0 or since < beings[row_found, SINCE]):
-                    row_found = row
-        before = beings[row_found, SINCE]
-    return row_found
 
 
 @compiled
@@ -650,16 +301,9 @@ def _unlocked(body: Ints) -> int:
 def step(
     land: Bytes, beings: Ints, body: Ints, key: Words, count: int, action: int, drawn: int
 ) -> tuple[int, int, int, bool]:
-    """Make a step of the world, all arrays being changed.
+    """Make a step of the world, which changes all arrays: the player's action, and what the beings do.
 
-    Args:
-        land: What each cell is, by x * SIZE + y.
-        beings: The beings, with room for more.
-        body: The player's numbers.
-        key: The random generator's words.
-        count: Number of beings.
-        action: What the player does.
-        drawn: Random words that are passed over at the end of a step in the dark.
+    There are `count` beings, and room for more. `drawn` random words are skipped at the end of a step in the dark.
 
     Returns:
         The number of beings then, the health that was gained, the number of achievements unlocked so far, and whether
@@ -673,7 +317,7 @@ def step(
     light = 1 - abs(math.cos(math.pi * (body[CLOCK] / 300 % 1 + 0.3))) ** 3
     body[ACTED] = action
     for row in range(count):
-        if _away(beings, row) < _REACH:
+        if distance_to_player(beings, row) < _REACH:
             count = _update(land, here, beings, body, key, count, row)
     if body[CLOCK] % 10 == 0:
         order = np.zeros(CHUNKS * CHUNKS + 1, np.int64)
@@ -681,14 +325,14 @@ def step(
             order[body[RANKS + chunk]] = chunk
         for rank in range(1, body[KNOWN_CHUNKS] + 1):
             for kind in (ZOMBIE, SKELETON, COW):
-                count = _balance(land, here, beings, body, key, count, order[rank], kind, light)
+                count = balance(land, here, beings, body, key, count, order[rank], kind, light)
     if light < 0.5:
         skip(key, body, drawn)
-    left = 0
+    survivors = 0
     for row in range(count):
         if beings[row, KIND]:
             for field in range(BEING):
-                beings[left, field] = beings[row, field]
-            left += 1
+                beings[survivors, field] = beings[row, field]
+            survivors += 1
     now = _unlocked(body)
-    return left, body[HEALTH] - health, now, now > unlocked
+    return survivors, body[HEALTH] - health, now, now > unlocked

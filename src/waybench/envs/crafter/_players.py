@@ -1,54 +1,383 @@
-"""Scripted players. Oracle and heuristic see the true map."""
+"""Scripted players, and the oracle's plans: to stay alive, and to unlock one achievement after the other."""
+
+from collections.abc import Callable, Iterable, Iterator
 
 from waybench.core import Stream
-from waybench.envs.crafter import _oracle
 from waybench.envs.crafter._game import ACTIONS
-from waybench.envs.crafter._ids import COW, DO, DRINK, FOOD, LAVA, NOOP, SOUTH, TREE, WATER, WEST
-from waybench.envs.crafter._oracle import progress
-from waybench.envs.crafter._view import STEPS, View
-from waybench.envs.crafter._world import Wilds, World
-
-_ORACLE = (
-    _oracle.rest,
-    _oracle.fight,
-    _oracle.survive,
-    _oracle.tend,
-    _oracle.shelter_at_night,
-    progress,
-    _oracle.wait_for_plant,
-    _oracle.shelter,
+from waybench.envs.crafter._ids import (
+    ACHIEVEMENTS,
+    COAL,
+    COALS,
+    COW,
+    DIAMOND,
+    DO,
+    DRINK,
+    ENERGY,
+    FOOD,
+    FURNACE,
+    GRASS,
+    HEALTH,
+    IRON,
+    IRON_PICKAXE,
+    IRON_SWORD,
+    IRONS,
+    KIND,
+    LAVA,
+    MADE,
+    MAKE_WOOD_PICKAXE,
+    MOST,
+    NOOP,
+    PLACE_FURNACE,
+    PLACE_PLANT,
+    PLACE_STONE,
+    PLACE_TABLE,
+    PLANT,
+    SAPLING,
+    SIZE,
+    SKELETON,
+    SLEEP,
+    STONE,
+    STONE_PICKAXE,
+    STONE_SWORD,
+    STONES,
+    TABLE,
+    TREE,
+    WAIT,
+    WATER,
+    WOOD,
+    WOOD_PICKAXE,
+    WOOD_SWORD,
+    ZOMBIE,
 )
+from waybench.envs.crafter._world import BACK, FAR, STEPS, WALKABLE, Cell, View, Wilds, World, cell_number
+
+_LOW = 3  # of food, drink or health: something has to be done
+_RIPE = 300  # a plant can be eaten once it has grown for longer
+NEAR = 12  # from a plant, so that it goes on growing: beings further than 17 away do nothing
+_DARK = 0.6  # daylight below which zombies are many
+_GRASSY = 60  # of 121 cells
+_NEAR_TREE = 15  # cells
+
+
+def _beings(view: View, kind: int) -> list[int]:
+    """Return the numbers of all cells with a being of a kind."""
+    return [cell_number(cell) for cell, row in view.beings.items() if row[KIND] == kind]
+
+
+def _is_unlocked(view: View, achievement: str) -> bool:
+    return view.body[MADE + ACHIEVEMENTS.index(achievement)] > 0
+
+
+def _first_action(view: View, plans: Iterable[Callable[[View], int | None]]) -> int | None:
+    """Return the action of the first plan that has one."""
+    return next((action for plan in plans if (action := plan(view)) is not None), None)
+
+
+def rest(view: View) -> int | None:
+    """Sleep on: nothing else can be done."""
+    return NOOP if view.asleep else None
+
+
+def fight(view: View) -> int | None:
+    """Hit a zombie or a skeleton that stands next to the player."""
+    for action, cell in view.around(view.at):
+        if view.kind(cell) in (ZOMBIE, SKELETON):
+            return DO if view.front == cell else action
+    return None
+
+
+def survive(view: View) -> int | None:
+    """Drink or eat when it is time to, and recover in a shelter."""
+    body = view.body
+    if view.ground(view.front) == WATER and view.front not in view.beings and body[DRINK] < MOST - 1:
+        return DO
+    action = None
+    if body[DRINK] <= _LOW or (body[DRINK] < 6 and _close(view, view.cells(WATER), 4)):
+        action = view.collect(WATER)
+    if action is None and (body[FOOD] <= _LOW or (body[FOOD] < 5 and _close(view, _beings(view, COW), 5))):
+        action = view.use([*_beings(view, COW), *_ripe_plants(view)])
+    if action is not None:
+        return action
+    if body[HEALTH] <= _LOW or (body[HEALTH] < 7 and _sealed(view)):
+        return shelter(view)
+    return None
+
+
+def _close(view: View, targets: list[int], most: int) -> bool:
+    x, y = view.at
+    return any(abs(target // SIZE - x) + abs(target % SIZE - y) <= most for target in targets)
+
+
+def _ripe_plants(view: View) -> list[int]:
+    return [cell_number(cell) for cell, row in view.beings.items() if row[KIND] == PLANT and row[WAIT] > _RIPE]
+
+
+# Shelters: two cells in a row with nothing to walk on at their sides, the ends of which are closed with stones.
+
+
+def _solid(view: View, cell: Cell) -> bool:
+    """Whether neither somebody nor an arrow can come from a cell."""
+    return view.ground(cell) not in (*WALKABLE, WATER, LAVA) or view.kind(cell) == PLANT
+
+
+def _rooms(view: View) -> Iterator[tuple[Cell, Cell, int]]:
+    """Yield the rooms that the player's cell is in: the other cell, the end on this side, the way to the other."""
+    x, y = view.at
+    for action, (dx, dy) in STEPS.items():
+        neighbour = x + dx, y + dy
+        sides = ((x + dy, y + dx), (x - dy, y - dx), (x + dx + dy, y + dy + dx), (x + dx - dy, y + dy - dx))
+        if all(_solid(view, side) for side in sides) and (view.free(neighbour) or view.digs(neighbour)):
+            yield neighbour, (x - dx, y - dy), action
+
+
+def _sealed(view: View) -> bool:
+    """Whether no being can reach the player."""
+    visited, todo = {view.at}, [view.at]
+    while todo:
+        for _, cell in view.around(todo.pop()):
+            if cell not in visited and not _solid(view, cell):
+                if len(visited) == 3 or view.kind(cell):
+                    return False
+                visited.add(cell)
+                todo.append(cell)
+    return True
+
+
+def shelter(view: View) -> int | None:
+    """Get behind walls, and sleep there if that is possible; None if there is no place or no stone."""
+    if _sealed(view):
+        return SLEEP if view.body[ENERGY] < MOST else NOOP
+    if not view.body[STONES]:
+        return _collect_stone(view) if view.body[WOOD_PICKAXE] else None
+    room = max(_rooms(view), key=lambda room: _solid(view, room[1]), default=None)
+    if room is None:
+        return view.go(_room_cells(view))
+    neighbour, end, action = room
+    if view.front == end and not _solid(view, end) and end not in view.beings:
+        return PLACE_STONE
+    return view.enter(action, neighbour)
+
+
+def _collect_stone(view: View) -> int | None:
+    """Get a stone, but none from the walls of a room that one is in."""
+    x, y = view.at
+    walls = set[int]()
+    if any(_rooms(view)):
+        walls = {cell_number((x + dx, y + dy)) for dx in range(-2, 3) for dy in range(-2, 3) if abs(dx) + abs(dy) <= 2}
+    return view.use(cell for cell in view.cells(STONE) if cell not in walls)
+
+
+def _room_cells(view: View) -> list[int]:
+    """Return the numbers of cells that are part of a room, or can be made so with the tools at hand."""
+    walls, inside = view.mask(*WALKABLE, WATER, LAVA) == 0, view.mask(*WALKABLE, *view.soft)
+    cells = list[int]()
+    for is_transposed in (False, True):  # rooms from west to east, then from north to south
+        wall, room = (walls.T, inside.T) if is_transposed else (walls, inside)
+        between = room[1:-1, 1:-1] & wall[1:-1, :-2] & wall[1:-1, 2:]
+        for x, y in zip(*(between[:-1] & between[1:]).nonzero(), strict=True):
+            for cell in ((int(x) + 1, int(y) + 1), (int(x) + 2, int(y) + 1)):
+                cells.append(cell_number((cell[1], cell[0]) if is_transposed else cell))
+    return cells
+
+
+def shelter_at_night(view: View) -> int | None:
+    """Sleep when tired, when it is dark, or to wake up for the first time."""
+    (x, y), energy, body = view.at, view.body[ENERGY], view.body
+    ready = body[WOOD_PICKAXE] and body[STONES] >= 2
+    sealed = _sealed(view)
+    grass_around = view.mask(GRASS)[max(x - 5, 0) : x + 6, max(y - 5, 0) : y + 6]  # zombies appear on it
+    dark = view.light < _DARK and ready and (energy < 7 or sealed or int(grass_around.sum()) > _GRASSY)
+    first = not _is_unlocked(view, "wake_up") and energy < MOST and ready and _is_unlocked(view, "place_stone")
+    if energy <= _LOW - 1 or dark or first or (sealed and energy < MOST):
+        action = shelter(view)
+        return SLEEP if action is None and energy == 0 else action
+    return None
+
+
+# Plants: one is put somewhere, and stones are put around it.
+
+
+def tend(view: View) -> int | None:
+    """Eat a ripe plant, close the gaps around one that is not, and plant one if there is none."""
+    if _is_unlocked(view, "eat_plant"):
+        return None
+    ripe_plants = _ripe_plants(view)
+    if ripe_plants:
+        return view.use(ripe_plants)
+    plants = _beings(view, PLANT)
+    if view.body[STONES]:
+        near = next((plant for plant in plants if _close(view, [plant], NEAR)), None)
+        neighbours = () if near is None else view.around(divmod(near, SIZE))
+        walls = (_wall(view, cell) for _, cell in neighbours if view.ground(cell) in WALKABLE)
+        action = next((action for action in walls if action is not None), None)
+        if action is not None:
+            return action
+    if not plants and view.body[SAPLING] and (view.body[STONES] >= 4 or not _is_unlocked(view, "place_plant")):
+        return _sow(view)
+    return None
+
+
+def _sow(view: View) -> int | None:
+    """Put a sapling on the nearest grass."""
+    if view.ground(view.front) == GRASS and view.front not in view.beings:
+        return PLACE_PLANT
+    return view.collect(GRASS)
+
+
+def _wall(view: View, gap: Cell) -> int | None:
+    """Put a stone into a cell: from a cell next to it, which has to be entered in its direction."""
+    if gap in view.beings:
+        return None
+    best: tuple[int, int] | None = None
+    for action, (dx, dy) in STEPS.items():
+        near, behind = (gap[0] - dx, gap[1] - dy), (gap[0] - 2 * dx, gap[1] - 2 * dy)
+        if not (view.free(near) or view.digs(near) or near == view.at):
+            continue
+        if near == view.at and view.front == gap:
+            return PLACE_STONE
+        if not (view.free(behind) or view.digs(behind) or behind == view.at):
+            continue
+        if behind == view.at:
+            option = 1, view.enter(action, near)
+        elif near == view.at:
+            option = 2, view.enter(BACK[action], behind)
+        else:
+            way = view.toward([cell_number(behind)])
+            option = (FAR, None) if way is None else (way[2] + 2, view.enter(way[0], way[1]))
+        if option[1] is not None and (best is None or option[0] < best[0]):
+            best = option[0], option[1]
+    return best[1] if best else None
+
+
+def wait_for_plant(view: View) -> int | None:
+    """Stay near a plant until it is ripe, or get another sapling."""
+    if _is_unlocked(view, "eat_plant"):
+        return None
+    plants = _beings(view, PLANT)
+    if plants:
+        return shelter(view) if _close(view, plants, NEAR) else view.use(plants)
+    if view.body[SAPLING]:
+        return view.collect(STONE) if view.body[STONES] < 4 else _sow(view)
+    return view.collect(GRASS)
+
+
+def progress(view: View) -> int | None:
+    """Go for the next achievement."""
+    return _first_action(view, (_sapling, _wood_tools, _stone_tools, _iron_tools, _diamond, _hunt))
+
+
+def _sapling(view: View) -> int | None:
+    if not _is_unlocked(view, "collect_sapling"):
+        return view.collect(GRASS)
+    return _sow(view) if not _is_unlocked(view, "place_plant") and view.body[SAPLING] else None
+
+
+def _wood_tools(view: View) -> int | None:
+    missing = view.missing(WOOD_PICKAXE, WOOD_SWORD)
+    return _at_table(view, wood=len(missing)) or _make(missing[0]) if missing else None
+
+
+def _make(item: int) -> int:
+    return MAKE_WOOD_PICKAXE + item - WOOD_PICKAXE
+
+
+def _stone_tools(view: View) -> int | None:
+    body, missing = view.body, view.missing(STONE_PICKAXE, STONE_SWORD)
+    if not _is_unlocked(view, "place_stone") and body[STONES]:
+        return _put(view, PLACE_STONE)
+    if not missing:
+        return None
+    if body[WOOD] < 6 and not (view.by_table and body[STONES] and body[WOOD]):
+        way = view.toward(view.cells(TREE))
+        if way is not None and way[2] <= _NEAR_TREE:
+            return view.collect(TREE)
+    if body[STONES] < len(missing):
+        return view.collect(STONE)
+    return _at_table(view, wood=len(missing)) or _make(missing[0])
+
+
+def _iron_tools(view: View) -> int | None:
+    body, missing = view.body, view.missing(IRON_PICKAXE, IRON_SWORD)
+    if body[STONES] >= 4 and not _is_unlocked(view, "place_furnace"):
+        return _put(view, PLACE_FURNACE)
+    for kind, item, achievement in ((COAL, COALS, "collect_coal"), (IRON, IRONS, "collect_iron")):
+        if body[item] < len(missing) or not _is_unlocked(view, achievement):
+            action = view.collect(kind)
+            if action is not None:
+                return action
+    if not missing or not body[COALS] or not body[IRONS]:
+        return None
+    if body[STONES] < 5 and not view.near(view.at, FURNACE):
+        return view.collect(STONE)
+    action = _at_table(view, wood=min(len(missing), body[IRONS], body[COALS]))
+    if action is not None:
+        return action
+    return _make(missing[0]) if view.near(view.at, FURNACE) else _put(view, PLACE_FURNACE)
+
+
+def _at_table(view: View, wood: int) -> int | None:
+    """Get some wood, and to a table, the nearest or a new one; None if all that is done."""
+    if view.by_table:
+        return view.collect(TREE) if view.body[WOOD] < 1 else None
+    way = view.toward(view.cells(TABLE))
+    if way is not None and way[2] <= NEAR and view.body[WOOD] >= wood:
+        return view.enter(way[0], way[1]) if way[2] > 1 else way[0]
+    return view.collect(TREE) if view.body[WOOD] < wood + 2 else _put(view, PLACE_TABLE)
+
+
+def _put(view: View, action: int) -> int | None:
+    """Place something in front, or turn to where it can be placed; a table nearby is not left."""
+    if view.free(view.front):
+        return action
+    if view.digs(view.front):
+        return DO
+    stays, leaves = list[int](), list[int]()
+    for way, cell in view.around(view.at):
+        if view.digs(cell):
+            stays.append(way)
+        elif view.free(cell):
+            (stays if not view.by_table or view.near(cell, TABLE) else leaves).append(way)
+    return (stays + leaves or [None])[0]
+
+
+def _diamond(view: View) -> int | None:
+    is_next = view.body[IRON_PICKAXE] and not _is_unlocked(view, "collect_diamond")
+    return view.collect(DIAMOND) if is_next else None
+
+
+def _hunt(view: View) -> int | None:
+    """Go for what has not been met by the way: water, cows, zombies, skeletons."""
+    action = None if _is_unlocked(view, "collect_drink") else view.collect(WATER)
+    for achievement, kind in (("eat_cow", COW), ("defeat_skeleton", SKELETON), ("defeat_zombie", ZOMBIE)):
+        if action is None and not _is_unlocked(view, achievement) and view.body[HEALTH] > 4:
+            action = view.use(_beings(view, kind))
+    return action
 
 
 def oracle(case: Wilds, world: World, rng: Stream) -> int:
     """Do what is most urgent: fight, drink, eat, tend a plant, sleep behind walls, and else the next achievement."""
     view = View(world)
-    for plan in _ORACLE:
-        action = plan(view)
-        if action is not None:
-            return _careful(view, action)
-    return NOOP
+    plans = (rest, fight, survive, tend, shelter_at_night, progress, wait_for_plant, shelter)
+    return _without_lava(view, _first_action(view, plans))
 
 
 def forage(case: Wilds, world: World, rng: Stream) -> int:
     """Go to what is missed most, of water, cows and trees, and use it; make nothing and never hide."""
     view = View(world)
     body = view.body
-    wants = [(body[DRINK], view.cells(WATER)), (body[FOOD], _oracle.places(view, COW)), (7, view.cells(TREE))]
+    wants = [(body[DRINK], view.cells(WATER)), (body[FOOD], _beings(view, COW)), (7, view.cells(TREE))]
     for _, targets in sorted(wants, key=lambda want: want[0]):
         action = view.use(targets)
         if action is not None:
-            return _careful(view, action)
+            return _without_lava(view, action)
     return rng.choice((DO, *STEPS))
 
 
-def _careful(view: View, action: int) -> int:
-    """Never walk into lava."""
-    if WEST <= action <= SOUTH:
-        dx, dy = STEPS[action]
-        if view.ground((view.at[0] + dx, view.at[1] + dy)) == LAVA:
-            return NOOP
-    return action
+def _without_lava(view: View, action: int | None) -> int:
+    """Return an action, or to wait where there is none, or where it leads into lava."""
+    dx, dy = STEPS.get(-1 if action is None else action, (0, 0))
+    into_lava = view.ground((view.at[0] + dx, view.at[1] + dy)) == LAVA
+    return NOOP if action is None or into_lava else action
 
 
 def at_random(case: Wilds, world: World, rng: Stream) -> int:

@@ -1,4 +1,4 @@
-"""Makes worlds: OpenSimplex noise in three dimensions, and what the published rules make of it.
+"""The map: how a world is generated from OpenSimplex noise by the published rules, what is near, and costs of ways.
 
 Compiled; each function calls only others of this file (see `_compile`). Constant arguments are floats or numpy's
 integers: for each constant integer of Python's the compiler would compile the function once more.
@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 
 from waybench._compile import compiled
 from waybench.envs.crafter._ids import (
+    ACROSS,
+    AREA,
     COAL,
     COW,
     DIAMOND,
+    DOWN,
     GRASS,
     IRON,
+    KIND,
     LAVA,
     PATH,
+    PLANT,
     SAND,
     SIZE,
     SKELETON,
@@ -25,9 +30,12 @@ from waybench.envs.crafter._ids import (
     TREE,
     WATER,
     ZOMBIE,
+    X,
+    Y,
 )
 
 Ints = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 Bytes = NDArray[np.uint8]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -49,6 +57,8 @@ _TWICE = 2 * _SQUISH
 _BY_3, _BY_5, _BY_6, _BY_7, _BY_8, _BY_9, _BY_15 = (np.arange(SIZE) / scale for scale in (3, 5, 6, 7, 8, 9, 15))
 _LONG, _SHORT = 2 * np.arange(SIZE) / 3, np.arange(SIZE) / 5 / 3
 _NORM = 103.0  # brings the noise to about -1 to 1
+FAR = 1_000_000  # the distance to what cannot be reached
+_DEAREST = 16  # costs are below this
 
 
 @compiled
@@ -57,15 +67,15 @@ def permutation(seed: int) -> Ints:
 
     The generator is a linear congruential one of 64 bits.
     """
-    left, order = np.arange(256), np.zeros(512, np.int64)
+    source, order = np.arange(256), np.zeros(512, np.int64)
     state = np.int64(seed)
     for _ in range(3):
         state = state * np.int64(6364136223846793005) + np.int64(1442695040888963407)
     for last in range(255, -1, -1):
         state = state * np.int64(6364136223846793005) + np.int64(1442695040888963407)
-        place = (state + np.int64(31)) % np.int64(last + 1)
-        order[last], order[256 + last] = left[place], left[place] % 24
-        left[place] = left[last]
+        index = (state + np.int64(31)) % np.int64(last + 1)
+        order[last], order[256 + last] = source[index], source[index] % 24
+        source[index] = source[last]
     return order
 
 
@@ -88,12 +98,7 @@ def _mask(axis: int) -> int:
 
 @compiled
 def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
-    """Return the two vertices outside a cell's tetrahedron or octahedron that the published noise adds.
-
-    Args:
-        u: Place in the cell, 0 to 1, along the first axis.
-        v: Along the second.
-        w: Along the third.
+    """Return the two vertices outside a cell's tetrahedron or octahedron that the published noise adds at a point.
 
     Returns:
         For each vertex the axes along which it is at 1, and the single axis along which it is further: the axis's
@@ -105,14 +110,14 @@ def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
         far = total >= 2.0
         a, b, c = (1.0 - u, 1.0 - v, 1.0 - w) if far else (u, v, w)
         corner = 1.0 - (a + b + c)
-        first, second, one, two = 0, 1, a, b
-        if one >= two and c > two:
-            second, two = 2, c
-        elif one < two and c > one:
-            first, one = 2, c
+        first, second, nearest_value, second_value = 0, 1, a, b
+        if nearest_value >= second_value and c > second_value:
+            second, second_value = 2, c
+        elif nearest_value < second_value and c > nearest_value:
+            first, nearest_value = 2, c
         beyond = 3 if far else 0  # 2 in a mirrored cell, otherwise -1, as a vertex has it
-        if corner > one or corner > two:  # the corner is one of the two nearest vertices
-            axis = second if two > one else first
+        if corner > nearest_value or corner > second_value:  # the corner is one of the two nearest vertices
+            axis = second if second_value > nearest_value else first
             ones = 7 - _mask(axis) if far else _mask(axis)
             before, after = (1 if axis == 0 else 0), (1 if axis == 2 else 2)
             return ones, 4 * before + beyond, ones, 4 * after + beyond
@@ -121,11 +126,16 @@ def _two_more(u: float, v: float, w: float) -> tuple[int, int, int, int]:
     # The octahedron between them: for each pair of opposite vertices, the nearer one and how near it is. Of a pair
     # (without axis n) the one is 111 without n, the other n alone.
     p, q, r = u + v, u + w, v + w
-    first, second, one, two = 2, 1, abs(p - 1.0), abs(q - 1.0)  # first and second: the axes the pairs go without
+    first, second, nearest_value, second_value = (
+        2,
+        1,
+        abs(p - 1.0),
+        abs(q - 1.0),
+    )  # first and second: the axes the pairs go without
     near, next_near = p > 1.0, q > 1.0
-    if one <= two and one < abs(r - 1.0):
+    if nearest_value <= second_value and nearest_value < abs(r - 1.0):
         first, near = 0, r > 1.0
-    elif one > two and two < abs(r - 1.0):
+    elif nearest_value > second_value and second_value < abs(r - 1.0):
         second, next_near = 0, r > 1.0
     third = 3 - first - second
     if near and next_near:
@@ -141,13 +151,13 @@ def _pull_of(order: Ints, i: int, j: int, k: int, x: float, y: float, z: float, 
     """Return what a vertex adds, as `_two_more` names it."""
     a, b, c = ones & 1, ones >> 1 & 1, ones >> 2
     if further >= 0:
-        axis, place = further // 4, further % 4 - 1
+        axis, coordinate = further // 4, further % 4 - 1
         if axis == 0:
-            a = place
+            a = coordinate
         elif axis == 1:
-            b = place
+            b = coordinate
         else:
-            c = place
+            c = coordinate
     away = (a + b + c) * _SQUISH
     return _pull(order, i + a, j + b, k + c, x - a - away, y - b - away, z - c - away)
 
@@ -177,9 +187,9 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
         value += _pull(order, i, j + 1, k + 1, x2, y - 1.0 - _TWICE, z - 1.0 - _TWICE)
     if total >= 2.0:
         value += _pull(order, i + 1, j + 1, k + 1, x - 1.0 - 1.0, y - 1.0 - 1.0, z - 1.0 - 1.0)
-    one, along, two, across = _two_more(u, v, w)
-    value += _pull_of(order, i, j, k, x, y, z, one, along)
-    value += _pull_of(order, i, j, k, x, y, z, two, across)
+    first_vertex, along, second_vertex, across = _two_more(u, v, w)
+    value += _pull_of(order, i, j, k, x, y, z, first_vertex, along)
+    value += _pull_of(order, i, j, k, x, y, z, second_vertex, across)
     return value / _NORM
 
 
@@ -187,9 +197,9 @@ def noise(order: Ints, x: float, y: float, z: float) -> float:
 def _layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: np.int64) -> Floats:
     """Return the noise by place, 0 for cells before a stage; a layer at once, since neighbours take the same way."""
     values = np.zeros(len(stages))
-    for place in range(len(stages)):
-        if stages[place] >= least:
-            values[place] = noise(order, xs[place // SIZE], ys[place % SIZE], z)
+    for cell in range(len(stages)):
+        if stages[cell] >= least:
+            values[cell] = noise(order, xs[cell // SIZE], ys[cell % SIZE], z)
     return values
 
 
@@ -197,11 +207,11 @@ def _layer(order: Ints, xs: Floats, ys: Floats, z: float, stages: Bytes, least: 
 def _starts(order: Ints, stages: Bytes) -> Floats:
     """Return how much each cell belongs to the meadow where the player starts, from 0 to 1. Others stay at stage 1."""
     values = _layer(order, _BY_3, _BY_3, 8.0, stages, np.int64(1))
-    for place in range(len(values)):
-        start = 4 - math.sqrt((place // SIZE - _MIDDLE) ** 2 + (place % SIZE - _MIDDLE) ** 2)
-        start += 2 * values[place]
-        values[place] = 1 / (1 + math.exp(-start))
-        stages[place] = values[place] <= 0.5
+    for cell in range(len(values)):
+        start = 4 - math.sqrt((cell // SIZE - _MIDDLE) ** 2 + (cell % SIZE - _MIDDLE) ** 2)
+        start += 2 * values[cell]
+        values[cell] = 1 / (1 + math.exp(-start))
+        stages[cell] = values[cell] <= 0.5
     return values
 
 
@@ -214,82 +224,82 @@ def _heights(order: Ints, starts: Floats, stages: Bytes) -> tuple[Floats, Floats
     """
     waters = _layer(order, _BY_15, _BY_15, 3.0, stages, np.int64(1))
     mountains = _layer(order, _BY_15, _BY_15, 0.0, stages, np.int64(1))
-    for place in range(len(starts)):
-        low, high = waters[place] - 0.15 + 0.1 - 2 * starts[place], waters[place] + 0.15 + 0.1 - 2 * starts[place]
-        can_rise = (mountains[place] + 0.3) / 1.3 - (4 * starts[place] + 0.3 * low) > 0.15
-        if stages[place] and (can_rise or (high > 0.25 and low <= 0.35)):
-            stages[place] = 2
+    for cell in range(len(starts)):
+        low, high = waters[cell] - 0.15 + 0.1 - 2 * starts[cell], waters[cell] + 0.15 + 0.1 - 2 * starts[cell]
+        can_rise = (mountains[cell] + 0.3) / 1.3 - (4 * starts[cell] + 0.3 * low) > 0.15
+        if stages[cell] and (can_rise or (high > 0.25 and low <= 0.35)):
+            stages[cell] = 2
     finer = _layer(order, _BY_5, _BY_5, 3.0, stages, np.int64(2))
-    for place in range(len(starts)):
-        waters[place] = waters[place] + 0.15 * finer[place] + 0.1 - 2 * starts[place]
-        if stages[place] and (mountains[place] + 0.3) / 1.3 - (4 * starts[place] + 0.3 * waters[place]) > 0.15:
-            stages[place] = 3
+    for cell in range(len(starts)):
+        waters[cell] = waters[cell] + 0.15 * finer[cell] + 0.1 - 2 * starts[cell]
+        if stages[cell] and (mountains[cell] + 0.3) / 1.3 - (4 * starts[cell] + 0.3 * waters[cell]) > 0.15:
+            stages[cell] = 3
     finer = _layer(order, _BY_5, _BY_5, 0.0, stages, np.int64(3))
-    for place in range(len(starts)):
-        fall = 4 * starts[place] + 0.3 * waters[place]
-        mountains[place] = (mountains[place] + 0.3 * finer[place]) / 1.3 - fall if stages[place] == 3 else 0.0
+    for cell in range(len(starts)):
+        fall = 4 * starts[cell] + 0.3 * waters[cell]
+        mountains[cell] = (mountains[cell] + 0.3 * finer[cell]) / 1.3 - fall if stages[cell] == 3 else 0.0
     return waters, mountains
 
 
 @compiled
 def _dig(values: Floats, least: float, land: Bytes, stages: Bytes) -> None:
     """Make paths of the cells with more than the least value; they are of stage 0 then."""
-    for place in range(len(values)):
-        if values[place] > least:
-            land[place], stages[place] = PATH, 0
+    for cell in range(len(values)):
+        if values[cell] > least:
+            land[cell], stages[cell] = PATH, 0
 
 
 @compiled
 def _lands(order: Ints, draws: Floats, land: Bytes, tunnels: Flags) -> int:
     """Write what each cell is and which are tunnels; return how many draws were used."""
-    stages, one, two = np.ones(len(land), np.uint8), np.int64(1), np.int64(2)
+    stages, stage_1, stage_2 = np.ones(len(land), np.uint8), np.int64(1), np.int64(2)
     starts = _starts(order, stages)
     waters, mountains = _heights(order, starts, stages)
-    for place in range(len(land)):
-        stages[place] = (mountains[place] > 0.15) + (mountains[place] > 0.3)
-        land[place] = STONE if stages[place] else GRASS
-    _dig(_layer(order, _BY_7, _BY_7, 6.0, stages, two), 0.15, land, stages)
-    level = _layer(order, _LONG, _SHORT, 7.0, stages, one)
+    for cell in range(len(land)):
+        stages[cell] = (mountains[cell] > 0.15) + (mountains[cell] > 0.3)
+        land[cell] = STONE if stages[cell] else GRASS
+    _dig(_layer(order, _BY_7, _BY_7, 6.0, stages, stage_2), 0.15, land, stages)
+    level = _layer(order, _LONG, _SHORT, 7.0, stages, stage_1)
     _dig(level, 0.4, land, stages)
-    upright = _layer(order, _SHORT, _LONG, 7.0, stages, one)
+    upright = _layer(order, _SHORT, _LONG, 7.0, stages, stage_1)
     _dig(upright, 0.4, land, stages)
-    coals, irons = _layer(order, _BY_8, _BY_8, 1.0, stages, one), _layer(order, _BY_6, _BY_6, 2.0, stages, one)
-    lavas = _layer(order, _BY_5, _BY_5, 6.0, stages, two)
-    for place in range(len(land)):
-        tunnels[place] = level[place] > 0.4 or upright[place] > 0.4
-        if lavas[place] > 0.35:
-            land[place] = LAVA
-        is_open = land[place] == GRASS and starts[place] <= 0.5
-        stages[place] = is_open + (is_open and 0.25 < waters[place] <= 0.35)
-    sands = _layer(order, _BY_9, _BY_9, 4.0, stages, two)
-    for place in range(len(land)):
-        if stages[place] == 2 and sands[place] > -0.2:
-            land[place], stages[place] = SAND, 0
-        elif stages[place] and waters[place] > 0.3:
-            land[place], stages[place] = WATER, 0
-    trees = _layer(order, _BY_7, _BY_7, 5.0, stages, one)
+    coals, irons = _layer(order, _BY_8, _BY_8, 1.0, stages, stage_1), _layer(order, _BY_6, _BY_6, 2.0, stages, stage_1)
+    lavas = _layer(order, _BY_5, _BY_5, 6.0, stages, stage_2)
+    for cell in range(len(land)):
+        tunnels[cell] = level[cell] > 0.4 or upright[cell] > 0.4
+        if lavas[cell] > 0.35:
+            land[cell] = LAVA
+        is_open = land[cell] == GRASS and starts[cell] <= 0.5
+        stages[cell] = is_open + (is_open and 0.25 < waters[cell] <= 0.35)
+    sands = _layer(order, _BY_9, _BY_9, 4.0, stages, stage_2)
+    for cell in range(len(land)):
+        if stages[cell] == 2 and sands[cell] > -0.2:
+            land[cell], stages[cell] = SAND, 0
+        elif stages[cell] and waters[cell] > 0.3:
+            land[cell], stages[cell] = WATER, 0
+    trees = _layer(order, _BY_7, _BY_7, 5.0, stages, stage_1)
     used = int(np.int64(0))
-    for place in range(len(land)):
-        if trees[place] > 0:
+    for cell in range(len(land)):
+        if trees[cell] > 0:
             used += 1
             if draws[used - 1] > 0.8:
-                land[place] = TREE
-        if land[place] != STONE and land[place] != LAVA:
+                land[cell] = TREE
+        if land[cell] != STONE and land[cell] != LAVA:
             continue
-        if coals[place] > 0:
+        if coals[cell] > 0:
             used += 1
             if draws[used - 1] > 0.85:
-                land[place] = COAL
+                land[cell] = COAL
                 continue
-        if irons[place] > 0.4:
+        if irons[cell] > 0.4:
             used += 1
             if draws[used - 1] > 0.75:
-                land[place] = IRON
+                land[cell] = IRON
                 continue
-        if mountains[place] > 0.18:
+        if mountains[cell] > 0.18:
             used += 1
             if draws[used - 1] > 0.994:
-                land[place] = DIAMOND
+                land[cell] = DIAMOND
     return used
 
 
@@ -329,6 +339,74 @@ def generate(seed: int, draws: Floats, land: Bytes, beings: Bytes) -> int:
     """
     tunnels = np.zeros(len(land), np.bool_)
     used = _lands(permutation(seed), draws, land, tunnels)
-    for place in range(SIZE * SIZE):
-        beings[place], used = _inhabitant(place // SIZE, place % SIZE, land[place], tunnels[place], draws, used)
+    for cell in range(SIZE * SIZE):
+        beings[cell], used = _inhabitant(cell // SIZE, cell % SIZE, land[cell], tunnels[cell], draws, used)
     return used
+
+
+@compiled
+def nearest(land: Bytes, beings: Numbers, dx: int, dy: int) -> Numbers:
+    """Return for each kind how far its nearest cell is to the east and to the south, and how far; the last -1 if none.
+
+    Of several that are equally near, the westernmost counts, and of these the northernmost. Beings hide their ground.
+    Row 0 has the kind of what is at (dx, dy) from the player; -1 outside of the map.
+    """
+    x, y = beings[0, X], beings[0, Y]
+    view = np.zeros((2 * ACROSS + 1, 2 * DOWN + 1), np.int32)
+    for i in range(2 * ACROSS + 1):
+        for j in range(2 * DOWN + 1):
+            column, row = x + i - ACROSS, y + j - DOWN
+            if 0 <= column < SIZE and 0 <= row < SIZE:
+                view[i, j] = land[column * SIZE + row]
+    for being in range(len(beings)):
+        i, j = beings[being, X] - x + ACROSS, beings[being, Y] - y + DOWN
+        if 0 <= i <= 2 * ACROSS and 0 <= j <= 2 * DOWN:
+            view[i, j] = beings[being, KIND]
+    nearest_cells = np.full((PLANT + 1, 3), -1, np.int32)
+    for i in range(2 * ACROSS + 1):
+        for j in range(2 * DOWN + 1):
+            kind, away = view[i, j], abs(i - ACROSS) + abs(j - DOWN)
+            if kind and (nearest_cells[kind, 2] < 0 or away < nearest_cells[kind, 2]):
+                nearest_cells[kind, 0], nearest_cells[kind, 1], nearest_cells[kind, 2] = i - ACROSS, j - DOWN, away
+    nearest_cells[0, 0] = view[ACROSS + dx, DOWN + dy] or -1
+    return nearest_cells
+
+
+@compiled
+def distances(costs: Numbers, targets: Numbers) -> Numbers:
+    """Return for each cell what it costs to get to the nearest target; FAR where that is impossible.
+
+    Args:
+        costs: For each cell what it costs to enter it, 1 to 15; 0 where it cannot be entered.
+        targets: The targets. To enter one costs 1, whatever it is.
+    """
+    lengths = np.full(AREA, FAR, np.int32)
+    rings = np.empty((_DEAREST, 4 * AREA), np.int32)  # the cells at a distance, by its remainder
+    sizes = np.zeros(_DEAREST, np.int32)
+    for target in targets:
+        lengths[target] = 0
+        rings[0, sizes[0]] = target
+        sizes[0] += 1
+    now, empty = 0, 0
+    while empty < _DEAREST:
+        ring = now % _DEAREST
+        count, sizes[ring] = sizes[ring], 0
+        empty = empty + 1 if count == 0 else 0
+        for position in range(count):
+            cell = rings[ring, position]
+            if lengths[cell] != now:
+                continue
+            enter = 1 if now == 0 else costs[cell]
+            if enter == 0:
+                continue
+            x, y = cell // SIZE, cell % SIZE
+            for dx, dy in ((-1, 0), (1, 0), (0, -1), (0, 1)):
+                if 0 <= x + dx < SIZE and 0 <= y + dy < SIZE:
+                    neighbour = cell + dx * SIZE + dy
+                    if now + enter < lengths[neighbour]:
+                        lengths[neighbour] = now + enter
+                        into = (now + enter) % _DEAREST
+                        rings[into, sizes[into]] = neighbour
+                        sizes[into] += 1
+        now += 1
+    return lengths

@@ -1,25 +1,52 @@
-"""Worlds as values: made from a seed, carried on by an action, and drawn by key."""
+"""Worlds as values: created from a seed, changed by an action, drawn by key, and as a scripted player sees them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from waybench._late import LateModule
 from waybench.core import DataError, Instance, Json, KeyedSource, Stream, UsageError, check_fields
 from waybench.envs.crafter._ids import (
     AREA,
+    ARROW,
+    ASLEEP,
     BEING,
     BODY,
     CHUNKS,
     CLOCK,
+    COAL,
+    DIAMOND,
+    DO,
+    EAST,
     EAST_OF,
+    GRASS,
+    IRON,
+    IRON_PICKAXE,
+    KIND,
     LAST_HEALTH,
+    LAVA,
     MOST,
     NOOP,
+    NORTH,
+    PATH,
+    PLACE_STONE,
+    PLANT,
+    SAND,
     SIZE,
+    SOUTH,
     SOUTH_OF,
+    STONE,
+    STONE_PICKAXE,
+    STONES,
+    TABLE,
+    TREE,
+    WATER,
+    WEST,
+    WOOD_PICKAXE,
+    X,
+    Y,
 )
 
 SEEDS = (1 << 31) - 1
@@ -36,7 +63,6 @@ class Wilds(Instance):
     seed: int
 
     def canonical(self) -> str:
-        """Return the seed."""
         return f"crafter {self.seed}"
 
     def to_json(self) -> Json:
@@ -62,7 +88,6 @@ def decode(data: Json) -> Wilds:
 # later draws are the same.
 RENDERED = 2 * 63 * 49
 _DRAWS = 6 * AREA  # at most so many uniform numbers make a world
-_SEEDS = (1 << 31) - 1
 
 
 class World(NamedTuple):
@@ -88,26 +113,26 @@ class World(NamedTuple):
 # What takes long to import is imported when a world is made.
 numpy: Any = LateModule("numpy")
 terrain: Any = LateModule("waybench.envs.crafter._terrain")
+creatures: Any = LateModule("waybench.envs.crafter._beings")
 life: Any = LateModule("waybench.envs.crafter._life")
-sight: Any = LateModule("waybench.envs.crafter._routes")
 
 
 def body_of(world: World) -> list[int]:
-    """Return the player's numbers; `_ids` says where which is."""
+    """Return the player's numbers, which `_ids` names."""
     return memoryview(world.body).cast("i").tolist()
 
 
 def beings_of(world: World) -> list[list[int]]:
-    """Return the numbers of each being, the player first; `_ids` says where which is."""
+    """Return the numbers of each being, which `_ids` names, the player first."""
     numbers = memoryview(world.beings).cast("i").tolist()
     return [numbers[start : start + BEING] for start in range(0, len(numbers), BEING)]
 
 
 def nearest_of(world: World) -> list[list[int]]:
-    """Return what is in view; see `_sight.nearest`."""
+    """Return what is in view; see `_terrain.nearest`."""
     body = body_of(world)
     land, beings = numpy.frombuffer(world.land, numpy.uint8), numpy.frombuffer(world.beings, numpy.int32)
-    return sight.nearest(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
+    return terrain.nearest(land, beings.reshape(-1, BEING), body[EAST_OF], body[SOUTH_OF]).tolist()
 
 
 def daylight(world: World) -> float:
@@ -118,50 +143,39 @@ def daylight(world: World) -> float:
 def published_seed(seed: int, episode: int) -> int:
     """Return the seed of the random generator that the published program uses: Python's hash of the two numbers.
 
-    Args:
-        seed: The program's seed.
-        episode: The number of the episode, the first being 1.
+    They are the program's seed and the number of the episode, from 1.
     """
     bits, mask = 0x27D4EB2F165667C5, (1 << 64) - 1  # the hash of a tuple of small whole numbers, since Python 3.8
     for number in (seed, episode):
         bits = bits + number * 0xC2B2AE3D27D4EB4F & mask
         bits = (bits << 31 | bits >> 33) * 0x9E3779B185EBCA87 & mask
     bits = bits + (2 ^ 0x27D4EB2F165667C5 ^ 3527539) & mask
-    return (bits - (1 << 64) if bits >> 63 else bits) % _SEEDS
+    return (bits - (1 << 64) if bits >> 63 else bits) % SEEDS
 
 
 def create(seed: int) -> World:
-    """Make a world, before any step.
-
-    Args:
-        seed: The seed of the random generator, from 0 to 2**31 - 2.
-    """
+    """Return the world of a seed before any step."""
     body = numpy.zeros(BODY, numpy.int32)
     body[:4] = MOST
     body[LAST_HEALTH], body[SOUTH_OF] = MOST, 1
-    key = life.seeded(seed, body)
-    noise = life.below(key, body, _SEEDS)
+    key = creatures.new_generator(seed, body)
+    noise = creatures.below(key, body, SEEDS)
     land, inhabitants = numpy.zeros(AREA, numpy.uint8), numpy.zeros(AREA, numpy.uint8)
-    draws = life.uniforms(key.copy(), body.copy(), _DRAWS)
-    life.skip(key, body, 2 * terrain.generate(noise, draws, land, inhabitants))
+    draws = creatures.uniforms(key.copy(), body.copy(), _DRAWS)
+    creatures.skip(key, body, 2 * terrain.generate(noise, draws, land, inhabitants))
     inhabitants[SIZE // 2 * SIZE + SIZE // 2] = 0
-    beings = life.settle(inhabitants, body)
+    beings = creatures.settle(inhabitants, body)
     return World(land.tobytes(), beings.tobytes(), body.tobytes(), key.tobytes())
 
 
 @lru_cache(maxsize=16)  # every attempt at an item, and every check of its record, begins with it
 def begin(seed: int) -> World:
-    """Make a world and let one step pass in which nothing is done, as the published program does."""
+    """Return the world of a seed after one step in which nothing is done, as in the published program."""
     return advance(create(seed), NOOP)
 
 
 def advance(world: World, action: int) -> World:
-    """Make a step.
-
-    Args:
-        world: The world before it.
-        action: What the player does.
-    """
+    """Return the world after a step with the player's action."""
     from_buffer, numbers = numpy.frombuffer, numpy.int32
     land, key = from_buffer(world.land, numpy.uint8).copy(), from_buffer(world.key, numpy.uint32).copy()
     body, before = from_buffer(world.body, numbers).copy(), from_buffer(world.beings, numbers)
@@ -181,15 +195,10 @@ LEVEL = 1
 
 
 class Worlds(KeyedSource[Wilds]):
-    """Worlds drawn by key, of the published size.
-
-    Args:
-        key: The set's key.
-        level: 1, the only level.
-        options: None.
+    """Worlds of the published size, drawn by key.
 
     Raises:
-        UsageError: For a level that does not exist.
+        UsageError: For another level than 1.
     """
 
     def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
@@ -198,5 +207,159 @@ class Worlds(KeyedSource[Wilds]):
         super().__init__(key, level)
 
     def instance(self, index: int) -> Wilds:
-        """Return the world of this number."""
         return Wilds(Stream("crafter", VERSION, self.key, LEVEL, index).below(SEEDS))
+
+
+FAR = 1_000_000  # as in `_terrain`
+WALKABLE = (GRASS, SAND, PATH)
+STEPS = {WEST: (-1, 0), EAST: (1, 0), NORTH: (0, -1), SOUTH: (0, 1)}
+BACK = {WEST: EAST, EAST: WEST, NORTH: SOUTH, SOUTH: NORTH}
+_WALK, _DIG, _BRIDGE, _PASS = 1, 3, 5, 6  # what it costs to enter free ground, rock, water, and a being's place
+
+Cell = tuple[int, int]
+
+
+def cell_number(cell: Cell) -> int:
+    return cell[0] * SIZE + cell[1]
+
+
+class View:
+    """A world as a scripted player sees it: the true map, the beings and their locations, and ways to targets."""
+
+    def __init__(self, world: World) -> None:
+        self.land = world.land
+        self.body = body_of(world)
+        self.light = daylight(world)
+        rows = beings_of(world)
+        self.at: Cell = rows[0][X], rows[0][Y]
+        self.beings = {(row[X], row[Y]): row for row in rows[1:]}
+        self.facing = self.body[EAST_OF], self.body[SOUTH_OF]
+        self.asleep = bool(self.body[ASLEEP])
+
+    @property
+    def front(self) -> Cell:
+        return self.at[0] + self.facing[0], self.at[1] + self.facing[1]
+
+    def ground(self, cell: Cell) -> int:
+        """Return what a cell is; 0 outside of the map."""
+        x, y = cell
+        return self.land[x * SIZE + y] if 0 <= x < SIZE and 0 <= y < SIZE else 0
+
+    def kind(self, cell: Cell) -> int:
+        being = self.beings.get(cell)
+        return being[KIND] if being else 0
+
+    def free(self, cell: Cell) -> bool:
+        """Whether one can walk into a cell now, and live."""
+        return self.ground(cell) in WALKABLE and cell not in self.beings
+
+    def digs(self, cell: Cell) -> bool:
+        """Whether what is in a cell can be collected, so that it leaves free ground."""
+        return self.ground(cell) in self.soft and cell not in self.beings
+
+    @cached_property
+    def soft(self) -> set[int]:
+        """The kinds of cells that the player's tools can dig away."""
+        body, kinds = self.body, {TREE}
+        if body[WOOD_PICKAXE]:
+            kinds |= {STONE, COAL}
+        if body[STONE_PICKAXE]:
+            kinds.add(IRON)
+        if body[IRON_PICKAXE]:
+            kinds.add(DIAMOND)
+        return kinds
+
+    @cached_property
+    def costs(self) -> Any:
+        by_kind = [0] * 13
+        for kind in WALKABLE:
+            by_kind[kind] = _WALK
+        for kind in self.soft:
+            by_kind[kind] = _DIG
+        if self.body[STONES]:
+            by_kind[WATER] = _BRIDGE
+        costs = numpy.array(by_kind, numpy.int32)[numpy.frombuffer(self.land, numpy.uint8)]
+        for cell, row in self.beings.items():
+            costs[cell_number(cell)] = 0 if row[KIND] == PLANT else _PASS
+        return costs
+
+    def cells(self, *kinds: int) -> list[int]:
+        """Return the numbers of all cells that are of some kinds, without those where a being stands."""
+        numbers = numpy.flatnonzero(self.mask(*kinds)).tolist()
+        return [number for number in numbers if divmod(number, SIZE) not in self.beings]
+
+    def mask(self, *kinds: int) -> Any:
+        """Return for each cell, by column and row, whether it is of some kinds."""
+        return numpy.isin(numpy.frombuffer(self.land, numpy.uint8).reshape(SIZE, SIZE), kinds)
+
+    def around(self, cell: Cell) -> Iterator[tuple[int, Cell]]:
+        """Yield the four directions, and the cells there that are on the map."""
+        for action, (dx, dy) in STEPS.items():
+            neighbour = cell[0] + dx, cell[1] + dy
+            if self.ground(neighbour):
+                yield action, neighbour
+
+    def missing(self, *items: int) -> list[int]:
+        """Return those of some items that the player does not have."""
+        return [item for item in items if not self.body[item]]
+
+    def toward(self, targets: Iterable[int]) -> tuple[int, Cell, int] | None:
+        """Return the way to the nearest target: the first direction, the cell there, and what it costs."""
+        target_cells = list(targets)
+        if not target_cells:
+            return None
+        field = terrain.distances(self.costs, numpy.array(target_cells, numpy.int32))
+        aims = set(target_cells)
+        options = [(FAR, WEST, self.at)]
+        for action, cell in self.around(self.at):
+            number = cell_number(cell)
+            enter = _WALK if number in aims else int(self.costs[number])
+            if enter:
+                turned = STEPS[action] != self.facing
+                options.append((2 * (int(field[number]) + enter) + turned, action, cell))
+        cost, action, cell = min(options)
+        return None if cost >= FAR else (action, cell, cost // 2)
+
+    def use(self, targets: Iterable[int]) -> int | None:
+        """Return the action that leads to doing something to the nearest target; None if none can be reached."""
+        aims = set(targets)
+        step = self.toward(aims)
+        if step is None:
+            return None
+        action, cell, _ = step
+        if cell_number(cell) in aims:
+            return DO if self.front == cell else action
+        return self.enter(action, cell)
+
+    def collect(self, kind: int) -> int | None:
+        """Return the action that leads to the use of the nearest cell of a kind; None if none can be reached."""
+        return self.use(self.cells(kind))
+
+    def go(self, targets: Iterable[int]) -> int | None:
+        """Return the action that leads to standing on the nearest target; None if none can be reached."""
+        step = self.toward(targets)
+        return None if step is None else self.enter(step[0], step[1])
+
+    def enter(self, action: int, cell: Cell) -> int | None:
+        """Return the action that leads into the next cell; None if it is lava or cannot be cleared."""
+        ground = self.ground(cell)
+        if ground == LAVA:
+            return None
+        if self.free(cell):
+            return action
+        if self.front != cell:
+            return action  # something is in the way, so that this only turns
+        if self.kind(cell) == ARROW:
+            return action
+        return PLACE_STONE if ground == WATER and cell not in self.beings else DO
+
+    def near(self, cell: Cell, kind: int) -> bool:
+        """Whether something of a kind is in the three by three cells around one, as tools are made by."""
+        x, y = cell
+        if x == 0 or y == 0:
+            return False
+        return any(self.ground((x + dx, y + dy)) == kind for dx in (-1, 0, 1) for dy in (-1, 0, 1))
+
+    @property
+    def by_table(self) -> bool:
+        return self.near(self.at, TABLE)

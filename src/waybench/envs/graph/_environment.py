@@ -1,13 +1,16 @@
-"""The environment of graphs as lists of edges: metrics, what people see and type, and the declaration."""
+"""The environment of graphs as lists of edges: questions by key, metrics, what people see and type."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from waybench._package_data import read_text
 from waybench.core import (
+    ESTIMATE,
     NOTHING,
     Axis,
     Board,
+    DataError,
     Difficulty,
     Environment,
     EpisodeRecord,
@@ -15,6 +18,7 @@ from waybench.core import (
     HorizonSpec,
     Items,
     Json,
+    KeyedSource,
     Limits,
     Metric,
     Option,
@@ -23,24 +27,141 @@ from waybench.core import (
     Playing,
     Presentation,
     Scoring,
+    Stream,
     TurnRecord,
     TypedAction,
     Typing,
+    UsageError,
     general_failure,
     outcome_metric,
+    tokenizer,
+    tokenizer_name,
 )
 from waybench.envs.graph._game import (
+    FIRST_NAME,
+    LEAST_DISTANCE,
     LONGEST,
+    MOST_DISTANCE,
+    MOST_LEVEL,
+    MOST_NODES,
     PLAYERS,
+    QUESTIONS,
+    VERSION,
     Answer,
     EdgeList,
     GraphGame,
     GraphState,
     Question,
+    component,
     decode,
+    prompt,
     question_text,
 )
-from waybench.envs.graph._items import OPTIONS, GraphSource, prove
+
+_THOUSAND = 1_000
+_ROUNDS = 12  # of counting; three or four are usual
+_LINE = len(f"{FIRST_NAME} {FIRST_NAME}\n")
+
+OPTIONS = (
+    Option(
+        name="question",
+        default="path",
+        choices=QUESTIONS,
+        doc="A shortest path between two nodes, or whether there is a path; for one half of the items there is one.",
+    ),
+    Option(name="distance", default=4, low=LEAST_DISTANCE, high=MOST_DISTANCE, doc="Edges of the shortest path."),
+    Option(
+        name="tokenizer",
+        default=ESTIMATE,
+        local=True,
+        doc="What counts tokens: characters (an estimate, four per token), tiktoken/ENCODING, or the path of a "
+        "tokenizer.json.",
+    ),
+)
+
+
+class GraphSource(KeyedSource[Question]):
+    """Questions of one key; the same nodes are asked about, with the same paths between them, at every level.
+
+    The level is the greatest number of tokens of a prompt, in thousands.
+
+    Raises:
+        UsageError: For a level that does not exist, or too small a one for the distance; if there is no such tokenizer.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not 1 <= level <= MOST_LEVEL:
+            raise UsageError(f"level {level}: give a number of thousands of tokens from 1 to {MOST_LEVEL:,}")
+        super().__init__(key, level, prove)
+        self._question, self._distance = str(options["question"]), int(options["distance"])
+        self._name = tokenizer_name(str(options["tokenizer"]))
+        self._tokenizer = None if self._name == ESTIMATE else tokenizer(str(options["tokenizer"]))
+
+    def instance(self, index: int) -> Question:
+        stream = Stream("graph", VERSION, self.key, index)
+        seed = f"{stream.word():016x}{stream.word():016x}"
+        reachable = self._question == "path" or bool(stream.below(2))
+        question = Question(self._question, seed, self._distance, 2, reachable, self.level, self._name, 1)
+        # As many components as the level has room for; at most one more would fit.
+        limit = self.level * _THOUSAND
+        most = MOST_NODES // component(self._distance).nodes
+        count = max(2, min(most, limit * 4 // (_LINE * len(component(self._distance).edges))))
+        best: Question | None = None
+        for _ in range(_ROUNDS):
+            tried = replace(question, components=count, tokens=self._tokens(replace(question, components=count)))
+            tokens_each = tried.tokens / count
+            if tried.tokens <= limit:
+                best = tried if best is None or tried.components > best.components else best
+                following = count + int((limit - tried.tokens) / tokens_each)
+            else:
+                following = count - max(1, int((tried.tokens - limit) / tokens_each))
+            following = min(most, following)
+            if following == count or following < 2 or (best is not None and following <= best.components):
+                break
+            count = following
+        if best is None:
+            raise UsageError(f"level {self.level}: too few tokens for a graph with distance={self._distance}")
+        return best
+
+    def _tokens(self, question: Question) -> int:
+        if self._tokenizer is None:
+            return estimated_tokens(question)
+        return len(self._tokenizer.encode(prompt(question)))
+
+
+def characters(question: Question) -> int:
+    """Return the length of the prompt, without making it: all edges are equally long."""
+    small = replace(question, components=2)
+    more = (question.components - 2) * len(component(question.distance).edges)
+    return len(prompt(small)) + more * _LINE
+
+
+def estimated_tokens(question: Question) -> int:
+    """Return a token for every four characters of the prompt."""
+    return -(-characters(question) // 4)
+
+
+def prove(question: Question) -> dict[str, Json]:
+    """Return what is known of a question.
+
+    Returns:
+        nodes, edges: of the graph;
+        characters: of the prompt;
+        minimum: edges of a shortest path; None if there is none.
+
+    Raises:
+        DataError: If the number of estimated tokens is not that of the prompt.
+    """
+    if question.tokenizer == ESTIMATE and question.tokens != estimated_tokens(question):
+        raise DataError(f"graph: the prompt has {estimated_tokens(question):,} tokens, not {question.tokens:,}")
+    shape = component(question.distance)
+    return {
+        "nodes": shape.nodes * question.components,
+        "edges": len(shape.edges) * question.components,
+        "characters": characters(question),
+        "minimum": question.distance if question.reachable else None,
+    }
+
 
 INVENTED = FailureKind("invented", "edges that are not in the graph", "The path has a step that is no edge.")
 OTHER_ENDS = FailureKind("other_ends", "paths between other nodes", "The path begins or ends at another node.")
@@ -48,27 +169,20 @@ LONGER = FailureKind("longer", "paths that are not shortest", "The path is right
 FAILURES = (INVENTED, OTHER_ENDS, LONGER)
 
 
-def _event(name: str) -> Callable[[EpisodeRecord], float | None]:
-    def value(record: EpisodeRecord) -> float | None:
-        found = record.turns[-1].events.get(name) if record.turns else None
-        return None if found is None else float(found)
-
-    return value
-
-
-def _success(record: EpisodeRecord) -> float:
-    return _event("success")(record) or 0.0
+def _event(record: EpisodeRecord, name: str) -> float | None:
+    event = record.turns[-1].events.get(name) if record.turns else None
+    return None if event is None else float(event)
 
 
 def _is_path(record: EpisodeRecord) -> float | None:
-    asked_for_path = cast("dict[str, Json]", record.instance)["question"] == "path"
-    return float(_event("excess")(record) is not None) if asked_for_path else None
+    is_path_question = cast("dict[str, Json]", record.instance)["question"] == "path"
+    return float(_event(record, "excess") is not None) if is_path_question else None
 
 
 METRICS = (
     Metric(
         name="success",
-        of=_success,
+        of=lambda record: _event(record, "success") or 0.0,
         title="Success",
         low=0,
         high=1,
@@ -84,7 +198,7 @@ METRICS = (
     ),
     Metric(
         name="invented",
-        of=_event("invented"),
+        of=lambda record: _event(record, "invented"),
         title="Invented edges",
         low=0,
         unbounded="an answer can have any number of nodes",
@@ -93,7 +207,7 @@ METRICS = (
     ),
     Metric(
         name="excess",
-        of=_event("excess"),
+        of=lambda record: _event(record, "excess"),
         title="Excess edges",
         low=0,
         unbounded="a path can go back and forth",
@@ -132,7 +246,6 @@ def typed_actions(state: GraphState) -> Sequence[TypedAction]:
 
 
 def parse_typed(text: str, state: GraphState) -> Answer | None:
-    """Return the answer that a person has typed; None for what is none."""
     if state.instance.question == "reachable":
         return _WORDS.get(text.strip().lower())
     parts = text.replace(",", " ").split()
@@ -144,7 +257,6 @@ def parse_typed(text: str, state: GraphState) -> Answer | None:
 
 
 def format_typed(answer: Answer) -> Sequence[str]:
-    """Return what a person would type."""
     return [" ".join(map(str, answer)) if isinstance(answer, tuple) else ("yes" if answer else "no")]
 
 

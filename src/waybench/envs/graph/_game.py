@@ -68,10 +68,10 @@ def component(distance: int) -> Component:
         edges += _pairs(chain)
     total = nodes * (1 + CHAIN)
     neighbours: list[list[int]] = [[] for _ in range(total)]
-    for one, other in edges:
-        neighbours[one].append(other)
-        neighbours[other].append(one)
-    return Component(total, tuple(edges), shortest, tuple(tuple(sorted(each)) for each in neighbours))
+    for start, end in edges:
+        neighbours[start].append(end)
+        neighbours[end].append(start)
+    return Component(total, tuple(edges), shortest, tuple(tuple(sorted(nodes_beside)) for nodes_beside in neighbours))
 
 
 def _pairs(way: tuple[int, ...]) -> list[tuple[int, int]]:
@@ -112,11 +112,9 @@ class Question(Instance):
     tokens: int
 
     def canonical(self) -> str:
-        """Return the JSON text with sorted keys."""
         return json.dumps(self.to_json(), sort_keys=True)
 
     def to_json(self) -> Json:
-        """Return the fields."""
         return asdict(self)
 
     @property
@@ -177,16 +175,16 @@ def edge_lines(seed: str, distance: int, components: int) -> str:
     names = _graph(seed, components * shape.nodes).names
     stream = Stream("graph", VERSION, seed, "order", components)
     edges = [
-        (names[first + one], names[first + other])
+        (names[first + start], names[first + end])
         for first in range(0, len(names), shape.nodes)
-        for one, other in shape.edges
+        for start, end in shape.edges
     ]
     stream.shuffle(edges)
     lines: list[str] = []
     for start in range(0, len(edges), 64):  # a word has the bits of 64 edges
         bits = stream.word()
-        for one, other in edges[start : start + 64]:
-            lines.append(f"{one} {other}" if bits & 1 else f"{other} {one}")
+        for first_name, second_name in edges[start : start + 64]:
+            lines.append(f"{first_name} {second_name}" if bits & 1 else f"{second_name} {first_name}")
             bits >>= 1
     return "\n".join(lines)
 
@@ -252,15 +250,9 @@ class GraphGame(OneAnswerGame[Question, Answer]):
         return Judgement(float(events.get("excess") == 0), events, Outcome.OK)
 
     def encode(self, action: Answer) -> Json:
-        """Return the answer as true, false or a list."""
         return list(action) if isinstance(action, tuple) else action
 
     def decode(self, action: Json) -> Answer:
-        """Return the answer that `encode` wrote.
-
-        Raises:
-            DataError: If it wrote no such thing.
-        """
         if isinstance(action, bool):
             return action
         if isinstance(action, list | tuple):
@@ -313,12 +305,10 @@ _TOOLS = {
 
 
 def question_text(question: Question) -> str:
-    """Return the question's text."""
     return _ASKED[question.question].format(*question.ends)
 
 
 def prompt(question: Question) -> str:
-    """Return the whole prompt."""
     lines = edge_lines(question.seed, question.distance, question.components)
     return f"{_INTRODUCTION}\n\n{lines}\n\n{question_text(question)}"
 
@@ -340,37 +330,31 @@ class EdgeList(OneAnswerWording[Question, Answer]):
     )
 
     def rules(self, instance: Question) -> str:
-        """Return the edges and the question."""
         return prompt(instance)
 
     def parse(self, reply: str, state: GraphState) -> Answer | Invalid:
-        """Read the last JSON object with the question's key."""
         key = state.instance.question
-        found = last_object(reply, key)
-        if isinstance(found, Invalid):
-            return found
-        if found.duplicate is not None:
-            return Invalid(f'The object has the key "{found.duplicate[:40]}" twice.')
-        return _answer(key, found[key])
+        reply_object = last_object(reply, key)
+        if isinstance(reply_object, Invalid):
+            return reply_object
+        if reply_object.duplicate is not None:
+            return Invalid(f'The object has the key "{reply_object.duplicate[:40]}" twice.')
+        return _answer(key, reply_object[key])
 
     def tools(self, state: GraphState) -> Sequence[ActionTool]:
-        """Return the tool that takes a path, or the one that takes a yes or no."""
         return (_TOOLS[state.instance.question],)
 
     def parse_call(self, call: ToolCall, state: GraphState) -> Answer | Invalid:
-        """Read the path, or the yes or no."""
         key = state.instance.question
         value = call.arguments[key]
         return value == "yes" if key == "reachable" else _answer(key, value)
 
     def render_call(self, action: Answer, state: GraphState) -> ToolCall:
-        """Return the call with this answer."""
         key = state.instance.question
         value = list(action) if isinstance(action, tuple) else ("yes" if action else "no")
         return ToolCall(_TOOLS[key].name, {key: value})
 
     def render(self, action: Answer, state: GraphState) -> str:
-        """Return a reply that `parse` reads as this answer."""
         if isinstance(action, tuple):
             return f'{{"path": [{", ".join(map(str, action))}]}}'
         return f'{{"reachable": {"true" if action else "false"}}}'

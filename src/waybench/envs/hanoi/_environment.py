@@ -4,7 +4,6 @@ from waybench._package_data import read_text
 from waybench.core import (
     Difficulty,
     End,
-    EpisodeRecord,
     HorizonSpec,
     Images,
     Items,
@@ -44,11 +43,6 @@ from waybench.envs.hanoi._measures import (
 )
 from waybench.envs.smartplay import agent_environment, thinking_players
 
-
-def _reward(steps: int | None) -> tuple[float, float]:
-    return (float("-inf") if steps is None else ILLEGAL_REWARD * steps), SOLVED_REWARD
-
-
 PRESENTATION = Presentation(
     title="Tower of Hanoi (SmartPlay)",
     lead=(
@@ -78,10 +72,6 @@ IMAGES = Images(
 )
 
 
-def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
-    return record.end is End.SOLVED  # with fewer steps than it needs, disks can be placed off its way
-
-
 RODS = agent_environment(
     id="hanoi/rods",
     version=1,
@@ -91,7 +81,7 @@ RODS = agent_environment(
     history=STEPS,
     steps=None,
     most_steps=most_steps,
-    reward=_reward,
+    reward=lambda steps: (float("-inf") if steps is None else ILLEGAL_REWARD * steps, SOLVED_REWARD),
     items=Items(
         options=OPTIONS,
         sample_levels=(3, 4, 5),
@@ -120,7 +110,8 @@ RODS = agent_environment(
     probes=(RODS_BELIEF,),
     players=Players(
         policies=thinking_players(PLAYERS),
-        oracle_is_ceiling=_oracle_is_ceiling,
+        # With fewer steps than the oracle needs, disks can be placed off its way.
+        oracle_is_ceiling=lambda record: record.end is End.SOLVED,
         reasoning=reasoning,
         potentials=POTENTIALS,
     ),

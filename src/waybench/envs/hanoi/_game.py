@@ -19,11 +19,9 @@ from waybench.core import (
     Outcome,
     Stream,
     UsageError,
-    check_fields,
     draw_appearance,
-    is_object,
 )
-from waybench.envs.smartplay import Rules, Step
+from waybench.envs.smartplay import Rules, Step, field_values
 
 Position = tuple[int, ...]
 Stacks = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]  # the disks on each rod, the lowest first
@@ -89,9 +87,9 @@ def _to_tower(position: Sequence[int], count: int, rod: int) -> int:
 
 def best_moves(rods: Stacks, goal: Sequence[int]) -> list[int]:
     """Return the actions with which a shortest solution begins; there can be two."""
-    left = distance(position_of(rods), goal)
+    distance_after = distance(position_of(rods), goal) - 1
     successors = [(action, moved(rods, action)) for action in range(len(MOVES))]
-    return [action for action, after in successors if after and distance(position_of(after), goal) == left - 1]
+    return [action for action, after in successors if after and distance(position_of(after), goal) == distance_after]
 
 
 def random_score(start: Position, goal: Position, steps: int) -> float | None:
@@ -113,10 +111,8 @@ def _random_scores(goal: Position, steps: int) -> tuple[float, ...]:
     following = _following(len(goal))
     end, score = _number(goal), [0.0] * len(following)
     for number in range(len(following)):
-        rest = number
-        for rod in goal:
-            rest, at = divmod(rest, 3)
-            score[number] += at == rod
+        for disk, rod in enumerate(goal):
+            score[number] += number // 3**disk % 3 == rod
     for _ in range(steps):
         score = [fsum([score[after] for after in afters]) / len(afters) for afters in following]
         score[end] = float(len(goal))
@@ -156,7 +152,6 @@ class Towers(Instance):
 
     @property
     def level(self) -> int:
-        """The number of disks."""
         return len(self.start)
 
     @property
@@ -170,8 +165,12 @@ class Towers(Instance):
         """Start and goal, with numbers for the rods."""
         return _position(self.start), _position(self.goal)
 
+    @property
+    def placed(self) -> int:
+        """The number of disks that start on the rod where they have to go."""
+        return sum(here == there for here, there in zip(self.start, self.goal, strict=True))
+
     def canonical(self) -> str:
-        """Return start and goal."""
         return f"{self.start} {self.goal}"
 
     def to_json(self) -> Json:
@@ -190,9 +189,8 @@ def decode(data: Json) -> Towers:
     Raises:
         DataError: If it is no such object.
     """
-    check_fields(data, ("start", "goal"))
-    values = [data.get(name) for name in ("start", "goal")] if is_object(data) and len(data) == 2 else []
-    match values:
+    form = 'instance: give {"start": "AAA", "goal": "CCC"}, the rod of each disk, the smallest first'
+    match field_values(data, ("start", "goal"), form):
         case [str(start), str(goal)] if set(start + goal) <= set(RODS):
             if start != goal and 1 <= len(start) == len(goal) <= MOST_DISKS:
                 return Towers(start, goal)
@@ -200,20 +198,14 @@ def decode(data: Json) -> Towers:
                 f"instance: start and goal have 1 to {MOST_DISKS} letters, as many as each other, and differ"
             )
         case _:
-            raise DataError('instance: give {"start": "AAA", "goal": "CCC"}, the rod of each disk, the smallest first')
+            raise DataError(form)
 
 
 _ORDERS = ["".join(order) for order in permutations(RODS)][1:]  # the first one is the original's
 
 
 def isomorph(towers: Towers, key: str, number: int) -> Towers:
-    """Return the puzzle with its rods exchanged, by one of five orders; five sets in a row have all of them.
-
-    Args:
-        towers: The puzzle.
-        key: The key of its set.
-        number: The number of the isomorphic set, from 1.
-    """
+    """Return the puzzle with its rods exchanged, by one of five orders; five sets in a row have all of them."""
     order = str.maketrans(RODS, draw_appearance(_ORDERS, number, "hanoi", key, towers.hash))
     return Towers(towers.start.translate(order), towers.goal.translate(order))
 
@@ -299,20 +291,15 @@ class HanoiRules(Rules[Towers, Puzzle]):
     scene_fields = (Field[Puzzle]("rods", "The rods now.", lambda puzzle: _rods_text(puzzle.rods)),)
 
     def begin(self, instance: Towers) -> Puzzle:
-        """Return the rods at the start."""
-        placed = sum(here == there for here, there in zip(instance.start, instance.goal, strict=True))
-        return Puzzle(instance, stacks(instance.positions[0]), placed)
+        return Puzzle(instance, stacks(instance.positions[0]), instance.placed)
 
     def actions(self, instance: Towers) -> Sequence[str]:
-        """Return the six moves."""
         return ACTIONS
 
     def legal(self, world: Puzzle) -> Sequence[int]:
-        """Return the moves that are allowed."""
         return [action for action in range(len(MOVES)) if moved(world.rods, action)]
 
     def step(self, world: Puzzle, action: int, rng: Stream) -> Step[Puzzle]:
-        """Try a move."""
         towers, rods, placed, _, _ = world
         after = moved(rods, action)
         if after is None:
@@ -324,7 +311,6 @@ class HanoiRules(Rules[Towers, Puzzle]):
         return Step(Puzzle(towers, after, placed, action), reward, NOTHING)
 
     def over(self, world: Puzzle) -> End | None:
-        """Return SOLVED once every disk is where it has to go."""
         return End.SOLVED if world.placed == len(world.towers.goal) else None
 
     def score(self, world: Puzzle) -> float:
@@ -332,11 +318,9 @@ class HanoiRules(Rules[Towers, Puzzle]):
         return world.placed
 
     def manual(self, instance: Towers) -> str:
-        """Return the manual, with the start and the goal."""
         return _manual(instance)
 
     def observe(self, world: Puzzle) -> str:
-        """Return the move that was tried, and the rods."""
         action = "" if world.action < 0 else _ACTION_SENTENCES[world.action]
         refused = "" if world.allowed or self._published else _NOT_ALLOWED
         return f"{action}{refused}{_NOW}{_rods_text(world.rods)}"
@@ -375,12 +359,7 @@ OPTIONS = (
 
 
 class HanoiSource(KeyedSource[Towers]):
-    """Puzzles drawn by key.
-
-    Args:
-        key: The set's key.
-        level: Number of disks.
-        options: `positions`.
+    """Puzzles drawn by key; the level is the number of disks.
 
     Raises:
         UsageError: For a level that does not exist.
@@ -398,7 +377,6 @@ class HanoiSource(KeyedSource[Towers]):
         return None if self._free else 1
 
     def instance(self, index: int) -> Towers:
-        """Return the puzzle of this number."""
         if not self._free:
             return Towers(RODS[0] * self.level, RODS[2] * self.level)
         rng = Stream("hanoi", VERSION, self.key, self.level, index)
@@ -414,9 +392,6 @@ def prove(towers: Towers) -> dict[str, Json]:
     return {"minimum": distance(*towers.positions)}
 
 
-_RULES = HanoiRules(published=True)
-
-
 def oracle(towers: Towers, world: Puzzle, rng: Stream) -> int:
     """Make the next move of a shortest solution from where it is, the first in the list where there are two."""
     return best_moves(world.rods, towers.positions[1])[0]
@@ -424,12 +399,10 @@ def oracle(towers: Towers, world: Puzzle, rng: Stream) -> int:
 
 def greedy(towers: Towers, world: Puzzle, rng: Stream) -> int:
     """Make an allowed move after which most disks are where they have to go, and never take the last one back."""
+    rules = HanoiRules(published=True)
     back = MOVES.index(MOVES[world.action][::-1]) if world.action >= 0 and world.allowed else None
-    scored = [
-        (_RULES.step(world, action, rng).world.placed, action) for action in _RULES.legal(world) if action != back
-    ]
-    most = max(placed for placed, _ in scored)
-    return rng.choice([action for placed, action in scored if placed == most])
+    placed = {action: rules.step(world, action, rng).world.placed for action in rules.legal(world) if action != back}
+    return rng.choice([action for action, count in placed.items() if count == max(placed.values())])
 
 
 PLAYERS = {"oracle": oracle, "heuristic": greedy}

@@ -17,6 +17,7 @@ from waybench.core import (
     Range,
     Series,
     Step,
+    Stream,
     TurnRecord,
     main_cause,
     proof_axis,
@@ -28,6 +29,7 @@ from waybench.envs.hanoi._game import (
     MOVES,
     RODS,
     SOLVED_REWARD,
+    HanoiRules,
     Puzzle,
     Towers,
     best_moves,
@@ -40,6 +42,7 @@ from waybench.envs.hanoi._game import (
 )
 from waybench.envs.smartplay import AgentState, agent_metrics, human_metric, scaled_metric, step_turns, steps_of
 
+_NO_CHANCE = Stream("hanoi", "no chance")  # the game leaves nothing to it
 STEPS = 30  # for three and four disks, as published (Table 1)
 
 
@@ -66,10 +69,6 @@ def _scores(record: EpisodeRecord) -> Range:
     return 0, _disks(record)
 
 
-def _reward(record: EpisodeRecord) -> Range:
-    return ILLEGAL_REWARD * _steps(record), SOLVED_REWARD
-
-
 def _farthest(record: EpisodeRecord) -> Range:
     # No two positions of n disks are farther apart than from all on one rod to all on another.
     return 0, 2 ** _disks(record) - 1
@@ -80,11 +79,11 @@ class Move(NamedTuple):
 
     Attributes:
         optimal: Whether it was the beginning of a shortest solution from where one was.
-        left: Moves of a shortest solution after it.
+        remaining: Moves of a shortest solution after it.
     """
 
     optimal: bool
-    left: int
+    remaining: int
 
 
 def moves_of(record: EpisodeRecord) -> list[Move]:
@@ -105,11 +104,6 @@ def is_forbidden(turn: TurnRecord) -> bool:
     return turn.outcome is Outcome.ILLEGAL or (by_protocol and turn.reward == ILLEGAL_REWARD)
 
 
-def placed(towers: Towers) -> int:
-    """Return how many disks are where they have to go before the first move."""
-    return sum(here == there for here, there in zip(towers.start, towers.goal, strict=True))
-
-
 def setting(record: EpisodeRecord) -> str | None:
     """Return the published name of a record's setting; None if it is none of the registered ones."""
     return decode(record.instance).setting
@@ -123,7 +117,7 @@ def sample(record: EpisodeRecord) -> str:
 def score(record: EpisodeRecord) -> float:
     """Return how many disks are where they have to go at the end."""
     steps = steps_of(record)
-    return float(steps[-1]["score"] if steps else placed(decode(record.instance)))
+    return float(steps[-1]["score"] if steps else decode(record.instance).placed)
 
 
 def _silent(record: EpisodeRecord) -> float:
@@ -131,14 +125,10 @@ def _silent(record: EpisodeRecord) -> float:
 
     That moves one disk at most, for what is below it is larger.
     """
-    towers = decode(record.instance)
-    start, goal = towers.positions
-    rods = moved(stacks(start), 0) if record.options["protocol"] == "paper" else None
-    return float(
-        placed(towers)
-        if rods is None
-        else sum(here == there for here, there in zip(position_of(rods), goal, strict=True))
-    )
+    rules, towers = HanoiRules(published=True), decode(record.instance)
+    if record.options["protocol"] != "paper":
+        return float(towers.placed)
+    return float(rules.step(rules.begin(towers), 0, _NO_CHANCE).world.placed)
 
 
 def _expected(record: EpisodeRecord) -> tuple[float, float] | None:
@@ -153,13 +143,9 @@ def _rate(record: EpisodeRecord) -> float | None:
     return sum(step.optimal for step in moves) / len(moves) if moves else None
 
 
-def _first_mistake(record: EpisodeRecord) -> float | None:
-    return next((float(number) for number, step in enumerate(moves_of(record), 1) if not step.optimal), None)
-
-
-def _left(record: EpisodeRecord) -> float:
+def _moves_left(record: EpisodeRecord) -> float:
     moves = moves_of(record)
-    return float(moves[-1].left if moves else record.proof["minimum"])
+    return float(moves[-1].remaining if moves else record.proof["minimum"])
 
 
 METRICS = agent_metrics(
@@ -191,7 +177,9 @@ METRICS = agent_metrics(
     ),
     Metric(
         name="first_mistake",
-        of=_first_mistake,
+        of=lambda record: next(
+            (float(number) for number, step in enumerate(moves_of(record), 1) if not step.optimal), None
+        ),
         title="First mistake",
         range=lambda record: (1, _steps(record)),
         better="",
@@ -199,7 +187,7 @@ METRICS = agent_metrics(
     ),
     Metric(
         name="left",
-        of=_left,
+        of=_moves_left,
         title="Moves left",
         range=_farthest,
         better="lower",
@@ -215,7 +203,7 @@ METRICS = agent_metrics(
         "where it is not allowed and was taken for a reply that names none.",
     ),
     steps=_steps,
-    reward=_reward,
+    reward=lambda record: (ILLEGAL_REWARD * _steps(record), SOLVED_REWARD),
 )
 
 SERIES = (
@@ -229,7 +217,7 @@ SERIES = (
     ),
     Series(
         name="moves_left",
-        of=lambda record: [float(step.left) for step in moves_of(record)],
+        of=lambda record: [float(step.remaining) for step in moves_of(record)],
         title="Moves left",
         range=_farthest,
         better="lower",
@@ -317,9 +305,6 @@ def _gained(state: AgentState[Towers, Puzzle]) -> float:
 POTENTIALS = (Potential("distance", "Share of the moves of a shortest solution that is gained.", _gained, 100.0),)
 
 
-_RODS = "ABC"
-
-
 def reasoning(state: AgentState[Towers, Puzzle]) -> str:
     """Return the largest disk that has to move, what is in its way, and the first move of a shortest solution."""
     goal = state.instance.positions[1]
@@ -330,23 +315,13 @@ def reasoning(state: AgentState[Towers, Puzzle]) -> str:
     way = f"Disks {', '.join(map(str, away))} have to leave these rods first. " if away else ""
     start, end = MOVES[best_moves(rods, goal)[0]]
     return (
-        f"The largest disk that is not where it has to be is {largest}: from rod {_RODS[position[largest]]} to "
-        f"{_RODS[goal[largest]]}. {way}A shortest solution has {distance(position, goal)} moves left and "
-        f"begins with the top disk of {_RODS[start]} to {_RODS[end]}."
+        f"The largest disk that is not where it has to be is {largest}: from rod {RODS[position[largest]]} to "
+        f"{RODS[goal[largest]]}. {way}A shortest solution has {distance(position, goal)} moves left and "
+        f"begins with the top disk of {RODS[start]} to {RODS[end]}."
     )
 
 
 MINIMUM = proof_axis("minimum", "Optimal moves", "Length of a shortest solution, in moves.")
-
-
-def _misplaced(record: EpisodeRecord) -> float:
-    """Return the number of disks that do not start on their goal rod."""
-    return float(sum(a != b for a, b in zip(record.instance["start"], record.instance["goal"], strict=True)))
-
-
-def _towers(record: EpisodeRecord) -> float:
-    """Return the number of rods on which disks start or end."""
-    return float(len(set(record.instance["start"])) + len(set(record.instance["goal"])))
 
 
 VARIABLES = ExplanatoryVariables(
@@ -355,13 +330,13 @@ VARIABLES = ExplanatoryVariables(
         Axis(
             name="misplaced",
             title="Misplaced disks",
-            of=_misplaced,
+            of=lambda record: float(_disks(record) - decode(record.instance).placed),
             doc="Disks that do not start on their goal rod.",
         ),
         Axis(
             name="towers",
             title="Towers",
-            of=_towers,
+            of=lambda record: float(len(set(record.instance["start"])) + len(set(record.instance["goal"]))),
             doc="Rods with disks at the start, and rods with disks at the end, added up.",
         ),
     )

@@ -1,8 +1,7 @@
 """Mazes: a plan of movements from the entrance to the exit (AliciaBench)."""
 
-from waybench.envs.maze._environment import ALICIA, known_horizon
+from waybench.envs.maze._environment import ALICIA, MazeSource, known_horizon
 from waybench.envs.maze._game import Maze, MazeGame, MazeState, Movement, MovePlan, noisy_success
-from waybench.envs.maze._items import MazeSource
 from waybench.envs.maze._wording import REPRESENTATIONS, MazeWording
 
 __all__ = [

@@ -68,15 +68,11 @@ class Maze(Instance):
         return [text[row : row + wide - commas] for row in range(0, len(text), wide)]
 
     def canonical(self) -> str:
-        """Return the rows of the matrix as lines of 0, 1 and X."""
         return "\n".join(self.lines())
 
     def to_json(self) -> Json:
         """Return {"maze": matrix}."""
         return {"maze": self.rows()}
-
-
-_SIGNS: dict[str, int] = {"0": 0, "1": 1}
 
 
 def movements(path: tuple[str, ...]) -> list[list[str | int]]:
@@ -99,18 +95,16 @@ def prove(maze: Maze) -> dict[str, Json]:
     path = maze.lattice.shortest_path(maze.entrance, maze.exit)
     if path is None:
         raise DataError("maze: the exit cannot be reached from the entrance")
-    edges, nodes, junctions = _count(maze)
-    return {"minimum": len(path), "solution": movements(path), "loops": edges - nodes + 1, "junctions": junctions}
-
-
-def _count(maze: Maze) -> tuple[int, int, int]:
-    """Return the numbers of pairs of neighbouring cells, cells and junctions that can be reached."""
     far, cells = maze.lattice.distances(maze.exit), maze.lattice.cells
-    if far.count(-1) > cells.count(0):
+    if far.count(-1) > cells.count(0):  # some open cells cannot be reached, and do not count
         cells = bytes(map((-1).__lt__, far))
     ways = int.from_bytes(maze.lattice.ways(), "little") & int.from_bytes(cells, "little") * 15
-    junctions = ways.to_bytes(len(cells), "little").translate(None, _FEW_WAYS)
-    return ways.bit_count() // 2, cells.count(1), len(junctions)
+    return {
+        "minimum": len(path),
+        "solution": movements(path),
+        "loops": ways.bit_count() // 2 - cells.count(1) + 1,
+        "junctions": len(ways.to_bytes(len(cells), "little").translate(None, _FEW_WAYS)),
+    }
 
 
 def decode(data: Json) -> Maze:
@@ -123,10 +117,11 @@ def decode(data: Json) -> Maze:
         DataError: If it is no such maze; the message names the row.
     """
     check_fields(data, ("maze",))
-    given = data.get("maze") if is_object(data) else data
-    if not is_array(given) or not all(is_array(row) or isinstance(row, str) for row in given):
+    matrix = data.get("maze") if is_object(data) else data
+    if not is_array(matrix) or not all(is_array(row) or isinstance(row, str) for row in matrix):
         raise DataError('instance: give {"maze": ["000X0", ...]} or {"maze": [[0,0,0,"X",0], ...]}, a list of rows')
-    rows = [[_SIGNS.get(sign, sign) for sign in row.rstrip("\r\n")] if isinstance(row, str) else row for row in given]
+    signs: dict[str, int] = {"0": 0, "1": 1}
+    rows = [[signs.get(sign, sign) for sign in row.rstrip("\r\n")] if isinstance(row, str) else row for row in matrix]
     size = len(rows)
     if size % 2 == 0 or not SMALLEST <= size <= LARGEST:
         raise DataError(
@@ -159,11 +154,6 @@ def isomorph(maze: Maze, key: str, number: int) -> Maze:
 
     Three sets in a row, from the first one on, have all three. A maze that is symmetrical itself can stay as it is.
     Mirrored mazes are left out: there, a player that keeps a hand on the wall goes another way.
-
-    Args:
-        maze: The maze.
-        key: The key of its set.
-        number: The number of the isomorphic set, from 1.
     """
     symmetry = draw_appearance(ROTATIONS, number, "maze", key, maze.hash)
     size = maze.size
@@ -193,12 +183,7 @@ MovePlan = tuple[Movement, ...]
 
 
 class MazeState(NamedTuple):
-    """The player's cell in a maze.
-
-    Attributes:
-        maze: The maze.
-        at: The player's cell number.
-    """
+    """A maze, and the number of the cell that the player is at."""
 
     maze: Maze
     at: int
@@ -216,7 +201,6 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         self.facts = Facts(deterministic=True, turns=requests, reward=(0.0, 1.0))
 
     def start(self, instance: Maze) -> MazeState:
-        """Return the player standing on the entrance."""
         return MazeState(instance, instance.entrance)
 
     def legal(self, state: MazeState) -> Sequence[MovePlan]:
@@ -259,7 +243,6 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         return Transition(MazeState(maze, at), float(at == maze.exit), all_events, outcome)
 
     def terminal(self, state: MazeState) -> End | None:
-        """Return SOLVED on the exit."""
         return End.SOLVED if state.at == state.maze.exit else None
 
     def encode(self, action: MovePlan) -> Json:
@@ -267,11 +250,6 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
         return [list(movement) for movement in action]
 
     def decode(self, action: Json) -> MovePlan:
-        """Read [[direction, cells], ...].
-
-        Raises:
-            DataError: If it is no such list.
-        """
         plan: list[Movement] = []
         for entry in action if is_array(action) else [action]:
             match entry:
@@ -283,13 +261,13 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
 
     def cut(self, action: MovePlan, steps: int) -> tuple[MovePlan, int]:
         """Return the plan's first cells, each of which is a step."""
-        kept: list[Movement] = []
-        left = steps
+        movements: list[Movement] = []
+        remaining = steps
         for direction, cells in action:
-            if left:
-                kept.append(Movement(direction, min(cells, left)))
-                left -= kept[-1].cells
-        return tuple(kept), steps - left
+            if remaining:
+                movements.append(Movement(direction, min(cells, remaining)))
+                remaining -= movements[-1].cells
+        return tuple(movements), steps - remaining
 
     def perturb(self, state: MazeState, action: MovePlan, rate: float, rng: Stream) -> MovePlan:
         """Walk the plan in mind, and at each cell turn with probability `rate` into some open direction instead.
@@ -304,13 +282,8 @@ class MazeGame(Game[Maze, MazeState, MovePlan]):
                 if cell is not None and rng.random() < rate:
                     step = rng.choice([name for name, _ in state.maze.lattice.exits(cell)])
                 path.append(step)
-                cell = None if cell is None else _next(state.maze, cell, step)
-        return self.decode(movements(tuple(path)))
-
-
-def _next(maze: Maze, cell: int, direction: str) -> int | None:
-    neighbour = maze.lattice.step(cell, direction)
-    return neighbour if neighbour is not None and maze.lattice.cells[neighbour] else None
+                cell = None if cell is None else dict(state.maze.lattice.exits(cell)).get(step)
+        return _plan(path)
 
 
 _RIGHT_OF = {"up": "right", "right": "down", "down": "left", "left": "up"}
@@ -360,14 +333,10 @@ def wanderer(state: MazeState, rng: Stream) -> MovePlan:
 
 
 def noisy_success(maze: Maze, rate: float) -> float:
-    """Return how probable it is that the plan of an oracle that errs at a rate reaches the exit.
+    """Return how probable it is that the plan of an oracle that errs at a rate in each step reaches the exit.
 
     An error turns into any of a cell's open directions, also into the right one (`MazeGame.perturb`). What is left out
     is that a later error, or a loop, makes good the first one, which is rare.
-
-    Args:
-        maze: The maze.
-        rate: Probability of an error in each step.
     """
     lattice, at, chance = maze.lattice, maze.entrance, 1.0
     for direction in lattice.shortest_path(maze.entrance, maze.exit) or ():

@@ -23,20 +23,16 @@ from waybench.core import (
     unread,
 )
 from waybench.envs.maze._game import Maze, decode
-from waybench.envs.spaces import Lattice
+from waybench.envs.spaces import DIRECTIONS, Lattice
 
 
 def _steps(record: EpisodeRecord) -> float:
     return float(sum(turn.events.get("moved", 0) for turn in record.turns))
 
 
-def _reached_exit(record: EpisodeRecord) -> float:
-    return float(record.end == "solved")
-
-
 def _raw_score(record: EpisodeRecord) -> float:
     minimum = record.proof["minimum"]
-    return (1 - (_steps(record) - minimum) / minimum) * 100 if _reached_exit(record) else 0.0
+    return (1 - (_steps(record) - minimum) / minimum) * 100 if record.end == "solved" else 0.0
 
 
 def _requests(record: EpisodeRecord) -> int:
@@ -52,6 +48,14 @@ def is_competent(record: EpisodeRecord) -> bool:
 
 
 _ANY_LENGTH = "a reply can name any number of movements"
+REACHED = Metric(
+    name="reached",
+    of=lambda record: float(record.end == "solved"),
+    title="Reached",
+    low=0,
+    high=1,
+    doc="1 if the exit was reached.",
+)
 
 METRICS = (
     Metric(
@@ -72,7 +76,7 @@ METRICS = (
         unbounded=_ANY_LENGTH,
         doc="(1 - (steps - minimum) / minimum) * 100 if the exit was reached, otherwise 0 (AliciaBench's description).",
     ),
-    Metric(name="reached", of=_reached_exit, title="Reached", low=0, high=1, doc="1 if the exit was reached."),
+    REACHED,
     Metric(
         name="steps",
         of=_steps,
@@ -178,7 +182,6 @@ FIRST_ERRORS = FirstErrors((JUNCTION, DIRECTION, REVISIT, COUNT, WALL_ERROR, STO
 
 MINIMUM = proof_axis("minimum", "Minimum steps", "Cells on a shortest path, without the entrance.")
 JUNCTIONS = proof_axis("junctions", "Junctions", "Cells with three or four open neighbours.")
-_STEPS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}  # columns and rows
 
 
 def _path(record: EpisodeRecord) -> Any:
@@ -201,9 +204,9 @@ def _dead_ends(record: EpisodeRecord) -> float:
     # Entrance and exit, on the border, are no dead ends.
     return float(
         sum(
-            cell and left + right + up + down == 1
+            cell and west + east + north + south == 1
             for above, row, below in zip(rows, rows[1:], rows[2:], strict=False)
-            for cell, left, right, up, down in zip(row[1:], row, row[2:], above[1:], below[1:], strict=False)
+            for cell, west, east, north, south in zip(row[1:], row, row[2:], above[1:], below[1:], strict=False)
         )
     )
 
@@ -215,15 +218,15 @@ def _wrong_ways(record: EpisodeRecord) -> float | None:
         return None
     rows = _open(record)
     x, y = next((row.index("X"), number) for number, row in enumerate(record.instance["maze"]) if "X" in row)
-    x, y, found = int(x), int(y), 0
+    x, y, wrong_ways = int(x), int(y), 0
     for direction, count in solution:
-        right, down = _STEPS[direction]
+        right, down = DIRECTIONS[direction]
         for _ in range(count):
             x, y = x + right, y + down
             if 0 < x < len(rows) - 1 and 0 < y < len(rows) - 1:
                 # Two of the open neighbours are on the path.
-                found += rows[y][x - 1] + rows[y][x + 1] + rows[y - 1][x] + rows[y + 1][x] - 2
-    return float(found)
+                wrong_ways += rows[y][x - 1] + rows[y][x + 1] + rows[y - 1][x] + rows[y + 1][x] - 2
+    return float(wrong_ways)
 
 
 VARIABLES = ExplanatoryVariables(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from waybench.core import (
     ActionTool,
@@ -51,30 +51,25 @@ Each element of the matrix is a row of the maze, ordered from top to bottom."""
 # End of the protocol text; all other words are ours.
 
 
-@dataclass(frozen=True, slots=True)
-class Representation:
-    """One way to write a maze down.
+S = TypeVar("S")
+
+
+@dataclass(frozen=True)
+class Representation(Generic[S]):
+    """One way to write down a maze, or what is seen of one.
 
     Attributes:
         name: Its name as a wording.
         legend: How to read it.
-        write: (maze, player's cell) -> the map.
+        write: State -> the text.
     """
 
     name: str
     legend: str
-    write: Callable[[Maze, int], str]
+    write: Callable[[S], str]
 
 
 _ASCII = str.maketrans("01", "#.")
-
-
-def _matrix(maze: Maze, at: int) -> str:
-    return f"[[{'],['.join(maze.lines(at, commas=True))}]]"
-
-
-def _ascii(maze: Maze, at: int) -> str:
-    return "\n".join(maze.lines(at)).translate(_ASCII)
 
 
 def place(maze: Maze, cell: int) -> str:
@@ -83,30 +78,36 @@ def place(maze: Maze, cell: int) -> str:
     return f"[{x},{y}]"
 
 
-def _coordinates(maze: Maze, at: int) -> str:
+def _coordinates(state: MazeState) -> str:
+    maze, at = state
     paths = " ".join(place(maze, cell) for cell, open_ in enumerate(maze.lattice.cells) if open_)
     return f"Size: {maze.size} x {maze.size}\nPaths: {paths}\nX: {place(maze, at)}"
 
 
-def _prose(maze: Maze, at: int) -> str:
+def _prose(state: MazeState) -> str:
+    maze, at = state
     lines = [f"The maze is {maze.size} cells wide and {maze.size} cells high. I stand at {place(maze, at)}."]
     for cell, open_ in enumerate(maze.lattice.cells):
         if open_:
             ways = [f"{direction} to {place(maze, neighbour)}" for direction, neighbour in maze.lattice.exits(cell)]
-            listed = " and ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways) or "nowhere"
-            lines.append(f"From {place(maze, cell)} a path leads {listed}.")
+            directions = " and ".join([", ".join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways) or "nowhere"
+            lines.append(f"From {place(maze, cell)} a path leads {directions}.")
     return "\n".join(lines)
 
 
 REPRESENTATIONS = {
     form.name: form
     for form in (
-        Representation("matrix", _MATRIX_LEGEND, _matrix),
-        Representation(
+        Representation[MazeState](
+            "matrix",
+            _MATRIX_LEGEND,
+            lambda state: f"[[{'],['.join(state.maze.lines(state.at, commas=True))}]]",
+        ),
+        Representation[MazeState](
             "ascii",
             'The maze is a drawing, where "." marks a path and "#" marks a wall. I am the "X" symbol.\n'
             "Each line is a row of the maze, ordered from top to bottom.",
-            _ascii,
+            lambda state: "\n".join(state.maze.lines(state.at)).translate(_ASCII),
         ),
         Representation(
             "coordinates",
@@ -147,14 +148,9 @@ _MOVE = ActionTool(
 
 
 class MazeWording(Wording[Maze, MazeState, MovePlan]):
-    """The published request for JSON, around one representation of the maze.
+    """The published request for JSON, around one representation of the maze; `exit_hint` adds where the exit is."""
 
-    Args:
-        representation: How the map is written.
-        exit_hint: Whether the prompt also says where the exit is.
-    """
-
-    def __init__(self, representation: Representation, exit_hint: bool) -> None:
+    def __init__(self, representation: Representation[MazeState], exit_hint: bool) -> None:
         self.name = representation.name
         self._form = representation
         self._exit_hint = exit_hint
@@ -162,7 +158,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             Field[Maze](
                 "maze",
                 "The maze, as the base wording writes it.",
-                lambda maze: representation.write(maze, maze.entrance),
+                lambda maze: representation.write(MazeState(maze, maze.entrance)),
             ),
             Field[Maze]("legend", "How to read it.", lambda maze: representation.legend),
             Field[Maze]("hint", "A sentence that says where the exit is, if exit_hint is on.", self._hint),
@@ -172,9 +168,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         )
         self.fields = (
             Field[View[MazeState]](
-                "maze",
-                "The maze, with the player where it is now.",
-                lambda view: representation.write(view.state.maze, view.state.at),
+                "maze", "The maze, with the player where it is now.", lambda view: representation.write(view.state)
             ),
             Field[View[MazeState]](
                 "position", "Where the player is, as [x,y].", lambda view: place(view.state.maze, view.state.at)
@@ -182,22 +176,20 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
             Field[View[MazeState]](
                 "feedback", "What the last reply led to.", lambda view: _feedback(view.state, view.last)
             ),
-            *(Field(field.name, field.doc, _of_maze(field.of)) for field in self.rule_fields if field.name != "maze"),
+            *(self._view_field(field) for field in self.rule_fields if field.name != "maze"),
         )
+
+    @staticmethod
+    def _view_field(field: Field[Maze]) -> Field[View[MazeState]]:
+        return Field(field.name, field.doc, lambda view: field.of(view.state.maze))
 
     def _hint(self, maze: Maze) -> str:
         return f" The exit is located at position {place(maze, maze.exit)}." if self._exit_hint else ""
 
     def rules(self, instance: Maze) -> str:
-        """Return the prompt of the first request, map included."""
         x, y = instance.lattice.position(instance.entrance)
-        return _PROMPT.format(
-            map=self._form.write(instance, instance.entrance),
-            legend=self._form.legend,
-            x=x,
-            y=y,
-            hint=self._hint(instance),
-        )
+        text, legend = self._form.write(MazeState(instance, instance.entrance)), self._form.legend
+        return _PROMPT.format(map=text, legend=legend, x=x, y=y, hint=self._hint(instance))
 
     def observe(self, state: MazeState, last: Transition[MazeState] | Invalid | None, turn: int) -> str:
         """Return the answer to a reply: what went wrong or is still missing, the map now, and the request for JSON."""
@@ -207,7 +199,7 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         if not isinstance(last, Invalid) and state.at == state.maze.exit:
             return feedback
         return (
-            f"{feedback}\n<Maze map>\n{self._form.write(state.maze, state.at)}\n</Maze map>\n"
+            f"{feedback}\n<Maze map>\n{self._form.write(state)}\n</Maze map>\n"
             "Give me directions from where I am now to the exit. Return only the JSON, in the same format as before."
         )
 
@@ -216,11 +208,11 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         reply_object = last_object(reply, "movements", unique=True)
         if isinstance(reply_object, Invalid):
             return reply_object
-        listed = reply_object["movements"]
-        if not is_array(listed):
-            return Invalid(f'"movements" must be a list of objects, not {shown(listed)}.')
+        entries = reply_object["movements"]
+        if not is_array(entries):
+            return Invalid(f'"movements" must be a list of objects, not {shown(entries)}.')
         plan: list[Movement] = []
-        for number, entry in enumerate(listed, start=1):
+        for number, entry in enumerate(entries, start=1):
             movement = _movement(entry)
             if isinstance(movement, str):
                 return Invalid(f"Movement {number}: {movement}.")
@@ -228,25 +220,17 @@ class MazeWording(Wording[Maze, MazeState, MovePlan]):
         return tuple(plan)
 
     def render(self, action: MovePlan, state: MazeState) -> str:
-        """Return the plan as JSON."""
-        listed = ", ".join(f'{{"direction": "{direction}", "cells": {cells}}}' for direction, cells in action)
-        return f'{{"movements": [{listed}]}}'
+        movements = ", ".join(f'{{"direction": "{direction}", "cells": {cells}}}' for direction, cells in action)
+        return f'{{"movements": [{movements}]}}'
 
     def tools(self, state: MazeState) -> tuple[ActionTool, ...]:
-        """Return the tool that takes a plan."""
         return (_MOVE,)
 
     def parse_call(self, call: ToolCall, state: MazeState) -> MovePlan:
-        """Read a plan."""
         return tuple(Movement(entry["direction"], entry["cells"]) for entry in call.arguments["movements"])
 
     def render_call(self, action: MovePlan, state: MazeState) -> ToolCall:
-        """Return a call with the plan."""
         return ToolCall(_MOVE.name, {"movements": [movement._asdict() for movement in action]})
-
-
-def _of_maze(of: Callable[[Maze], str]) -> Callable[[View[MazeState]], str]:
-    return lambda view: of(view.state.maze)
 
 
 def _feedback(state: MazeState, last: Transition[MazeState] | Invalid | None) -> str:

@@ -1,11 +1,27 @@
-"""Messenger as a game of single steps, with its published words."""
+"""Messenger as a game of single steps: its published words, its rules, and players that know the true roles."""
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 from waybench.core import End, Field, Json, Outcome, Stream
 from waybench.envs.messenger import _world
-from waybench.envs.messenger._world import WON, Case, World, numbers_of
-from waybench.envs.smartplay import SEEN, Rules, Step
+from waybench.envs.messenger._world import (
+    CHASER,
+    FLEEING,
+    IMMOVABLE,
+    OPTIONS,
+    REST,
+    WON,
+    Case,
+    Location,
+    World,
+    collide,
+    numbers_of,
+    walk_agent,
+)
+from waybench.envs.smartplay import SEEN, Rules, Step, direction_name
 
 ACTIONS = ("Move North", "Move South", "Move West", "Move East", "Do Nothing")
 CONTEXT = (
@@ -32,17 +48,14 @@ _ENDS = {
 
 
 def manual(case: Case) -> str:
-    """Return a game's manual, without the list of actions."""
     return "\n\n".join((CONTEXT, "\n".join(case.sentences), ADVICE))
 
 
 def observation(world: World, *, published: bool) -> str:
     """Return what the agent sees.
 
-    Args:
-        world: The position.
-        published: Whether only the nearest of those that look alike is named, and death in stages 2 and 3 reads
-            "Environment Error."; otherwise all are named, and the end is reported.
+    As published, only the nearest of those that look alike is named, and death in stages 2 and 3 reads "Environment
+    Error."; otherwise all are named, and the end is reported.
     """
     died = world.fate not in ("", WON)
     if died and published and world.case.stage > 1:
@@ -57,34 +70,24 @@ def observation(world: World, *, published: bool) -> str:
 
 
 def seen(world: World, *, published: bool) -> str:
-    """Return a line for each entity that is named.
+    """Return a line for each entity, by its number, the nearest first; ties by the northernmost, then westernmost.
 
-    Args:
-        world: The position.
-        published: Whether only the nearest of those that look alike is named.
+    As published, only the nearest of those that look alike is named.
     """
-    return "\n".join(_visible_lines(world, include_all=not published))
-
-
-def _visible_lines(world: World, *, include_all: bool) -> Iterator[str]:
-    """Yield a line for each entity, by its number, the nearest first; ties by the northernmost, then westernmost."""
     x, y = world.agent[0] // 2, world.agent[1] // 2
     entities: list[tuple[int, int, int, int, str]] = []
-    for number, actor, place in zip(numbers_of(world.case), world.case.actors, world.places, strict=True):
-        if place is not None:
-            east, south = place[0] // 2 - x, place[1] // 2 - y
+    for number, actor, location in zip(numbers_of(world.case), world.case.actors, world.places, strict=True):
+        if location is not None:
+            east, south = location[0] // 2 - x, location[1] // 2 - y
             entities.append((number, abs(east) + abs(south), south, east, actor.name))
-    entities.sort()
+    lines: list[str] = []
     before = 0
-    for number, away, south, east, name in entities:
-        if include_all or number != before:
-            yield f"- {name} {away} steps to your {_direction(east, south)}" if away else f"- {name} 0 steps with you"
+    for number, away, south, east, name in sorted(entities):
+        if not published or number != before:
+            direction = f"to your {direction_name(east, south)}" if away else "with you"
+            lines.append(f"- {name} {away} steps {direction}")
         before = number
-
-
-def _direction(east: int, south: int) -> str:
-    parts = ("north" if south < 0 else "south" if south > 0 else "", "west" if east < 0 else "east" if east > 0 else "")
-    return "-".join(part for part in parts if part)
+    return "\n".join(lines)
 
 
 class RoleRules(Rules[Case, World]):
@@ -105,11 +108,9 @@ class RoleRules(Rules[Case, World]):
         self.scene_fields = (Field[World](SEEN, doc, lambda world: seen(world, published=published)),)
 
     def begin(self, instance: Case) -> World:
-        """Return the position at the start."""
         return _world.begin(instance)
 
     def actions(self, instance: Case) -> Sequence[str]:
-        """Return the five actions."""
         return ACTIONS
 
     def step(self, world: World, action: int, rng: Stream) -> Step[World]:
@@ -117,7 +118,7 @@ class RoleRules(Rules[Case, World]):
         after = _world.advance(world, action, rng)
         events: dict[str, Json] = {
             "at": list(after.agent),
-            "places": [place and list(place) for place in after.places],
+            "places": [location and list(location) for location in after.places],
             "carries": after.carries,
         }
         if after.fate:
@@ -130,13 +131,221 @@ class RoleRules(Rules[Case, World]):
         return None if not world.fate else End.SOLVED if world.fate == _world.WON else End.FAILED
 
     def score(self, world: World) -> float:
-        """Return the last step's reward, which is the published score."""
         return world.reward
 
     def manual(self, instance: Case) -> str:
-        """Return context, sentences and advice."""
         return manual(instance)
 
     def observe(self, world: World) -> str:
-        """Return what is seen from where the agent is."""
         return observation(world, published=self._published)
+
+
+_NUMBERS = range(REST + 1)
+_MOST = 400  # plans that are looked at before the best of them is taken
+_AHEAD = 6  # steps for which a way has to be safe, if it does not arrive
+
+
+class _Sets(NamedTuple):
+    """Possible locations of things, one bit for each location of half cells, by kind of movement."""
+
+    chasers: int
+    fleeing: int
+    fixed: int
+
+    @property
+    def all(self) -> int:
+        return self.chasers | self.fleeing | self.fixed
+
+
+class _Board:
+    """Sets of places on a board of a size, each as the bits of one number."""
+
+    def __init__(self, size: int) -> None:
+        self.wide = wide = 2 * size - 1
+        self._row = (1 << wide) - 1
+        self._all = (1 << wide * wide) - 1
+        first = sum(1 << wide * row for row in range(wide))
+        self._columns = [first * ((1 << column) - 1) for column in range(wide + 1)]  # those west of a column
+
+    def bit(self, location: Location) -> int:
+        return 1 << location[1] * self.wide + location[0]
+
+    def around(self, location: Location) -> int:
+        """Return the places at which something collides with what is at a place."""
+        x, y = location
+        west, east = max(x - 1, 0), min(x + 1, self.wide - 1)
+        line = (1 << east + 1) - (1 << west)
+        return sum(line << self.wide * row for row in range(max(y - 1, 0), min(y + 1, self.wide - 1) + 1))
+
+    def after(self, sets: _Sets, agent: Location) -> _Sets:
+        """Return where things can be after they have moved, the agent having been at a place."""
+        return _Sets(self._chased(sets.chasers, agent), self._fled(sets.fleeing, agent), sets.fixed)
+
+    def _chased(self, places: int, agent: Location) -> int:
+        if not places:
+            return 0
+        x, y = agent
+        wide, columns = self.wide, self._columns
+        north, west = (1 << wide * y) - 1, columns[x]
+        after = (places & north) << wide | (places & west) << 1
+        after |= (places & ~((1 << wide * (y + 1)) - 1)) >> wide
+        after |= (places & ~columns[x + 1]) >> 1
+        return after | self._anywhere(places & self.bit(agent))
+
+    def _fled(self, places: int, agent: Location) -> int:
+        if not places:
+            return 0
+        x, y = agent
+        wide, columns = self.wide, self._columns
+        northern, western = places & ((1 << wide * (y + 1)) - 1), places & columns[x + 1]
+        southern, eastern = places & ~((1 << wide * y) - 1), places & ~columns[x]
+        top, bottom = self._row, self._row << wide * (wide - 1)
+        first, last = columns[1], self._all & ~columns[wide - 1]
+        after = (
+            (northern & ~top) >> wide | (western & ~first) >> 1 | (southern & ~bottom) << wide | (eastern & ~last) << 1
+        )
+        return after | northern & top | western & first | southern & bottom | eastern & last
+
+    def _anywhere(self, places: int) -> int:
+        """Return the places next to some; at the edge, staying is one of them."""
+        return self._fled(places, (0, 0)) | self._fled(places, (self.wide - 1, self.wide - 1)) if places else 0
+
+
+@lru_cache(maxsize=8)
+def _board(size: int) -> _Board:
+    return _Board(size)
+
+
+def target(world: World) -> int:
+    """Return the number of the actor to reach now: the message, or with it the goal."""
+    return 2 if world.carries else 1
+
+
+def dangers(world: World) -> Iterator[int]:
+    """Yield the numbers of the actors that must not be touched now."""
+    goal = target(world)
+    for number, location in enumerate(world.places):
+        if location is not None and number != goal and not (number == 1 and world.case.stage > 1):
+            yield number
+
+
+def towards(case: Case, world: World, rng: Stream) -> int:
+    """Go straight for the message, and then for the goal, whatever is in the way."""
+    location = world.places[target(world)]
+    return REST if location is None else _nearest(world, location, _NUMBERS)
+
+
+def _nearest(world: World, location: Location, actions: Iterator[int] | range | list[int]) -> int:
+    def away(action: int) -> int:
+        x, y = walk_agent(world.case, world.agent, action)
+        return max(abs(x - location[0]), abs(y - location[1])) + abs(x - location[0]) + abs(y - location[1])
+
+    return min(actions, key=away)
+
+
+class _SearchNode(NamedTuple):
+    """A way that is safe whatever the others do."""
+
+    cost: float
+    steps: int
+    number: int  # tells plans of the same cost apart
+    agent: Location
+    first: int
+    dangers: _Sets
+    targets: _Sets
+
+
+def search(case: Case, world: World, rng: Stream) -> int:
+    """Take the first step of a shortest way to the target on which no danger can be, however it moves.
+
+    Where no such way is found among the first few hundred, it is the step to the way that stays safe for longest, and
+    of several to where most chance is left: a goal and an enemy that chase from the same place have to be parted.
+    Where no step is safe, it is the one that is most probably survived.
+    """
+    location = world.places[target(world)]
+    if location is None:
+        return REST
+    kind = case.actors[target(world)].kind
+    start = _SearchNode(0.0, 0, 0, world.agent, REST, _sets(world, list(dangers(world))), _sets(world, [target(world)]))
+    queue, visited, best, number = [start], set[tuple[int, Location]](), start, 0
+    board = _board(case.size)
+    for _ in range(_MOST):
+        if not queue:
+            break
+        node = heappop(queue)
+        if _room(node) > _room(best):
+            best = node
+        unsafe, target_sets = board.after(node.dangers, node.agent), board.after(node.targets, node.agent)
+        steps = node.steps + 1
+        for action in _NUMBERS:
+            agent = walk_agent(case, node.agent, action)
+            if (steps, agent) in visited:
+                continue
+            near = board.around(agent)
+            if near & unsafe.all:
+                continue
+            first = node.first if node.steps else action
+            if near & target_sets.all:
+                return first
+            visited.add((steps, agent))
+            number += 1
+            # The estimated number of steps to the target is added.
+            distance = abs(agent[0] - location[0]) + abs(agent[1] - location[1])
+            cost = steps + distance / (3 if kind == CHASER else 2)
+            heappush(queue, _SearchNode(cost, steps, number, agent, first, unsafe, target_sets))
+    if best.steps:
+        return best.first
+    risks = {action: _risk(world, action) for action in _NUMBERS}
+    least = min(risks.values())
+    return _nearest(world, location, [action for action in _NUMBERS if risks[action] <= least])
+
+
+def _room(node: _SearchNode) -> tuple[int, int, int]:
+    """Return how good an unfinished plan is: how long it is safe, and in how many places the target can be."""
+    return min(node.steps, _AHEAD), sum(places.bit_count() for places in node.targets), node.steps
+
+
+def _sets(world: World, numbers: list[int]) -> _Sets:
+    board, actors = _board(world.case.size), world.case.actors
+    places = {kind: 0 for kind in (CHASER, FLEEING, IMMOVABLE)}
+    for number in numbers:
+        location = world.places[number]
+        if location is not None:
+            places[actors[number].kind] |= board.bit(location)
+    return _Sets(places[CHASER], places[FLEEING], places[IMMOVABLE])
+
+
+def _risk(world: World, action: int) -> float:
+    agent, survival = walk_agent(world.case, world.agent, action), 1.0
+    for number in dangers(world):
+        location, kind = world.places[number], world.case.actors[number].kind
+        assert location is not None
+        survival *= 1 - _collision_chance(world, location, kind, agent)
+    return 1 - survival
+
+
+def _collision_chance(world: World, location: Location, kind: str, agent: Location) -> float:
+    if kind == IMMOVABLE:
+        return float(collide(location, agent))
+    x, y = world.agent
+    options = OPTIONS[kind][(location[0] > x) - (location[0] < x), (location[1] > y) - (location[1] < y)]
+    edge = 2 * world.case.size - 2
+    collisions = 0
+    for east, south in options:
+        column, row = location[0] + east, location[1] + south
+        inside = 0 <= column <= edge and 0 <= row <= edge
+        collisions += collide((column, row) if inside else location, agent)
+    return collisions / len(options)
+
+
+def at_random(case: Case, world: World, rng: Stream) -> int:
+    """Take any action."""
+    return rng.choice(_NUMBERS)
+
+
+def rest(case: Case, world: World, rng: Stream) -> int:
+    """Do nothing."""
+    return REST
+
+
+PLAYERS = {"oracle": search, "heuristic": towards, "random": at_random, "noop": rest}

@@ -62,14 +62,16 @@ def sentence(name: str, role: str, kind: str, rng: Stream) -> str:
     """
     kind_is_known = kind != UNKNOWN
     template = rng.choice(_WORDS["templates"]["with_movement" if kind_is_known else "without_movement"])
-    return _filled(
-        template,
-        rng.choice(NAMES[name]),
-        rng.choice(things(role)),
-        rng.choice(_PREDICATES[role]),
-        rng.choice(_MOVES[kind]) if kind_is_known else "",
-        rng.choice(_MOVING[kind]) if kind_is_known else "",
+    noun, thing, predicate = rng.choice(NAMES[name]), rng.choice(things(role)), rng.choice(_PREDICATES[role])
+    text = template.format(
+        name=noun,
+        thing=thing,
+        Thing=thing[0].upper() + thing[1:],
+        said=predicate.format(thing=thing),
+        moves=rng.choice(_MOVES[kind]) if kind_is_known else "",
+        moving=rng.choice(_MOVING[kind]) if kind_is_known else "",
     )
+    return _with_articles(text)
 
 
 def things(role: str) -> Sequence[str]:
@@ -78,24 +80,12 @@ def things(role: str) -> Sequence[str]:
     return [f"{words['article']} {adjective} {noun}" for adjective in words["adjectives"] for noun in words["nouns"]]
 
 
-def _filled(template: str, name: str, thing: str, predicate: str, moves: str, moving: str) -> str:
-    text = template.format(
-        name=name,
-        thing=thing,
-        Thing=thing[0].upper() + thing[1:],
-        said=predicate.format(thing=thing),
-        moves=moves,
-        moving=moving,
-    )
-    return _with_articles(text)
-
-
 def _with_articles(text: str) -> str:
     """Write "an" where what follows begins with a vowel, which only the filled sentence shows."""
     words = text.split(" ")
-    for place, (word, following) in enumerate(pairwise(words)):
+    for index, (word, following) in enumerate(pairwise(words)):
         if word in ("a", "A") and following[0] in "aeiou":
-            words[place] = word + "n"
+            words[index] = word + "n"
     return " ".join(words)
 
 
@@ -175,50 +165,45 @@ class _Games(KeyedSource[Case]):
         """Return what tells these games from other ones of the same key."""
 
     def instance(self, index: int) -> Case:
-        """Return the game of this number."""
-        rng = Stream("messenger/roles", VERSION, self._purpose(), self.key, self.level, self._size, self._decoys, index)
-        return (self._first, self._second, self._third)[self.level - 1](rng)
-
-    def _first(self, rng: Stream) -> Case:
-        names, middle, cells = self._roles(rng), self._size // 2, list(_AROUND)
+        stage, middle = self.level, self._size // 2
+        rng = Stream("messenger/roles", VERSION, self._purpose(), self.key, stage, self._size, self._decoys, index)
+        names, kinds, cells = self._roles(rng), list[str](), list[tuple[int, int]]()
+        if stage == 1:
+            kinds, cells = [IMMOVABLE] * len(ROLES), [(middle + x, middle + y) for x, y in _AROUND]
+        elif stage == 2:
+            kinds, cells = list(rng.choice(_TRIPLES)), [self._scaled(cell) for cell in _CORNERS]
+        else:
+            kinds = self._with_decoys(rng.choice(_QUINTUPLES))
+            cells = [self._scaled(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
         rng.shuffle(cells)
-        actors = [Actor(name, IMMOVABLE, middle + x, middle + y) for name, (x, y) in zip(names, cells, strict=False)]
-        carries = rng.random() < _CARRIES
-        sentences = [self._immovable_sentence(name, role, rng) for name, role in zip(names, ROLES, strict=True)]
-        return self._case(actors, (middle, middle), carries, sentences, rng)
+        decoys = len(kinds) - len(ROLES)
+        names = [*names, *([names[1], names[2]] * 2)[:decoys]]
+        actors = tuple(Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False))
+        carries = stage == 1 and rng.random() < _CARRIES
+        roles = [*ROLES, *[ENEMY] * decoys]
+        sentences = [self._sentence_of(actor, role, rng) for actor, role in zip(actors, roles, strict=True)]
+        if stage == 3:
+            sentences.append(self._distraction(actors[0], rng))
+        rng.shuffle(sentences)
+        agent = (middle, middle) if stage == 1 else cells[-1]
+        return Case(stage, self._size, actors, *agent, carries, tuple(sentences))
+
+    def _sentence_of(self, actor: Actor, role: str, rng: Stream) -> str:
+        if self.level == 1:
+            return self._immovable_sentence(actor.name, role, rng)
+        is_unknown = self.level == 2 and rng.random() < _UNKNOWN
+        return self._required_sentence(actor.name, role, UNKNOWN if is_unknown else actor.kind, rng)
 
     def _immovable_sentence(self, name: str, role: str, rng: Stream) -> str:
         """Return a sentence of something immovable, that says so or does not."""
         return self._required_sentence(name, role, rng.choice((IMMOVABLE, UNKNOWN)), rng)
 
-    def _second(self, rng: Stream) -> Case:
-        names, kinds, cells = self._roles(rng), rng.choice(_TRIPLES), [self._scaled(cell) for cell in _CORNERS]
-        rng.shuffle(cells)
-        actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
-        sentences = [
-            self._required_sentence(actor.name, role, UNKNOWN if rng.random() < _UNKNOWN else actor.kind, rng)
-            for actor, role in zip(actors, ROLES, strict=True)
-        ]
-        return self._case(actors, cells[-1], False, sentences, rng)
-
-    def _third(self, rng: Stream) -> Case:
-        names, kinds = self._roles(rng), self._with_decoys(rng.choice(_QUINTUPLES))
-        cells = [self._scaled(cell) for cell in (_SPREAD + _FURTHER)[: len(kinds) + 1]]
-        rng.shuffle(cells)
-        names = [*names, *([names[1], names[2]] * 2)[: len(kinds) - len(ROLES)]]
-        actors = [Actor(name, kind, x, y) for name, kind, (x, y) in zip(names, kinds, cells, strict=False)]
-        sentences = [
-            self._required_sentence(actor.name, role, actor.kind, rng)
-            for actor, role in zip(actors, [*ROLES, *[ENEMY] * self._decoys], strict=True)
-        ]
-        return self._case(actors, cells[-1], False, [*sentences, self._distraction(actors[0], rng)], rng)
-
     def _with_decoys(self, kinds: tuple[str, ...]) -> list[str]:
         """Return movements with those of further decoys, so that in the end nothing moves like what looks like it."""
         _, message, goal, like_message, like_goal = kinds
-        rest = [kind for kind in KINDS if kind not in (message, like_message)]
-        rest += [kind for kind in KINDS if kind not in (goal, like_goal)]
-        return [*kinds, *rest[: self._decoys - DECOYS]]
+        further_kinds = [kind for kind in KINDS if kind not in (message, like_message)]
+        further_kinds += [kind for kind in KINDS if kind not in (goal, like_goal)]
+        return [*kinds, *further_kinds[: self._decoys - DECOYS]]
 
     def _distraction(self, enemy: Actor, rng: Stream) -> str:
         """Return a sentence that says of the enemy's entity what it is not: another role, and another movement."""
@@ -237,23 +222,12 @@ class _Games(KeyedSource[Case]):
         return sentence
 
     def _scaled(self, cell: tuple[int, int]) -> tuple[int, int]:
-        x, y = ((2 * place * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for place in cell)  # rounded
+        x, y = ((2 * number * (self._size - 1) + SIZE - 1) // (2 * (SIZE - 1)) for number in cell)  # rounded
         return x, y
-
-    def _case(
-        self, actors: Sequence[Actor], agent: tuple[int, int], carries: bool, sentences: list[str], rng: Stream
-    ) -> Case:
-        rng.shuffle(sentences)
-        return Case(self.level, self._size, tuple(actors), *agent, carries, tuple(sentences))
 
 
 class DrawnGames(_Games):
-    """Games with sentences of our own, of any three entities of a cast.
-
-    Args:
-        key: The set's key.
-        level: The stage.
-        options: `size`, `decoys` and `cast`.
+    """Games with sentences of our own, of any three entities of a cast; the level is the stage.
 
     Raises:
         UsageError: For a stage that does not exist, or decoys where there are none.
@@ -344,24 +318,24 @@ def _read_json(path: Path, content: str) -> Json:
 def _read_texts(path: Path) -> dict[tuple[str, str, str], list[str]]:
     data = _read_json(path, "sentences")
     texts: dict[tuple[str, str, str], list[str]] = {}
-    for place in product(PUBLISHED, ROLES, (*KINDS, UNKNOWN)):
-        part_of_data: Json = data
-        for part in place:
-            part_of_data = part_of_data.get(part) if is_object(part_of_data) else None
-        if not is_array(part_of_data) or not all(isinstance(text, str) and is_sentence(text) for text in part_of_data):
-            raise DataError(f"{path}: it has no list of sentences for {', '.join(place)}")
-        texts[place] = part_of_data
+    for keys in product(PUBLISHED, ROLES, (*KINDS, UNKNOWN)):
+        sentences: Json = data
+        for key in keys:
+            sentences = sentences.get(key) if is_object(sentences) else None
+        if not is_array(sentences) or not all(isinstance(text, str) and is_sentence(text) for text in sentences):
+            raise DataError(f"{path}: it has no list of sentences for {', '.join(keys)}")
+        texts[keys] = sentences
     return texts
 
 
 def _read_games(path: Path, split: str) -> list[tuple[str, str, str]]:
     data = _read_json(path, "games")
-    listed: Json = data.get(split) if is_object(data) else None
-    if not is_array(listed) or not listed:
+    split_data: Json = data.get(split) if is_object(data) else None
+    if not is_array(split_data) or not split_data:
         raise DataError(f"{path}: it has no games of the split {split!r}")
     games: list[tuple[str, str, str]] = []
-    for listed_game in listed:
-        match listed_game:
+    for game in split_data:
+        match game:
             case [str(enemy), str(message), str(goal)] if {enemy, message, goal} <= set(PUBLISHED) and len(
                 {enemy, message, goal}
             ) == len(ROLES):

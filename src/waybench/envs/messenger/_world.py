@@ -6,40 +6,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
-from waybench.core import DataError, Instance, Json, check_fields, is_array, is_object
+from waybench._package_data import read_toml
+from waybench.core import DataError, Instance, Json, is_array
+from waybench.envs.smartplay import field_values
 
 CHASER, FLEEING, IMMOVABLE = KINDS = ("chaser", "fleeing", "immovable")
 ENEMY, MESSAGE, GOAL = ROLES = ("enemy", "message", "goal")
 
-# In the published order, for an observation lists entities by their numbers (shared/specs/smartplay.md, section 6).
-PUBLISHED = (
-    "airplane",
-    "mage",
-    "dog",
-    "bird",
-    "fish",
-    "scientist",
-    "thief",
-    "ship",
-    "ball",
-    "robot",
-    "queen",
-    "sword",
-)
-FURTHER = (
-    "bear",
-    "cat",
-    "spider",
-    "knight",
-    "ghost",
-    "crown",
-    "lantern",
-    "drum",
-    "wagon",
-    "snake",
-    "tree",
-    "castle",
-)
+_CASTS = read_toml(__file__, "sentences.toml")["casts"]
+PUBLISHED: tuple[str, ...] = _CASTS["published"]  # in the published order, by which an observation lists entities
+FURTHER: tuple[str, ...] = _CASTS["further"]
 # 14 is a wall, 15 and 16 are the agent without and with the message.
 NUMBERS = {name: number for number, name in enumerate(PUBLISHED, 2)} | {
     name: number for number, name in enumerate(FURTHER, 17)
@@ -106,7 +82,6 @@ class Case(Instance):
         return self.size == SIZE and len(self.actors) == (5 if self.stage == 3 else 3)
 
     def canonical(self) -> str:
-        """Return the JSON text."""
         return json.dumps(self.to_json(), sort_keys=True)
 
     def to_json(self) -> Json:
@@ -131,24 +106,25 @@ def decode(data: Json) -> Case:
     Raises:
         DataError: If it is no game.
     """
-    check_fields(data, ("stage", "size", "actors", "agent", "sentences"))
-    if not is_object(data) or set(data) != {"stage", "size", "actors", "agent", "sentences"}:
-        raise DataError("instance: give stage, size, actors, agent and sentences, and nothing else")
-    stage, size = data["stage"], data["size"]
+    stage, size, actor_data, agent, sentences = field_values(
+        data,
+        ("stage", "size", "actors", "agent", "sentences"),
+        "instance: give stage, size, actors, agent and sentences, and nothing else",
+    )
     if type(stage) is not int or stage not in STAGES:
         raise DataError("instance: the stage is 1, 2 or 3")
     if type(size) is not int or not SMALLEST <= size <= LARGEST:
         raise DataError(f"instance: the size is a whole number from {SMALLEST} to {LARGEST}")
-    match data["agent"]:
+    match agent:
         case {"x": int(x), "y": int(y), "carries": bool(carries), **rest} if not rest:
             _require_cell(x, y, size)
         case _:
             raise DataError('instance: give agent as {"x": 5, "y": 5, "carries": false}')
-    actors = _actors(data["actors"], stage, size)
+    actors = _actors(actor_data, stage, size)
     cells = [(x, y), *((actor.x, actor.y) for actor in actors)]
     if len(set(cells)) != len(cells):
         raise DataError("instance: two of the actors and the agent start in the same cell; give each its own cell")
-    return Case(stage, size, actors, x, y, carries, _sentences(data["sentences"]))
+    return Case(stage, size, actors, x, y, carries, _sentences(sentences))
 
 
 def _require_cell(x: int, y: int, size: int) -> None:
@@ -190,7 +166,6 @@ def _sentences(data: Json) -> tuple[str, ...]:
 
 
 def is_sentence(text: str) -> bool:
-    """Whether a text can be a sentence of a manual."""
     return 0 < len(text) <= _LONGEST_SENTENCE and text.isprintable() and bool(text.strip())
 
 
@@ -210,13 +185,7 @@ WON = "won"
 
 
 def _options(kind: str, east: int, south: int) -> tuple[Location, ...]:
-    """Return what a mover chooses from.
-
-    Args:
-        kind: Chaser or fleeing.
-        east: 1 if the mover is east of the agent, -1 if west, 0 if neither.
-        south: The same for south and north.
-    """
+    """Return what a mover chooses from: it is to the east (1) or west (-1), and south or north, of the agent."""
     nearer = {UP: south > 0, LEFT: east > 0, DOWN: south < 0, RIGHT: east < 0}
     options = tuple(move for move in _ALL if nearer[move] == (kind == CHASER))
     return options or _ALL
@@ -232,9 +201,7 @@ OPTIONS = {
 class Chooser(Protocol):
     """The origin of movers' choices: a stream, or in tests the published program's choices."""
 
-    def choice(self, items: Sequence[Location], /) -> Location:
-        """Return one of the items."""
-        ...
+    def choice(self, items: Sequence[Location], /) -> Location: ...
 
 
 class World(NamedTuple):
@@ -263,12 +230,11 @@ class World(NamedTuple):
 
 
 def begin(case: Case) -> World:
-    """Return the position at the start."""
     places = tuple((2 * actor.x, 2 * actor.y) for actor in case.actors)
     return World(case, (2 * case.x, 2 * case.y), places, case.carries)
 
 
-def moved(case: Case, agent: Location, places: Sequence[Location | None], rng: Chooser) -> list[Location | None]:
+def move_actors(case: Case, agent: Location, places: Sequence[Location | None], rng: Chooser) -> list[Location | None]:
     """Return where the actors are after they have moved, knowing where the agent was before.
 
     Each mover draws once, also where there is one choice alone; what would leave the board stays where it is.
@@ -276,19 +242,19 @@ def moved(case: Case, agent: Location, places: Sequence[Location | None], rng: C
     x, y = agent
     edge = 2 * case.size - 2
     after: list[Location | None] = []
-    for actor, place in zip(case.actors, places, strict=True):
-        if place is None or actor.kind == IMMOVABLE:
-            after.append(place)
+    for actor, location in zip(case.actors, places, strict=True):
+        if location is None or actor.kind == IMMOVABLE:
+            after.append(location)
             continue
-        column, row = place
+        column, row = location
         options = OPTIONS[actor.kind][(column > x) - (column < x), (row > y) - (row < y)]
         east, south = rng.choice(options)
         column, row = column + east, row + south
-        after.append((column, row) if 0 <= column <= edge and 0 <= row <= edge else place)
+        after.append((column, row) if 0 <= column <= edge and 0 <= row <= edge else location)
     return after
 
 
-def walked(case: Case, agent: Location, action: int) -> Location:
+def walk_agent(case: Case, agent: Location, action: int) -> Location:
     """Return where an action leads the agent: two half cells, or nowhere at the edge of the board."""
     east, south = _MOVES[action]
     x, y = agent[0] + 2 * east, agent[1] + 2 * south
@@ -296,17 +262,16 @@ def walked(case: Case, agent: Location, action: int) -> Location:
     return (x, y) if 0 <= x <= edge and 0 <= y <= edge else agent
 
 
-def collide(place: Location | None, other_place: Location) -> bool:
+def collide(location: Location | None, other: Location) -> bool:
     """Whether two squares overlap, if by half a cell only."""
-    return place is not None and -2 < place[0] - other_place[0] < 2 and -2 < place[1] - other_place[1] < 2
+    return location is not None and -2 < location[0] - other[0] < 2 and -2 < location[1] - other[1] < 2
 
 
 def advance(world: World, action: int, rng: Chooser) -> World:
-    """Return the position after a step."""
     case = world.case
-    places = moved(case, world.agent, world.places, rng)
-    agent = walked(case, world.agent, action)
-    contacts = [number for number, place in enumerate(places) if collide(place, agent)]
+    places = move_actors(case, world.agent, world.places, rng)
+    agent = walk_agent(case, world.agent, action)
+    contacts = [number for number, location in enumerate(places) if collide(location, agent)]
     after = World(case, agent, tuple(places), world.carries, action)
     if not contacts:
         return after

@@ -1,7 +1,7 @@
 """The environment of Rock Paper Scissors, with its metrics."""
 
 from waybench._package_data import read_text
-from waybench.core import EpisodeRecord, Items, Players, Presentation, Scoring
+from waybench.core import EpisodeRecord, Items, Players, Presentation
 from waybench.envs.rps._drawing import KEYS, board, draw
 from waybench.envs.rps._game import (
     LARGEST_SCORE,
@@ -15,7 +15,7 @@ from waybench.envs.rps._game import (
     decode,
     prove,
 )
-from waybench.envs.smartplay import agent_environment, learning_metrics, symmetric_reward, thinking_players
+from waybench.envs.smartplay import agent_environment, learning_scoring, symmetric_reward, thinking_players
 
 
 def setting(record: EpisodeRecord) -> str | None:
@@ -23,7 +23,7 @@ def setting(record: EpisodeRecord) -> str | None:
     return PUBLISHED.get(decode(record.instance).setting or "")
 
 
-MEASURES = learning_metrics(
+SCORING = learning_scoring(
     "the one with the highest expected score",
     setting,
     lambda record: len(NAMES),
@@ -70,7 +70,7 @@ ROUNDS = agent_environment(
     items=Items(
         options=OPTIONS, sample_levels=(1, 2, 3), public_key="rps-v1", make_source=RpsSource, decode=decode, prove=prove
     ),
-    scoring=Scoring(metrics=MEASURES.metrics, series=MEASURES.series, published_setting=setting),
+    scoring=SCORING,
     presentation=PRESENTATION,
     players=Players(policies=thinking_players(PLAYERS)),
     keys=KEYS,

@@ -5,19 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import (
-    DataError,
-    Instance,
-    Json,
-    KeyedSource,
-    Option,
-    Stream,
-    UsageError,
-    check_fields,
-    is_object,
-    unknown,
-)
-from waybench.envs.smartplay import Rules, Step, best_of
+from waybench.core import DataError, Instance, Json, KeyedSource, Option, Stream, UsageError, unknown
+from waybench.envs.smartplay import Rules, Step, best_of, field_values, is_within
 
 
 def beats(choice: int) -> int:
@@ -40,27 +29,27 @@ class Strategy:
     doc: str
 
 
-def _stay_or_shift(mine: int, theirs: int, counts: Sequence[int]) -> int:
-    return beats(mine) if mine == beats(theirs) else theirs
-
-
-def _most_frequent(mine: int, theirs: int, counts: Sequence[int]) -> int:
-    return beats(counts.index(max(counts)))
-
-
 FIXED = "fixed"
 STRATEGIES = {
-    FIXED: Strategy(1, lambda mine, theirs, counts: theirs, "draws every choice from the same probabilities"),
-    "copy_last": Strategy(2, lambda mine, theirs, counts: mine, "repeats the player's last choice"),
-    "beat_last": Strategy(2, lambda mine, theirs, counts: beats(mine), "chooses what beats the player's last choice"),
+    FIXED: Strategy(1, lambda player, opponent, counts: opponent, "draws every choice from the same probabilities"),
+    "copy_last": Strategy(2, lambda player, opponent, counts: player, "repeats the player's last choice"),
+    "beat_last": Strategy(
+        2, lambda player, opponent, counts: beats(player), "chooses what beats the player's last choice"
+    ),
     "win_stay": Strategy(
-        2, _stay_or_shift, "keeps its choice unless it has lost, and then chooses what would have won"
+        2,
+        lambda player, opponent, counts: beats(player) if player == beats(opponent) else opponent,
+        "keeps its choice unless it has lost, and then chooses what would have won",
     ),
     "cycle": Strategy(
-        2, lambda mine, theirs, counts: beats(theirs), "chooses what beats its own last choice: Rock, Paper, Scissors"
+        2,
+        lambda player, opponent, counts: beats(opponent),
+        "chooses what beats its own last choice: Rock, Paper, Scissors",
     ),
     "frequency": Strategy(
-        3, _most_frequent, "chooses what beats the player's most frequent choice, the first in the list of several"
+        3,
+        lambda player, opponent, counts: beats(counts.index(max(counts))),
+        "chooses what beats the player's most frequent choice, the first in the list of several",
     ),
 }
 
@@ -101,7 +90,6 @@ class Match(Instance):
 
     @property
     def level(self) -> int:
-        """The level of the opponent's strategy."""
         return STRATEGIES[self.opponent].level
 
     @property
@@ -113,7 +101,6 @@ class Match(Instance):
         return next((name for name, registered in SETTINGS.items() if sorted(registered) == pairs), None)
 
     def canonical(self) -> str:
-        """Return all numbers and the strategy."""
         numbers = " ".join(repr(number) for number in (*self.chances, *self.wins))
         return f"{numbers} {self.opponent} {self.rate!r} draw {self.draw}"
 
@@ -134,17 +121,18 @@ def decode(data: Json) -> Match:
     Raises:
         DataError: If it is no such object.
     """
-    check_fields(data, ("chances", "wins", "opponent", "rate", "draw"))
-    if not is_object(data) or set(data) != {"chances", "wins", "opponent", "rate", "draw"}:
-        raise DataError("instance: give an object with chances, wins, opponent, rate and draw")
-    opponent, rate, draw = data["opponent"], data["rate"], data["draw"]
+    chance_data, win_data, opponent, rate, draw = field_values(
+        data,
+        ("chances", "wins", "opponent", "rate", "draw"),
+        "instance: give an object with chances, wins, opponent, rate and draw",
+    )
     if not isinstance(opponent, str) or opponent not in STRATEGIES:
         raise DataError(f"instance: opponent is one of {', '.join(STRATEGIES)}")
-    if not _within(rate, 0, 1) or (rate > 0) == (opponent == FIXED):
+    if not is_within(rate, 0, 1) or (rate > 0) == (opponent == FIXED):
         raise DataError("instance: rate is 0 if the opponent is fixed, and otherwise a number above 0, up to 1")
     if type(draw) is not int or not 0 <= draw < LARGEST_DRAW:
         raise DataError("instance: draw is a whole number from 0 to 2**53 - 1")
-    chances, wins = _three(data["chances"], 1.0), _three(data["wins"], LARGEST_SCORE)
+    chances, wins = _three(chance_data, 1.0), _three(win_data, LARGEST_SCORE)
     if abs(sum(chances) - 1) > 1e-9:
         raise DataError("instance: the sum of the chances is not 1")
     if min(wins) == 0:
@@ -154,14 +142,10 @@ def decode(data: Json) -> Match:
 
 def _three(data: Json, high: float) -> Three:
     match data:
-        case [rock, paper, scissors] if all(_within(value, 0, high) for value in (rock, paper, scissors)):
+        case [rock, paper, scissors] if all(is_within(value, 0, high) for value in (rock, paper, scissors)):
             return float(rock), float(paper), float(scissors)
         case _:
             raise DataError(f"instance: chances and wins are three numbers each, from 0 to 1 and to {LARGEST_SCORE:g}")
-
-
-def _within(value: Json, low: float, high: float) -> bool:
-    return type(value) in (int, float) and low <= value <= high
 
 
 # Protocol text: the published program's. {wins} are the scores in the order in which the lines are filled.
@@ -247,24 +231,20 @@ class RpsRules(Rules[Match, Rounds]):
         self._lines = (0, 1, 2) if published else (0, 2, 1)  # whose score each line of the manual shows
 
     def begin(self, instance: Match) -> Rounds:
-        """Return the match before the first round."""
         return Rounds(instance, instance.chances, *values(instance.chances, instance.wins))
 
     def actions(self, instance: Match) -> Sequence[str]:
-        """Return the three choices."""
         return self._names
 
     def step(self, world: Rounds, action: int, rng: Stream) -> Step[Rounds]:
-        """Play a round."""
         rock, paper, _ = world.chances
         number = rng.random()
-        theirs = 0 if number < rock else 1 if number < rock + paper else 2
-        after = played(world, action, theirs)
-        events = {"theirs": theirs, "optimal": action == world.best, "regret": world.gaps[action]}
+        opponent = 0 if number < rock else 1 if number < rock + paper else 2
+        after = played(world, action, opponent)
+        events = {"theirs": opponent, "optimal": action == world.best, "regret": world.gaps[action]}
         return Step(after, after.reward, events)
 
     def score(self, world: Rounds) -> float:
-        """Return the number of rounds in which the best choice was made."""
         return world.score
 
     def manual(self, instance: Match) -> str:
@@ -272,32 +252,33 @@ class RpsRules(Rules[Match, Rounds]):
         return MANUAL.format(wins=[instance.wins[choice] for choice in self._lines])
 
     def observe(self, world: Rounds) -> str:
-        """Return how the last round went."""
         if world.last is None:
             return BEGIN
-        mine, theirs = world.last
-        return _played_text(self._names[mine], self._names[theirs], RESULTS[(mine - theirs) % 3], world.reward)
+        choice, opponent = world.last
+        return _played_text(self._names[choice], self._names[opponent], RESULTS[(choice - opponent) % 3], world.reward)
 
 
 def played(world: Rounds, action: int, their_choice: int) -> Rounds:
     """Return the match after a round in which both have made their choice."""
-    match, chances, best, gaps, mine, theirs, replies, score, last, _ = world
+    match, chances, best, gaps, player_counts, opponent_counts, replies, score, last, _ = world
     result = (action - their_choice) % 3
     reward = match.wins[action] if result == 1 else -match.wins[their_choice] if result else 0.0
     score += action == best
-    mine, theirs = _with_choice(mine, action), _with_choice(theirs, their_choice)
+    player_counts, opponent_counts = _with_choice(player_counts, action), _with_choice(opponent_counts, their_choice)
     if last is not None:
-        place = 9 * last[0] + 3 * last[1] + their_choice
-        replies = (*replies[:place], replies[place] + 1, *replies[place + 1 :])
+        index = 9 * last[0] + 3 * last[1] + their_choice
+        replies = (*replies[:index], replies[index] + 1, *replies[index + 1 :])
     if match.opponent != FIXED:
-        chances = _chances(match, STRATEGIES[match.opponent].choose(action, their_choice, mine))
+        chances = _chances(match, STRATEGIES[match.opponent].choose(action, their_choice, player_counts))
         best, gaps = values(chances, match.wins)
-    return Rounds(match, chances, best, gaps, mine, theirs, replies, score, (action, their_choice), reward)
+    return Rounds(
+        match, chances, best, gaps, player_counts, opponent_counts, replies, score, (action, their_choice), reward
+    )
 
 
 @lru_cache(maxsize=256)  # a match has nine of them
-def _played_text(mine: str, theirs: str, result: str, reward: float) -> str:
-    return PLAYED.format(mine=mine, theirs=theirs, result=result, reward=reward)
+def _played_text(player: str, opponent: str, result: str, reward: float) -> str:
+    return PLAYED.format(mine=player, theirs=opponent, result=result, reward=reward)
 
 
 def _with_choice(counts: tuple[int, int, int], choice: int) -> tuple[int, int, int]:
@@ -329,8 +310,8 @@ def predictor(match: Match, world: Rounds, rng: Stream) -> int:
     """
     if world.last is None:
         return learner(match, world, rng)
-    place = 9 * world.last[0] + 3 * world.last[1]
-    return _response(world.replies[place : place + 3], match)
+    start = 9 * world.last[0] + 3 * world.last[1]
+    return _response(world.replies[start : start + 3], match)
 
 
 def _response(counts: Sequence[int], match: Match) -> int:
@@ -376,12 +357,7 @@ OPTIONS = (
 
 
 class RpsSource(KeyedSource[Match]):
-    """Matches drawn by key.
-
-    Args:
-        key: The set's key.
-        level: What the opponent looks at: 1 nothing, 2 the last round, 3 all rounds.
-        options: `setting`, `opponent`, `rate`.
+    """Matches drawn by key. The level is what the opponent looks at: 1 nothing, 2 the last round, 3 all rounds.
 
     Raises:
         UsageError: For a level or an opponent that does not exist, or if they do not fit each other.
@@ -402,7 +378,6 @@ class RpsSource(KeyedSource[Match]):
         self._opponents = fitting if opponent == "any" else [opponent]
 
     def instance(self, index: int) -> Match:
-        """Return the match of this number."""
         settings = f"{self._setting} {self._rate!r} {' '.join(self._opponents)}"
         rng = Stream("rps", VERSION, self.key, self.level, settings, index)
         (rock, paper, scissors), opponent = self._pairs(rng), rng.choice(self._opponents)

@@ -28,7 +28,7 @@ from waybench.core import (
     UsageError,
     level_axis,
 )
-from waybench.envs.search import _measures, _metrics, _number, _texts, _walk
+from waybench.envs.search import _measures, _metrics, _number, _walk
 from waybench.envs.search._drawing_walk import IMAGES
 from waybench.envs.search._items import (
     BREADTH,
@@ -43,23 +43,10 @@ from waybench.envs.search._items import (
     NumberSource,
     PublishedCases,
     WalkSource,
-    relabelled,
-    shifted,
+    relabel_nodes,
+    shift_range,
 )
-from waybench.envs.search._measures import (
-    BREADTH_ERRORS,
-    DEPTH_ERRORS,
-    MINIMUM,
-    NUMBER_ERRORS,
-    NUMBER_VARIABLES,
-    WALK_VARIABLES,
-    bounds,
-    breadth_is_competent,
-    depth_is_competent,
-    number_is_competent,
-)
-from waybench.envs.search._measures import queue_belief as queue
-from waybench.envs.search._measures import stack_belief as stack
+from waybench.envs.search._measures import MINIMUM
 from waybench.envs.search._metrics import Scores
 from waybench.envs.search._presentation import (
     BREADTH_PRESENTATION,
@@ -71,7 +58,7 @@ from waybench.envs.search._presentation import (
     known_nodes,
     parse_number,
 )
-from waybench.envs.search._texts import PROTOCOLS, Story
+from waybench.envs.search._texts import PROTOCOLS, STORIES, Story
 from waybench.envs.search._wording import Coach, NumberWording, Teacher, WalkWording
 
 _ENDLESS = 10**9  # turns; an episode with a teacher ends by itself
@@ -125,12 +112,6 @@ OPTIONS = (
 )
 
 
-def _about(story: Story, task: str) -> str:
-    parts = read_toml(__file__, "about.toml")
-    shared = parts["number" if task == "number" else "walk"]
-    return read_text(__file__, "about.md").format(**{**shared, **parts[task], **parts[story.name]})
-
-
 def _play_of(
     story: Story,
     game: Game[Any, Any, int],
@@ -138,29 +119,21 @@ def _play_of(
     scores: Scores[Any],
     teacher: Player[Any, int],
 ) -> Callable[[Mapping[str, Json]], Play[Any, Any, int]]:
-    """Return the function from options to how an episode is played.
-
-    Args:
-        story: The words of the environment.
-        game: The rules.
-        wording: (story, edition, protocol) -> wording.
-        scores: What answers are compared with.
-        teacher: The optimal policy.
-    """
+    """Return the function from options to how an episode is played; `wording` takes story, edition and protocol."""
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, int]:
         rules = PROTOCOLS[options["protocol"]]
         words: Any = wording(story, options["wording"], rules)
         guided, chances, steps = options["teacher_guided"], options["weak_tg_chances"], options["max_steps"]
-        whole = guided is True
-        if guided and not whole and steps is not None and guided >= steps:
+        always = guided is True
+        if guided and not always and steps is not None and guided >= steps:
             raise UsageError(f"teacher_guided={guided} leaves the player none of max_steps={steps}: lower it")
         return Play(
             game,
             words,
-            Limits(_ENDLESS if whole or steps is None else steps, "retry", options["max_retries"], illegal=True),
-            turns=scores.most_steps if steps is None and not whole else None,
-            guide=Teacher(game, teacher, None if whole else guided) if guided else None,
+            Limits(_ENDLESS if always or steps is None else steps, "retry", options["max_retries"], illegal=True),
+            turns=scores.most_steps if steps is None and not always else None,
+            guide=Teacher(game, teacher, None if always else guided) if guided else None,
             coach=Coach(game, lambda state: scores.algorithm(state.case, rules), words.refuse, chances)
             if chances and not guided
             else None,
@@ -180,7 +153,7 @@ def _oracle_is_ceiling(record: EpisodeRecord) -> bool:
 
 def _environment(
     story: Story,
-    other: Story,
+    other: str,
     *,
     task: str,
     game: Game[Any, Any, int],
@@ -192,26 +165,14 @@ def _environment(
     images: Images | None = None,
     **fields: Any,
 ) -> Environment[Any, Any, int]:
-    """Return one of two environments with the same cases.
-
-    Args:
-        story: Its words.
-        other: The words of the other one.
-        task: The table of about.toml that describes what both do.
-        game: The rules.
-        wording: (story, edition, protocol) -> wording.
-        scores: What answers are compared with.
-        belief: Story -> what belief probes ask for.
-        cases: The published cases.
-        players: The scripted players.
-        images: How messages are drawn; None if they cannot be.
-        **fields: All other fields of the `Environment`.
-    """
+    """Return one of two environments with the same cases; `task` is the table of about.toml on what both do."""
+    about = read_toml(__file__, "about.toml")
+    game_words = about["number" if task == "number" else "walk"]
     environment: Environment[Any, Any, int] = Environment(
         id=f"search/{story.name}",
         version=1,
         title=story.title,
-        about=_about(story, task),
+        about=read_text(__file__, "about.md").format(**{**game_words, **about[task], **about[story.name]}),
         playing=Playing(
             options=OPTIONS,
             play=_play_of(story, game, wording, scores, players.policies["oracle"]),
@@ -221,29 +182,31 @@ def _environment(
         probes=(belief(story),),
         **fields,
     )
-    datasets = Cases(environment, f"search/{other.name}", cases).datasets
+    datasets = Cases(environment, f"search/{other}", cases).datasets
     return replace(environment, items=replace(environment.items, datasets=datasets))
 
 
-def _twins(plain: Story, embodied: Story, **task: Any) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
-    """Return the two environments of a task, which have the same cases.
+def _twins(plain: str, embodied: str, **task: Any) -> tuple[Environment[Any, Any, int], Environment[Any, Any, int]]:
+    """Return the two environments of a task by the names of their stories; they have the same cases.
 
     One of them has a horizon: both are equally hard.
     """
-    base, twin = _environment(plain, embodied, **task), _environment(embodied, plain, **task)
+    base, twin = (
+        _environment(STORIES[story], other, **task) for story, other in ((plain, embodied), (embodied, plain))
+    )
     return base, replace(
         twin, items=replace(twin.items, twin=base.id), difficulty=replace(twin.difficulty, horizon=None)
     )
 
 
 GUESSNUM, COIN = _twins(
-    _texts.GUESSNUM,
-    _texts.COIN,
+    "guessnum",
+    "coin",
     task="number",
     game=_number.GuessGame(),
     wording=NumberWording,
     scores=_metrics.NUMBERS,
-    belief=bounds,
+    belief=_measures.bounds,
     cases=NUMBERS,
     items=Items(
         make_source=NumberSource,
@@ -252,21 +215,21 @@ GUESSNUM, COIN = _twins(
         sample_levels=(LOWEST_LEVEL, 6, 10),
         options=NUMBER_OPTIONS,
         prove=_number.prove,
-        isomorph=shifted,
+        isomorph=shift_range,
     ),
     scoring=Scoring(
         metrics=_metrics.NUMBER_METRICS,
         series=_metrics.series(_metrics.NUMBERS),
         failures=_measures.NUMBER_FAILURES,
         failure=_measures.number_failure,
-        first_errors=NUMBER_ERRORS,
+        first_errors=_measures.NUMBER_ERRORS,
     ),
     difficulty=Difficulty(
         axes=(level_axis("bits", "Bisections needed to find any number of the range."), MINIMUM),
         success="the number is found in at most one and a half times as many guesses as the range has bits",
-        competent=number_is_competent,
+        competent=_measures.number_is_competent,
         horizon=_horizon(3, 4, 5, 6, 8, 10, 12, 15, 18, 22, 26, 32, 40, 50),
-        explanatory_variables=NUMBER_VARIABLES,
+        explanatory_variables=_measures.NUMBER_VARIABLES,
     ),
     players=Players(
         policies=_number.PLAYERS,
@@ -288,7 +251,7 @@ def _walk_items(scores: Scores[Any], steps: Callable[[_walk.Terrain], int], *sam
         sample_levels=sample_levels,
         options=WALK_OPTIONS,
         prove=prove,
-        isomorph=relabelled,
+        isomorph=relabel_nodes,
     )
 
 
@@ -297,27 +260,27 @@ _WALK_DIFFICULTY = partial(
     Difficulty,
     axes=(level_axis("nodes", "Nodes of the graph."), MINIMUM),
     horizon=_horizon(5, 6, 7, 8, 10, 12, 14, 17, 20, 24, 28, 34, 40, 48, 57, 68, 80),
-    explanatory_variables=WALK_VARIABLES,
+    explanatory_variables=_measures.WALK_VARIABLES,
 )
 
 DFS, CAVEDFS = _twins(
-    _texts.DFS,
-    _texts.CAVEDFS,
+    "dfs",
+    "cavedfs",
     task="depth",
     game=_walk.WalkGame(depth_first=True),
     wording=WalkWording,
     scores=_metrics.DEPTH,
-    belief=stack,
+    belief=_measures.stack_belief,
     cases=DEPTH,
     items=_walk_items(_metrics.DEPTH, _walk.steps_depth, FEWEST_NODES, 8, 13),
     scoring=_WALK_SCORING(
         metrics=_metrics.walk_metrics(_metrics.DEPTH),
         series=_metrics.series(_metrics.DEPTH),
-        first_errors=DEPTH_ERRORS,
+        first_errors=_measures.DEPTH_ERRORS,
     ),
     difficulty=_WALK_DIFFICULTY(
         success="every node is visited in at most 2 (n - 1) steps, enough for a depth-first search of n nodes",
-        competent=depth_is_competent,
+        competent=_measures.depth_is_competent,
     ),
     players=Players(
         policies=_walk.DEPTH_PLAYERS,
@@ -330,23 +293,23 @@ DFS, CAVEDFS = _twins(
     images=IMAGES,
 )
 BFS, CAVEBFS = _twins(
-    _texts.BFS,
-    _texts.CAVEBFS,
+    "bfs",
+    "cavebfs",
     task="breadth",
     game=_walk.WalkGame(depth_first=False),
     wording=WalkWording,
     scores=_metrics.BREADTH,
-    belief=queue,
+    belief=_measures.queue_belief,
     cases=BREADTH,
     items=_walk_items(_metrics.BREADTH, _walk.steps_breadth, FEWEST_NODES, 8, 15),
     scoring=_WALK_SCORING(
         metrics=_metrics.walk_metrics(_metrics.BREADTH),
         series=_metrics.series(_metrics.BREADTH),
-        first_errors=BREADTH_ERRORS,
+        first_errors=_measures.BREADTH_ERRORS,
     ),
     difficulty=_WALK_DIFFICULTY(
         success="every node is visited in at most one and a half times the steps of a breadth-first search",
-        competent=breadth_is_competent,
+        competent=_measures.breadth_is_competent,
     ),
     players=Players(
         policies=_walk.BREADTH_PLAYERS,

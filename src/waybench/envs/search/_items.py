@@ -7,6 +7,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from waybench._package_data import read_toml
 from waybench.core import (
+    NOTHING,
     DataError,
     DataFiles,
     Dataset,
@@ -36,15 +37,10 @@ from waybench.envs.search._walk import Terrain
 from waybench.envs.spaces import SHAPES, Graph, connected_graph
 
 
-def shifted(case: Number, key: str, number: int) -> Number:
+def shift_range(case: Number, key: str, number: int) -> Number:
     """Return a case with its range and target moved by the same amount, from 1 to the range's size.
 
     All cases of a set with the same range move by the same amount.
-
-    Args:
-        case: The case.
-        key: The key of its set.
-        number: The number of the isomorphic set, from 1.
     """
     span = case.high - case.low
     shift = 1 + Stream("isomorph", "number", key, case.low, case.high, number).below(span)
@@ -53,15 +49,10 @@ def shifted(case: Number, key: str, number: int) -> Number:
     return Number(case.target + shift, case.low + shift, case.high + shift)
 
 
-def relabelled(case: Terrain, key: str, number: int) -> Terrain:
+def relabel_nodes(case: Terrain, key: str, number: int) -> Terrain:
     """Return a case with other numbers for all nodes but the first, in which the player starts.
 
     Neighbours are shown in the same order, so a player that goes by this order visits the same nodes.
-
-    Args:
-        case: The case.
-        key: The key of its set.
-        number: The number of the isomorphic set, from 1.
     """
     graph = case.graph
     labels = list(range(1, graph.size))
@@ -95,13 +86,8 @@ WALK_OPTIONS = (
 )
 
 
-class NumberSource(KeyedSource[_number.Number]):
-    """Uniformly drawn targets.
-
-    Args:
-        key: The set's key.
-        level: The binary logarithm of the range's size: 15 is EASY mode, 25 HARD mode.
-        options: `lowest` and `span`.
+class NumberSource(KeyedSource[Number]):
+    """Uniformly drawn targets. The level is the binary logarithm of the range's size: 15 is EASY mode, 25 HARD mode.
 
     Raises:
         UsageError: For a level that does not exist or does not fit the span.
@@ -120,23 +106,15 @@ class NumberSource(KeyedSource[_number.Number]):
 
     @property
     def space(self) -> int:
-        """The number of targets."""
         return self._span + 1
 
-    def instance(self, index: int) -> _number.Number:
-        """Return the case of this number."""
+    def instance(self, index: int) -> Number:
         rng = Stream("search/number", VERSION, self.key, self.level, self._low, self._span, index)
-        return _number.Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
+        return Number(self._low + rng.below(self._span + 1), self._low, self._low + self._span)
 
 
-class WalkSource(KeyedSource[_walk.Terrain]):
-    """Randomly drawn graphs.
-
-    Args:
-        key: The set's key.
-        level: Number of nodes.
-        options: `shape` and `cycles`.
-        prove: What is known of a graph.
+class WalkSource(KeyedSource[Terrain]):
+    """Randomly drawn graphs; the level is the number of nodes.
 
     Raises:
         UsageError: For a level that does not exist.
@@ -147,30 +125,23 @@ class WalkSource(KeyedSource[_walk.Terrain]):
         key: str,
         level: int,
         options: Mapping[str, Json],
-        prove: Callable[[_walk.Terrain], Mapping[str, Json]],
+        prove: Callable[[Terrain], Mapping[str, Json]],
     ) -> None:
         if not FEWEST_NODES <= level <= _walk.LARGEST:
             raise UsageError(f"level {level}: give a number of nodes from {FEWEST_NODES} to {_walk.LARGEST}")
         super().__init__(key, level, prove)
         self._shape, self._cycles = str(options["shape"]), int(options["cycles"])
 
-    def instance(self, index: int) -> _walk.Terrain:
-        """Return the case of this number."""
+    def instance(self, index: int) -> Terrain:
         rng = Stream("search/walk", VERSION, self.key, self.level, self._shape, self._cycles, index)
-        return _walk.Terrain(connected_graph(self._shape, self.level, self._cycles, rng))
+        return Terrain(connected_graph(self._shape, self.level, self._cycles, rng))
 
 
 class CaseFile(Source[I], Generic[I]):
     """Cases of a file: {"target": ...} or {"nodes": ..., "edges": ...}, in a list as published or in lines.
 
-    Args:
-        path: The file.
-        key: The set's name.
-        env_ids: The environments whose cases these can be.
-        decode: JSON -> instance.
-        level_of: Instance -> its level.
-        prove: Instance -> what is known of its solution.
-        common: What is added to each case, as the range of the numbers, which the published files leave out.
+    `env_ids` are the environments whose cases these can be. `common` is added to each case: the range of the numbers,
+    which the published files leave out.
 
     Raises:
         UsageError: If the file cannot be read.
@@ -192,23 +163,20 @@ class CaseFile(Source[I], Generic[I]):
         for record in records:
             instance = record.instance
             try:
-                case = decode({**common, **instance} if is_object(instance) else instance)
+                self._cases.append(decode({**common, **instance} if is_object(instance) else instance))
             except DataError as error:
                 raise DataError(f"{record.where}: {error}") from None
-            check_hash(record, case)
-            self._cases.append(case)
+            check_hash(record, self._cases[-1])
         # As published, where a list has no ids.
         self._ids = [record.id or f"{key}-{n}" * record.is_listed or str(n) for n, record in enumerate(records)]
         check_ids(records, self._ids)
         self._key, self._level_of, self._prove = key, level_of, prove
 
     def __len__(self) -> int:
-        """Return the number of cases."""
         return len(self._cases)
 
     @property
     def space(self) -> int:
-        """The number of cases."""
         return len(self._cases)
 
     def item(self, index: int) -> Item[I]:
@@ -262,46 +230,36 @@ class PublishedCases(NamedTuple):
     Attributes:
         file: The file of EASY mode.
         levels: Mode -> level.
-        common: Level -> what the files leave out of each case.
         similar: (item, parameters) -> source options with which cases similar to an item are drawn.
+        common: Level -> what the files leave out of each case.
     """
 
     file: str
     levels: Mapping[str, int]
-    common: Callable[[int], Mapping[str, Json]]
     similar: Callable[[Item[Any], Mapping[str, Any]], Mapping[str, Json]]
-
-
-def _range(level: int) -> Mapping[str, Json]:
-    return {"min": 32, "max": 32 + 2**level}
+    common: Callable[[int], Mapping[str, Json]] = lambda level: NOTHING
 
 
 def _same_range(item: Item[Any], options: Mapping[str, Any]) -> Mapping[str, Json]:
     return {"lowest": item.instance.low, "span": item.instance.high - item.instance.low}
 
 
-def _nothing(level: int) -> Mapping[str, Json]:
-    return {}
-
-
 def _same_shape(item: Item[Any], options: Mapping[str, Any]) -> Mapping[str, Json]:
     return {"shape": options["shape"], "cycles": item.instance.graph.cycles}
 
 
-NUMBERS = PublishedCases("binary_search_0.json", {"easy": 15, "hard": 25}, _range, _same_range)
-DEPTH = PublishedCases("dfs_0.json", {"easy": 8, "hard": 13}, _nothing, _same_shape)
-BREADTH = PublishedCases("bfs_0.json", {"easy": 15, "hard": 25}, _nothing, _same_shape)
+def _range(level: int) -> Mapping[str, Json]:
+    return {"min": 32, "max": 32 + 2**level}
+
+
+NUMBERS = PublishedCases("binary_search_0.json", {"easy": 15, "hard": 25}, _same_range, _range)
+DEPTH = PublishedCases("dfs_0.json", {"easy": 8, "hard": 13}, _same_shape)
+BREADTH = PublishedCases("bfs_0.json", {"easy": 15, "hard": 25}, _same_shape)
 
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The cases of one environment.
-
-    Attributes:
-        environment: The environment.
-        twin: The id of the environment with the same cases in other words.
-        published: Its published cases.
-    """
+    """The cases of one environment; `twin` is the id of the environment with the same cases in other words."""
 
     environment: Environment[Any, Any, int]
     twin: str
@@ -309,7 +267,6 @@ class Cases:
 
     @property
     def datasets(self) -> tuple[Dataset, ...]:
-        """The three data sets."""
         return (
             Dataset(
                 name="generated",

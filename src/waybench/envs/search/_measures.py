@@ -1,10 +1,10 @@
 """What else is measured of a search: failures, first errors, beliefs, variables, competent success, potentials."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from math import log2
-from typing import TypeVar
+from typing import Any
 
 from waybench.core import (
     ILLEGAL,
@@ -17,7 +17,6 @@ from waybench.core import (
     ExplanatoryVariables,
     FailureKind,
     FirstErrors,
-    Instance,
     Outcome,
     Potential,
     Step,
@@ -79,63 +78,14 @@ def _invalid(record: EpisodeRecord) -> Iterator[FailureKind]:
             yield NOT_BESIDE if 0 <= turn.action < size else NO_NODE
 
 
-I = TypeVar("I", bound=Instance)  # noqa: E741
-
-FORGOT = FailureKind("forgot", "forgotten answers", "The guess is one that earlier answers exclude.")
-UNEVEN = FailureKind("uneven", "guesses off the middle", "The guess is possible, but not a middle of what is left.")
 INVALID = FailureKind("invalid", "invalid answers", "The answer is not allowed, and ends the episode.")
-TURNED_BACK = FailureKind(
-    "turned_back", "turning back too early", "It leaves a node that has unvisited neighbours for a visited one."
-)
-WAY_BACK = FailureKind(
-    "way_back", "losing the way back", "It does not go back to the node from which the current one was entered."
-)
-REVISIT = FailureKind("revisit", "revisits", "It visits a node again.")
-LEVEL = FailureKind("level", "nodes of a later level", "It visits a new node while nodes of an earlier level are left.")
 
 
-class _Guesses:
-    """What is wrong with a guess that does not follow the bisection."""
-
-    def __init__(self, case: _number.Number) -> None:
-        self._case, self._low, self._high = case, case.low, case.high
-
-    def take(self, answer: int) -> None:
-        """Go on after a guess."""
-        if answer < self._case.target:
-            self._low = answer + 1
-        else:
-            self._high = answer - 1
-
-    def error(self, answer: int) -> FailureKind:
-        """Return the kind of error."""
-        return UNEVEN if self._low <= answer <= self._high else FORGOT
-
-
-class _Visits:
-    """What is wrong with a visit that does not follow the algorithm."""
-
-    def __init__(self, case: _walk.Terrain, depth_first: bool) -> None:
-        self._graph, self._depth_first = case.graph, depth_first
-        self._at, self._visited = 0, 1
-
-    def take(self, answer: int) -> None:
-        """Go on after a visit."""
-        self._at, self._visited = answer, self._visited | 1 << answer
-
-    def error(self, answer: int) -> FailureKind:
-        """Return the kind of error."""
-        if self._depth_first:
-            return TURNED_BACK if self._graph.masks[self._at] & ~self._visited else WAY_BACK
-        return REVISIT if self._visited >> answer & 1 else LEVEL
-
-
-def _steps(scores: Scores[I], kinds: Callable[[I], _Guesses | _Visits]) -> Callable[[EpisodeRecord], Iterator[Step]]:
-    """Return what yields an episode's answers; invalid ones that were forgiven are no steps."""
+def _first_errors(scores: Scores[Any], *kinds: FailureKind) -> FirstErrors:
+    """Return the first errors of an algorithm; invalid answers that were forgiven are no steps."""
 
     def steps(record: EpisodeRecord) -> Iterator[Step]:
-        case, _ = scores.read(record)
-        algorithm, kind = scores.algorithm(case, protocol_of(record)), kinds(case)
+        algorithm = scores.algorithm(scores.read(record)[0], protocol_of(record))
         for number, turn in enumerate(record.turns):
             if "coached" in turn.events:
                 continue
@@ -145,19 +95,18 @@ def _steps(scores: Scores[I], kinds: Callable[[I], _Guesses | _Visits]) -> Calla
                 continue
             answer = turn.carried_out
             if turn.executed is None:
-                follows = algorithm.follows(answer)
-                yield Step(number, None if follows else kind.error(answer))
-                if not follows:
+                if not algorithm.follows(answer):
+                    yield Step(number, algorithm.error(answer))
                     return
+                yield Step(number)
             algorithm.take(answer)
-            kind.take(answer)
 
-    return steps
+    return FirstErrors((*kinds, INVALID), steps)
 
 
-NUMBER_ERRORS = FirstErrors((FORGOT, UNEVEN, INVALID), _steps(NUMBERS, _Guesses))
-DEPTH_ERRORS = FirstErrors((TURNED_BACK, WAY_BACK, INVALID), _steps(DEPTH, partial(_Visits, depth_first=True)))
-BREADTH_ERRORS = FirstErrors((LEVEL, REVISIT, INVALID), _steps(BREADTH, partial(_Visits, depth_first=False)))
+NUMBER_ERRORS = _first_errors(NUMBERS, _number.FORGOT, _number.UNEVEN)
+DEPTH_ERRORS = _first_errors(DEPTH, _walk.TURNED_BACK, _walk.WAY_BACK)
+BREADTH_ERRORS = _first_errors(BREADTH, _walk.LEVEL, _walk.REVISIT)
 
 
 def bounds(story: Story) -> Belief[Guessing]:
@@ -182,18 +131,8 @@ def _stack(state: Walk) -> list[int]:
     return way[::-1]
 
 
-def _queue(state: Walk) -> list[int]:
-    """Return the nodes that were shown and not visited, in the order in which they were shown first."""
-    shown = dict.fromkeys(near for node in state.order for near in state.graph.neighbours[node])
-    return [node for node in shown if not state.visited_mask >> node & 1]
-
-
 def stack_belief(story: Story) -> Belief[Walk]:
-    """Return the question for the stack of a depth-first search.
-
-    Args:
-        story: The words of the environment.
-    """
+    """Return the question for the stack of a depth-first search."""
     thing = story.thing
     return Belief(
         name="stack",
@@ -212,9 +151,6 @@ def queue_belief(story: Story) -> Belief[Walk]:
     """Return the question for the queue of a breadth-first search.
 
     A picture shows which nodes are adjacent and not in which order, so that without text the order is not known.
-
-    Args:
-        story: The words of the environment.
     """
     thing = story.thing
     return Belief(
@@ -225,7 +161,7 @@ def queue_belief(story: Story) -> Belief[Walk]:
         question=f"Which {story.places} were named as adjacent to a visited {thing} and have not been visited yet? "
         "List them in the order in which they were first named.",
         form=f"[<number of a {thing}>, ...]",
-        expected=_queue,
+        expected=lambda state: list(state.fringe),
         read=read_numbers,
         is_shown=lambda options, state: options[WORDING] != IMAGE,
     )
@@ -336,14 +272,11 @@ def bisection(state: Guessing) -> str:
 
 def stack(state: Walk) -> str:
     """Return the way back to the start, and the neighbours that are not visited."""
-    parent = dict(zip(state.order, state.parents, strict=True))
-    way = [state.at]
-    while parent.get(way[-1], -1) >= 0:
-        way.append(parent[way[-1]])
     new = [node for node in state.graph.neighbours[state.at] if not state.visited_mask >> node & 1]
-    here = f"I am at {state.at}. Way back to the start: {_nodes(way[1:])}. Neighbours not visited: {_nodes(new)}."
-    following = depth_first(state, _NO_CHANCE)
-    return f"{here} {'I visit' if new else 'I go back to'} {following}."
+    return (
+        f"I am at {state.at}. Way back to the start: {_nodes(_stack(state)[-2::-1])}. Neighbours not visited: "
+        f"{_nodes(new)}. {'I visit' if new else 'I go back to'} {depth_first(state, _NO_CHANCE)}."
+    )
 
 
 def queue(state: Walk) -> str:

@@ -1,13 +1,24 @@
 """Metrics of a search, and the answers that they count (AQA-Bench, sections 3.1 to 3.3)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from math import fsum
 from typing import Any, Generic, TypeVar
 from typing import Protocol as Interface
 
-from waybench.core import End, EpisodeRecord, Instance, Metric, Outcome, Range, Series, outcome_metric, proof_metric
+from waybench.core import (
+    End,
+    EpisodeRecord,
+    FailureKind,
+    Instance,
+    Metric,
+    Outcome,
+    Range,
+    Series,
+    outcome_metric,
+    proof_metric,
+)
 from waybench.envs.search import _number, _walk
 from waybench.envs.search._texts import PROTOCOLS, Protocol
 
@@ -24,23 +35,18 @@ class ScoredAnswers:
         values: Each answer; None for an invalid one. In free play these are the valid answers, and a last None if
             invalid replies ended the episode: those that were forgiven count nowhere. With a teacher all replies are.
         taught: With a teacher in the whole episode, the teacher's answer at each step; otherwise None.
-        left: Interactions that the player had left when it was stopped short of the goal.
+        unused: Interactions that remained when the player was stopped short of the goal.
         before: The teacher's answers before free play, which count in nothing.
     """
 
     values: tuple[int | None, ...]
     taught: tuple[int, ...] | None
-    left: int
+    unused: int
     before: tuple[int, ...] = ()
 
     @classmethod
     def from_record(cls, record: EpisodeRecord, most: int) -> "ScoredAnswers":
-        """Read them from a record.
-
-        Args:
-            record: The record.
-            most: Number of interactions allowed if the options do not say.
-        """
+        """Read them from a record; `most` is the number of interactions if the options do not say."""
         if record.options["teacher_guided"] is True:
             values = [turn.action if turn.outcome in VALID else None for turn in record.turns]
             return cls(tuple(values), tuple(turn.executed for turn in record.turns), 0)
@@ -51,8 +57,8 @@ class ScoredAnswers:
         ]
         before = teacher_steps(record)
         stopped = record.end not in (None, End.SOLVED)
-        left = (record.options["max_steps"] or most) - len(before) - len(valid) if stopped else 0
-        return cls((*valid, None) if record.end is End.INVALID_LIMIT else tuple(valid), None, left, before)
+        unused = (record.options["max_steps"] or most) - len(before) - len(valid) if stopped else 0
+        return cls((*valid, None) if record.end is End.INVALID_LIMIT else tuple(valid), None, unused, before)
 
     @property
     def valid(self) -> int:
@@ -72,33 +78,13 @@ class Algorithm(Interface):
         """Whether an answer is what the algorithm gives now."""
         ...
 
+    def error(self, answer: int) -> FailureKind:
+        """Return what is wrong with an answer that does not follow the algorithm."""
+        ...
+
     def take(self, answer: int) -> None:
         """Go on after an answer."""
         ...
-
-
-def follow_marks(answers: ScoredAnswers, algorithm: Algorithm) -> list[float]:
-    """Return 1 or 0 for each answer: whether it follows the algorithm.
-
-    In free play nothing follows after the first deviation; with a teacher each answer is judged by itself, after the
-    teacher's earlier ones. An invalid answer never follows.
-    """
-    marks: list[float] = []
-    for step in answers.before:
-        algorithm.take(step)
-    for number, answer in enumerate(answers.values):
-        follows = answer is not None and algorithm.follows(answer)
-        if answers.taught is None and not follows:
-            return marks + [0.0] * (len(answers.values) - number)
-        marks.append(float(follows))
-        algorithm.take(answers.taught[number] if answers.taught else answer or 0)
-    return marks
-
-
-def errors(answers: ScoredAnswers, case: _number.Number, whole_range: bool) -> list[float]:
-    """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
-    size = case.high - case.low + whole_range
-    return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.values]
 
 
 def gaps(answers: ScoredAnswers, case: _walk.Terrain) -> list[float]:
@@ -139,7 +125,6 @@ class Scores(Generic[I]):
     algorithm: Callable[[I, Protocol], Algorithm]
 
     def read(self, record: EpisodeRecord) -> tuple[I, ScoredAnswers]:
-        """Return a record's instance and its answers."""
         case = self.decode(record.instance)
         return case, ScoredAnswers.from_record(record, self.most_steps(case))
 
@@ -162,23 +147,31 @@ class Scores(Generic[I]):
         return 0, self.most_answers(record) + 1
 
     def follow_marks(self, record: EpisodeRecord, protocol: Protocol) -> list[float]:
-        """Return whether each answer follows the algorithm."""
+        """Return 1 or 0 for each answer: whether it follows the algorithm.
+
+        In free play nothing follows after the first deviation; with a teacher each answer is judged by itself, after
+        the teacher's earlier ones. An invalid answer never follows.
+        """
         case, answers = self.read(record)
-        return follow_marks(answers, self.algorithm(case, protocol))
+        algorithm, marks = self.algorithm(case, protocol), list[float]()
+        for step in answers.before:
+            algorithm.take(step)
+        for number, answer in enumerate(answers.values):
+            follows = answer is not None and algorithm.follows(answer)
+            if answers.taught is None and not follows:
+                return marks + [0.0] * (len(answers.values) - number)
+            marks.append(float(follows))
+            algorithm.take(answers.taught[number] if answers.taught else answer or 0)
+        return marks
 
     def accuracy(self, record: EpisodeRecord, protocol: Protocol) -> float:
         """Return the share of answers that follow the algorithm; 0 without answers.
 
         Where quitting is charged, interactions that were left undone without the goal count as answers that do not.
         """
-        case, answers = self.read(record)
-        marks = follow_marks(answers, self.algorithm(case, protocol))
-        count = max(len(marks), answers.valid + answers.left) if protocol.charges_quitting else len(marks)
+        marks, answers = self.follow_marks(record, protocol), self.read(record)[1]
+        count = max(len(marks), answers.valid + answers.unused) if protocol.charges_quitting else len(marks)
         return sum(marks) / count if count else 0.0
-
-    def guided_accuracy(self, record: EpisodeRecord) -> float | None:
-        """Return the same for an episode with a teacher from beginning to end, otherwise None."""
-        return self.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] is True else None
 
 
 NUMBERS = Scores(
@@ -195,31 +188,31 @@ def protocol_of(record: EpisodeRecord) -> Protocol:
     return PROTOCOLS[record.options["protocol"]]
 
 
-def _err(record: EpisodeRecord, protocol: Protocol) -> tuple[list[float], int]:
+def _errors(record: EpisodeRecord, protocol: Protocol) -> list[float]:
+    """Return the distance of each answer from the target, as a share of the range; 1 for an invalid one."""
     case, answers = NUMBERS.read(record)
-    return errors(answers, case, protocol.whole_range), answers.left
+    size = case.high - case.low + protocol.whole_range
+    return [1.0 if answer is None else abs(answer - case.target) / size for answer in answers.values]
 
 
-def err_min(record: EpisodeRecord) -> float:
-    """Return the least error."""
-    return min(_err(record, protocol_of(record))[0], default=1.0)
+def _err_min(record: EpisodeRecord) -> float:
+    return min(_errors(record, protocol_of(record)), default=1.0)
 
 
-def err_sum(record: EpisodeRecord, protocol: Protocol) -> float:
+def _err_sum(record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of errors, with a 1 for each interaction left undone where that is charged."""
-    distances, left = _err(record, protocol)
+    distances = _errors(record, protocol)
     if protocol.charges_quitting:
-        return float(fsum(distances) + left - (record.end is End.INVALID_LIMIT))
+        return float(fsum(distances) + NUMBERS.read(record)[1].unused - (record.end is End.INVALID_LIMIT))
     return fsum(distances) if distances else 1.0
 
 
-def err_avg(record: EpisodeRecord) -> float:
-    """Return the mean of errors."""
-    distances = _err(record, protocol_of(record))[0]
+def _err_avg(record: EpisodeRecord) -> float:
+    distances = _errors(record, protocol_of(record))
     return fsum(distances) / len(distances) if distances else 1.0
 
 
-def g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
+def _g_min(scores: Scores[_walk.Terrain], record: EpisodeRecord) -> float:
     """Return the gap at the end."""
     case, answers = scores.read(record)
     shares = gaps(answers, case)
@@ -232,10 +225,10 @@ def _first_gap(record: EpisodeRecord) -> float:
     return 1 - visited_set(teacher_steps(record) if free else ()).bit_count() / len(record.instance["nodes"])
 
 
-def g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
+def _g_sum(scores: Scores[_walk.Terrain], record: EpisodeRecord, protocol: Protocol) -> float:
     """Return the sum of gaps, with a 1 for each interaction left undone where that is charged."""
     case, answers = scores.read(record)
-    return float(fsum(gaps(answers, case)) + (answers.left if protocol.charges_quitting else 0))
+    return float(fsum(gaps(answers, case)) + (answers.unused if protocol.charges_quitting else 0))
 
 
 _PROTOCOL_NOTE = ' It follows the episode\'s protocol; {name}_sound always follows "sound".'
@@ -254,7 +247,9 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
         ),
         Metric(
             name="psacc",
-            of=scores.guided_accuracy,
+            of=lambda record: (
+                scores.accuracy(record, protocol_of(record)) if record.options["teacher_guided"] is True else None
+            ),
             title="PSACC of one episode",
             low=0,
             high=1,
@@ -288,7 +283,7 @@ def _shared(scores: Scores[Any]) -> tuple[Metric, ...]:
 NUMBER_METRICS = (
     Metric(
         name="err_min",
-        of=err_min,
+        of=_err_min,
         title="Err_min",
         low=0,
         high=1,
@@ -298,7 +293,7 @@ NUMBER_METRICS = (
     ),
     Metric(
         name="err_sum",
-        of=lambda record: err_sum(record, protocol_of(record)),
+        of=lambda record: _err_sum(record, protocol_of(record)),
         title="Err_sum",
         range=NUMBERS.summed,
         better="lower",
@@ -307,7 +302,7 @@ NUMBER_METRICS = (
     ),
     Metric(
         name="err_avg",
-        of=err_avg,
+        of=_err_avg,
         title="Err_avg",
         low=0,
         high=1,
@@ -317,7 +312,7 @@ NUMBER_METRICS = (
     *_shared(NUMBERS),
     Metric(
         name="err_sum_sound",
-        of=lambda record: err_sum(record, PROTOCOLS["sound"]),
+        of=lambda record: _err_sum(record, PROTOCOLS["sound"]),
         title="Err_sum, sound",
         range=NUMBERS.summed,
         better="lower",
@@ -332,7 +327,7 @@ def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
     return (
         Metric(
             name="g_min",
-            of=lambda record: g_min(scores, record),
+            of=lambda record: _g_min(scores, record),
             title="G_min",
             low=0,
             high=1,
@@ -342,7 +337,7 @@ def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
         ),
         Metric(
             name="g_sum",
-            of=lambda record: g_sum(scores, record, protocol_of(record)),
+            of=lambda record: _g_sum(scores, record, protocol_of(record)),
             title="G_sum",
             range=scores.summed,
             better="lower",
@@ -352,7 +347,7 @@ def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
         *_shared(scores),
         Metric(
             name="g_sum_sound",
-            of=lambda record: g_sum(scores, record, PROTOCOLS["sound"]),
+            of=lambda record: _g_sum(scores, record, PROTOCOLS["sound"]),
             title="G_sum, sound",
             range=scores.summed,
             better="lower",
@@ -363,14 +358,10 @@ def walk_metrics(scores: Scores[_walk.Terrain]) -> tuple[Metric, ...]:
 
 def series(scores: Scores[Any]) -> tuple[Series, ...]:
     """Return what is measured at each step."""
-
-    def follows(record: EpisodeRecord) -> Sequence[float]:
-        return scores.follow_marks(record, protocol_of(record))
-
     return (
         Series(
             name="follows",
-            of=follows,
+            of=lambda record: scores.follow_marks(record, protocol_of(record)),
             title="Per-step accuracy",
             low=0,
             high=1,

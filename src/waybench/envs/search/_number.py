@@ -8,6 +8,7 @@ from waybench.core import (
     DataError,
     End,
     Facts,
+    FailureKind,
     Game,
     Instance,
     Json,
@@ -42,7 +43,6 @@ class Number(Instance):
         return (self.high - self.low).bit_length() - 1
 
     def canonical(self) -> str:
-        """Return the three numbers."""
         return f"{self.target} {self.low} {self.high}"
 
     def to_json(self) -> Json:
@@ -92,15 +92,12 @@ class GuessGame(Game[Number, Guessing, int]):
     facts = Facts(deterministic=True, turns=None, reward=(0.0, 1.0))
 
     def start(self, instance: Number) -> Guessing:
-        """Return the state in which every number of the range is possible."""
         return Guessing(instance, instance.low, instance.high)
 
     def legal(self, state: Guessing) -> Sequence[int]:
-        """Return the range."""
         return () if state.found else range(state.case.low, state.case.high + 1)
 
     def apply(self, state: Guessing, action: int, rng: Stream) -> Transition[Guessing]:
-        """Take a guess; the reward is 1 for the right one."""
         case, low, high, _ = state
         if not low <= action <= high:
             outside = not case.low <= action <= case.high
@@ -111,19 +108,12 @@ class GuessGame(Game[Number, Guessing, int]):
         return Transition(following, 0.0, {"guess": action})
 
     def terminal(self, state: Guessing) -> End | None:
-        """Return SOLVED once the number is found."""
         return End.SOLVED if state.found else None
 
     def encode(self, action: int) -> Json:
-        """Return the number."""
         return action
 
     def decode(self, action: Json) -> int:
-        """Read a number.
-
-        Raises:
-            DataError: If it is none.
-        """
         return read_whole_number(action)
 
 
@@ -144,8 +134,8 @@ def teacher(state: Guessing, rng: Stream) -> int:
     The ends are the largest guess that was too small (at first the least number) and the smallest one that was too
     large (at first one above the greatest number).
     """
-    left = state.low - (state.low > state.case.low)
-    return (left + state.high + 1) // 2
+    low = state.low - (state.low > state.case.low)
+    return (low + state.high + 1) // 2
 
 
 def textbook(state: Guessing, rng: Stream) -> int:
@@ -180,6 +170,10 @@ def most_steps(case: Number) -> int:
     return case.level + SPARE
 
 
+FORGOT = FailureKind("forgot", "forgotten answers", "The guess is one that earlier answers exclude.")
+UNEVEN = FailureKind("uneven", "guesses off the middle", "The guess is possible, but not a middle of what is left.")
+
+
 class Bisection:
     """Whether guesses follow a bisection.
 
@@ -191,13 +185,17 @@ class Bisection:
     def __init__(self, case: Number, any_middle: bool) -> None:
         self._case = case
         self._low, self._high = case.low, case.high
-        self._any = any_middle
+        self._any_middle = any_middle
 
     def follows(self, answer: int) -> bool:
         """Whether a guess is what the algorithm does now."""
-        if self._any:
+        if self._any_middle:
             return (self._low + self._high) // 2 <= answer <= (self._low + self._high + 1) // 2
         return answer == teacher(Guessing(self._case, self._low, self._high), _NO_CHANCE)
+
+    def error(self, answer: int) -> FailureKind:
+        """Return what is wrong with a guess that does not follow the bisection."""
+        return UNEVEN if self._low <= answer <= self._high else FORGOT
 
     def take(self, answer: int) -> None:
         """Go on after a guess."""

@@ -46,7 +46,6 @@ class Guess(NamedTuple):
 
     @property
     def after(self) -> Guessing:
-        """The state after it."""
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 
@@ -217,17 +216,22 @@ def number_board(state: Guessing, turns: Sequence[TurnRecord]) -> Board:
     case = state.case
     wide = min(_ACROSS, case.high - case.low + 1)
     line = [Tile("", _BOARD_LINE)] * wide
-    said: list[str] = []
+    answers: list[str] = []
     for turn in turns:
         guess: int | None = turn.events.get("guess")
         if guess is None or not case.low <= guess <= case.high:
             continue
-        below, found = guess < case.target, guess == case.target
-        place = (guess - case.low) * wide // (case.high - case.low + 1)
-        line[place] = Tile("=" if found else ">" if below else "<", _HIT if found else _SMALL if below else _LARGE)
-        said.append(f"{guess}: {'right' if found else 'it is larger' if below else 'it is smaller'}")
-    notes = [f"The range is {case.low} to {case.high}; > means that the number is larger, < that it is smaller."]
-    return Board(rows=[line], width=1 if wide > 20 else 2, notes=[*notes, *said])
+        sign, colour, answer = (
+            ("=", _HIT, "right")
+            if guess == case.target
+            else (">", _SMALL, "it is larger")
+            if guess < case.target
+            else ("<", _LARGE, "it is smaller")
+        )
+        line[(guess - case.low) * wide // (case.high - case.low + 1)] = Tile(sign, colour)
+        answers.append(f"{guess}: {answer}")
+    note = f"The range is {case.low} to {case.high}; > means that the number is larger, < that it is smaller."
+    return Board(rows=[line], width=1 if wide > 20 else 2, notes=[note, *answers])
 
 
 def walk_board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
@@ -248,14 +252,12 @@ def walk_board(state: Walk, turns: Sequence[TurnRecord]) -> Board:
 
 def adjacent_nodes(state: Walk) -> Sequence[TypedAction]:
     """Return the neighbours of the node that was visited last, where a walker can go."""
-    return [TypedAction(str(node)) for node in state.graph.neighbours[state.at]][:_MOST]
+    return [TypedAction(str(node)) for node in state.graph.neighbours[state.at][:_MOST]]
 
 
 def known_nodes(state: Walk) -> Sequence[TypedAction]:
     """Return the nodes that were shown and not visited, in the order in which they were shown."""
-    known = (neighbour for node in state.order for neighbour in state.graph.neighbours[node])
-    fringe = (node for node in known if not state.visited_mask >> node & 1)
-    return [TypedAction(str(node)) for node in dict.fromkeys(fringe)][:_MOST]
+    return [TypedAction(str(node)) for node in state.fringe[:_MOST]]
 
 
 _BASE = "search/guessnum", "search/dfs", "search/bfs"

@@ -8,6 +8,7 @@ from waybench.core import (
     DataError,
     End,
     Facts,
+    FailureKind,
     Game,
     Instance,
     Json,
@@ -42,7 +43,6 @@ class Terrain(Instance):
         return self.graph.size
 
     def canonical(self) -> str:
-        """Return every node's neighbours, in the order in which they are shown."""
         return "\n".join(" ".join(map(str, nodes)) for nodes in self.graph.neighbours)
 
     def to_json(self) -> Json:
@@ -102,8 +102,13 @@ class Walk(NamedTuple):
 
     @property
     def case(self) -> Terrain:
-        """The instance."""
         return Terrain(self.graph)
+
+    @property
+    def fringe(self) -> tuple[int, ...]:
+        """The nodes that were shown and not visited, in the order in which they were shown first."""
+        nodes = dict.fromkeys(neighbour for node in self.order for neighbour in self.graph.neighbours[node])
+        return tuple(node for node in nodes if not self.visited_mask >> node & 1)
 
 
 class WalkGame(Game[Terrain, Walk, int]):
@@ -121,26 +126,15 @@ class WalkGame(Game[Terrain, Walk, int]):
         self._depth_first = depth_first
 
     def start(self, instance: Terrain) -> Walk:
-        """Return the state with node 0 visited."""
         return Walk(instance.graph, 0, -1, (0,), (-1,), 1)
 
     def legal(self, state: Walk) -> Sequence[int]:
-        """Return the nodes that can be visited now."""
         graph, order = state.graph, state.order
         if len(order) == graph.size:
             return ()
-        if self._depth_first:
-            return graph.neighbours[state.at]
-        fringe = (
-            neighbour
-            for node in order
-            for neighbour in graph.neighbours[node]
-            if not state.visited_mask >> neighbour & 1
-        )
-        return (*order, *dict.fromkeys(fringe))
+        return graph.neighbours[state.at] if self._depth_first else (*order, *state.fringe)
 
     def apply(self, state: Walk, action: int, rng: Stream) -> Transition[Walk]:
-        """Visit a node; the reward is 1 for the last one."""
         graph, at, _, order, parents, visited_mask = state
         if not 0 <= action < graph.size:
             return Transition(state, 0.0, _NOWHERE, Outcome.ILLEGAL)
@@ -159,19 +153,12 @@ class WalkGame(Game[Terrain, Walk, int]):
         return Transition(following, float(len(order) == graph.size), {"node": action, "new": True})
 
     def terminal(self, state: Walk) -> End | None:
-        """Return SOLVED once every node is visited."""
         return End.SOLVED if len(state.order) == state.graph.size else None
 
     def encode(self, action: int) -> Json:
-        """Return the node's number."""
         return action
 
     def decode(self, action: Json) -> int:
-        """Read a node's number.
-
-        Raises:
-            DataError: If it is none.
-        """
         return read_whole_number(action)
 
 
@@ -234,6 +221,16 @@ DEPTH_PLAYERS = {"oracle": depth_first, "heuristic": forgetful, "forgetful": for
 BREADTH_PLAYERS = {"oracle": breadth_first, "heuristic": forgetful, "forgetful": forgetful}
 
 
+TURNED_BACK = FailureKind(
+    "turned_back", "turning back too early", "It leaves a node that has unvisited neighbours for a visited one."
+)
+WAY_BACK = FailureKind(
+    "way_back", "losing the way back", "It does not go back to the node from which the current one was entered."
+)
+REVISIT = FailureKind("revisit", "revisits", "It visits a node again.")
+LEVEL = FailureKind("level", "nodes of a later level", "It visits a new node while nodes of an earlier level are left.")
+
+
 class DepthFirst:
     """Whether a walk follows a depth-first search: any unvisited neighbour while there is one, otherwise back."""
 
@@ -244,10 +241,18 @@ class DepthFirst:
 
     def follows(self, answer: int) -> bool:
         """Whether a node is one that the algorithm visits now."""
-        top = self._graph.masks[self._stack[-1]]
-        if top & ~self._visited_mask:
-            return bool((top & ~self._visited_mask) >> answer & 1)
+        unvisited = self._unvisited()
+        if unvisited:
+            return bool(unvisited >> answer & 1)
         return len(self._stack) > 1 and answer == self._stack[-2]
+
+    def _unvisited(self) -> int:
+        """Return the unvisited neighbours of the current node, as bits of a number."""
+        return self._graph.masks[self._stack[-1]] & ~self._visited_mask
+
+    def error(self, answer: int) -> FailureKind:
+        """Return what is wrong with a visit that does not follow the algorithm."""
+        return TURNED_BACK if self._unvisited() else WAY_BACK
 
     def take(self, answer: int) -> None:
         """Go on after a visit."""
@@ -270,6 +275,10 @@ class BreadthFirst:
     def follows(self, answer: int) -> bool:
         """Whether a node is one that the algorithm visits now."""
         return bool(self._level >> answer & 1)
+
+    def error(self, answer: int) -> FailureKind:
+        """Return what is wrong with a visit that does not follow the algorithm."""
+        return REVISIT if self._visited_mask >> answer & 1 else LEVEL
 
     def take(self, answer: int) -> None:
         """Go on after a visit."""
@@ -302,12 +311,7 @@ def steps_breadth(case: Terrain) -> int:
 
 
 def prove(case: Terrain, steps: Callable[[Terrain], int]) -> dict[str, Json]:
-    """Return the optimal policy's number of steps as "minimum", and the number of independent "cycles".
-
-    Args:
-        case: The graph.
-        steps: Graph -> that number.
-    """
+    """Return the optimal policy's number of steps as "minimum", and the number of independent "cycles"."""
     return {"minimum": steps(case), "cycles": case.graph.cycles}
 
 

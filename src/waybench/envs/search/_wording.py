@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,16 +82,12 @@ def _whole_number(text: str, match: re.Match[str]) -> int | Invalid:
         return _TOO_LONG
     joined = before[-1:] in _JOINTS and (not before[:-1].strip() or before[:-1].isdecimal())
     joined = joined or (after[:1] in _JOINTS and after[1:].isdecimal())
-    if joined or _touches(before[-1:]) or _touches(after[:1]):
+    # A letter, a superscript or a fraction beside digits makes something else of them.
+    if joined or any(sign.isalnum() or sign == "_" for sign in (before[-1:], after[:1])):
         return Invalid("The reply has a number that is no whole number by itself; a whole number is plain digits.")
     # A dash after a word is a hyphen, as in cave-7.
     minus = is_minus(before[-1:]) and not before[:-1].isalnum()
     return -int(digits) if minus else int(digits)
-
-
-def _touches(sign: str) -> bool:
-    """Whether a character beside digits makes something else of them: a letter, a superscript, a fraction."""
-    return sign.isalnum() or sign == "_"
 
 
 class _Answering(Wording[Any, Any, int]):
@@ -118,20 +114,16 @@ class _Answering(Wording[Any, Any, int]):
         return str(parsed) if self._normalised and isinstance(parsed, int) else reply
 
     def render(self, action: int, state: object) -> str:
-        """Return the number."""
         return str(action)
 
     def tools(self, state: object) -> tuple[ActionTool, ...]:
-        """Return the tool that takes the number."""
         return (self.tool,)
 
     def parse_call(self, call: ToolCall, state: object) -> int:
-        """Read the number."""
         (number,) = call.arguments.values()
         return number
 
     def render_call(self, action: int, state: object) -> ToolCall:
-        """Return a call with the number."""
         (name,) = self.tool.parameters
         return ToolCall(self.tool.name, {name: action})
 
@@ -153,7 +145,8 @@ class NumberWording(_Answering):
             Field[Number]("max", "The greatest number of the range.", lambda case: str(case.high)),
         )
         self.fields = (
-            *(Field(field.name, field.doc, _of_case(field.of)) for field in self.rule_fields),
+            Field("min", "The least number of the range.", lambda view: str(view.state.case.low)),
+            Field("max", "The greatest number of the range.", lambda view: str(view.state.case.high)),
             Field[View[Guessing]]("guess", "The last guess, if it was a valid one.", lambda view: _guess(view.last)),
             Field(
                 "answer",
@@ -163,7 +156,6 @@ class NumberWording(_Answering):
         )
 
     def rules(self, instance: Number) -> str:
-        """Return the system prompt."""
         return self._prompt.format(min=instance.low, max=instance.high)
 
     def observe(self, state: Guessing, last: Transition[Guessing] | Invalid | None, turn: int) -> str:
@@ -178,12 +170,7 @@ class NumberWording(_Answering):
         return f"{before}{guess}{after}"
 
     def refuse(self, state: Guessing) -> str:
-        """Return what a coach says to a guess that is no bisection."""
         return texts.COACH_NUMBER.format(min=state.case.low, max=state.case.high)
-
-
-def _of_case(of: Callable[[Number], str]) -> Callable[[View[Guessing]], str]:
-    return lambda view: of(view.state.case)
 
 
 def _guess(last: Transition[Guessing] | Invalid | None) -> str:
@@ -211,7 +198,11 @@ class WalkWording(_Answering):
         number = {"type": "integer", "description": f"Number of the {story.thing}."}
         self.tool = ActionTool("visit", f"Visit a {story.thing}.", {story.thing: number})
         self.rule_fields = (
-            Field[Terrain]("nodes", "Number of nodes, which the published prompts do not mention.", _nodes),
+            Field[Terrain](
+                "nodes",
+                "Number of nodes, which the published prompts do not mention.",
+                lambda terrain: str(terrain.graph.size),
+            ),
         )
         self.fields = (
             Field[View[Walk]]("current", "The node that was visited last.", lambda view: str(view.state.at)),
@@ -219,7 +210,7 @@ class WalkWording(_Answering):
             Field(
                 "visited",
                 "The visited nodes, in the order of their first visits.",
-                lambda view: _listed(view.state.order),
+                lambda view: ", ".join(map(str, view.state.order)),
             ),
         )
 
@@ -237,22 +228,13 @@ class WalkWording(_Answering):
         return texts.ADJACENT.format(places=story.places, listed=_adjacent(state))
 
     def refuse(self, state: Walk) -> str:
-        """Return what a coach says to a visit that the algorithm would not make."""
         story = self._story
         algorithm = "depth" if story.beside == "current" else "breadth"
         return texts.COACH_NODE.format(algorithm=algorithm, thing=story.thing, beside=story.beside)
 
 
 def _adjacent(state: Walk) -> str:
-    return _listed(state.graph.neighbours[state.at])
-
-
-def _listed(nodes: Iterable[int]) -> str:
-    return ", ".join(map(str, nodes))
-
-
-def _nodes(instance: Terrain) -> str:
-    return str(instance.graph.size)
+    return ", ".join(map(str, state.graph.neighbours[state.at]))
 
 
 _NO_CHANCE = Stream("search", "coach")  # the games leave nothing to it

@@ -19,14 +19,13 @@ from waybench.core import (
     Typing,
 )
 from waybench.envs.smartplay._game import AgentGame, AgentState, Choice, Rules
-from waybench.envs.smartplay._measures import UNNAMED, OwnFailure, action_turns, agent_failure, endless
+from waybench.envs.smartplay._measures import UNNAMED, OwnFailure, action_turns, agent_failure, ignore_turn_limit
 from waybench.envs.smartplay._wording import PROMPT_STYLES, AgentWording
 
 I = TypeVar("I", bound=Instance)  # noqa: E741
 Bounds = tuple[float, float]
 AnyRules = type[Rules[Any, Any]]
 
-_TYPED_HELP = "Type an action's number or its name."
 _COMPASS = {"north": "up", "south": "down", "west": "left", "east": "right"}
 
 
@@ -39,7 +38,7 @@ def agent_environment(
     reward: Bounds | Callable[[int | None], Bounds],
     scoring: Scoring,
     most_steps: Callable[[I], int] | None = None,
-    own_failure: OwnFailure = endless,
+    own_failure: OwnFailure = ignore_turn_limit,
     keys: Mapping[str, str] = NOTHING,
     playing: Mapping[str, Any] = NOTHING,
     **fields: Any,
@@ -74,7 +73,7 @@ def agent_environment(
             **playing,
         ),
         scoring=replace(scoring, failures=(*scoring.failures, UNNAMED), failure=agent_failure(own_failure)),
-        typing=Typing(parse=_number_parser(rules), help=_TYPED_HELP, actions=_action_list(rules, keys)),
+        typing=_typing(rules, keys),
         **fields,
     )
 
@@ -114,11 +113,9 @@ def _play(
 
     def play(options: Mapping[str, Json]) -> Play[Any, Any, Any]:
         published, style, steps = options["protocol"] == "paper", PROMPT_STYLES[options["wording"]], options["steps"]
-        rules, thinks = make_rules(published=published), bool(style.think)
+        rules, thinks, history = make_rules(published=published), bool(style.think), options["history"]
         bounds = reward(steps) if callable(reward) else reward
-        game: AgentGame[Any, Any] = AgentGame(
-            rules, 0 if style.chats else options["history"], thinks=thinks, reward=bounds
-        )
+        game: AgentGame[Any, Any] = AgentGame(rules, 0 if style.chats else history, thinks=thinks, reward=bounds)
         words: AgentWording[Any, Any] = AgentWording(rules, style, published=published)
 
         def turns(instance: Any) -> int:
@@ -129,26 +126,18 @@ def _play(
     return play
 
 
-def _number_parser(make_rules: AnyRules) -> Callable[[str, AgentState[Any, Any]], Choice | None]:
-    """Return what a person can type in place of an action's name: its number in the list."""
+def _typing(make_rules: AnyRules, keys: Mapping[str, str]) -> Typing[Any, Any]:
+    """Return what a person can type in place of an action's name: its number in the manual's list, or its key."""
     rules = make_rules(published=False)
-
-    def parse_typed(text: str, state: AgentState[Any, Any]) -> Choice | None:
-        listed = range(1, len(rules.actions(state.instance)) + 1)
-        return next((Choice(number - 1) for number in listed if text.strip() == str(number)), None)
-
-    return parse_typed
-
-
-def _action_list(make_rules: AnyRules, keys: Mapping[str, str]) -> Callable[[AgentState[Any, Any]], list[TypedAction]]:
-    """Return the function that lists the actions with the numbers that the manual gives them, and their keys."""
-    rules = make_rules(published=False)
-
-    def key(name: str) -> str:
-        return keys.get(name, _COMPASS.get(name.rpartition(" ")[2].lower(), ""))
 
     def typed_actions(state: AgentState[Any, Any]) -> list[TypedAction]:
-        names = rules.actions(state.instance)
-        return [TypedAction(str(number), name, key(name)) for number, name in enumerate(names, start=1)]
+        return [
+            TypedAction(str(number), name, keys.get(name, _COMPASS.get(name.rpartition(" ")[2].lower(), "")))
+            for number, name in enumerate(rules.actions(state.instance), start=1)
+        ]
 
-    return typed_actions
+    def parse_typed(text: str, state: AgentState[Any, Any]) -> Choice | None:
+        numbers = range(len(rules.actions(state.instance)))
+        return next((Choice(number) for number in numbers if text.strip() == str(number + 1)), None)
+
+    return Typing(parse=parse_typed, help="Type an action's number or its name.", actions=typed_actions)

@@ -4,7 +4,21 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from waybench.core import NOTHING, DataError, End, Facts, Field, Game, Json, Outcome, Player, Stream, Transition
+from waybench.core import (
+    NOTHING,
+    DataError,
+    End,
+    Facts,
+    Field,
+    Game,
+    Json,
+    Outcome,
+    Player,
+    Stream,
+    Transition,
+    check_fields,
+    is_object,
+)
 
 I = TypeVar("I")  # noqa: E741  the instance
 W = TypeVar("W")  # the world: frozen and hashable
@@ -84,13 +98,25 @@ class Rules(ABC, Generic[I, W]):
         """Return the description of a world and of the action that led to it."""
 
 
-def history_entry(number: int, observation: str) -> str:
-    """Return an observation as the history has it.
+def field_values(data: Json, fields: Sequence[str], message: str) -> list[Json]:
+    """Return the values of an instance's fields, in their order.
 
-    Args:
-        number: Its number; that of the first of all is 0.
-        observation: What was seen.
+    Raises:
+        DataError: If it is no object (with this message), or has other fields.
     """
+    check_fields(data, fields)
+    if not is_object(data) or len(data) != len(fields):
+        raise DataError(message)
+    return [data[field] for field in fields]
+
+
+def is_within(value: Json, low: float, high: float) -> bool:
+    """Return whether a value is a number from low to high; true and false are none."""
+    return type(value) in (int, float) and low <= value <= high
+
+
+def history_entry(number: int, observation: str) -> str:
+    """Return an observation as the history has it; the first of all has the number 0."""
     return f"Player Observation Step {number}:\n{observation}"
 
 
@@ -102,14 +128,14 @@ def history_text(entries: Sequence[str]) -> str:
     """
     if not entries:
         return ""
-    listed = "\n\n".join(entries)
-    return f"Most recent {len(entries)} steps of the player's in-game observation:\n\n{listed}".strip()
+    observations = "\n\n".join(entries)
+    return f"Most recent {len(entries)} steps of the player's in-game observation:\n\n{observations}".strip()
 
 
 def manual_text(manual: str, actions: Sequence[str]) -> str:
     """Return a manual with its list of actions, as SmartPlay writes it."""
-    listed = "\n".join(f"{number}. {name}" for number, name in enumerate(actions, 1))
-    return f"{manual}\n\nList of all actions:\n{listed}"
+    lines = "\n".join(f"{number}. {name}" for number, name in enumerate(actions, 1))
+    return f"{manual}\n\nList of all actions:\n{lines}"
 
 
 class Choice(NamedTuple):
@@ -157,20 +183,12 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
         reward: Smallest and largest sum of rewards of an episode.
     """
 
-    def __init__(
-        self,
-        rules: Rules[I, W],
-        history: int,
-        *,
-        thinks: bool,
-        reward: tuple[float, float],
-    ) -> None:
+    def __init__(self, rules: Rules[I, W], history: int, *, thinks: bool, reward: tuple[float, float]) -> None:
         self.rules = rules
         self._history, self._thinks = history, thinks
         self.facts = Facts(rules.deterministic, None, reward)
 
     def start(self, instance: I) -> AgentState[I, W]:
-        """Return the scene at the beginning."""
         world = self.rules.begin(instance)
         entries = [history_entry(number, observation) for number, observation in enumerate(self.rules.before(world))]
         past = tuple(entries[-self._history :]) if self._history else ()
@@ -222,11 +240,6 @@ class AgentGame(Game[I, AgentState[I, W], Choice]):
         return "thought" if action.action is None else [action.action, action.named]
 
     def decode(self, action: Json) -> Choice:
-        """Read what `encode` wrote.
-
-        Raises:
-            DataError: If it is something else.
-        """
         match action:
             case "thought":
                 return THOUGHT

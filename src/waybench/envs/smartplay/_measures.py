@@ -18,6 +18,7 @@ from waybench.core import (
     Metric,
     Range,
     ReferenceScores,
+    Scoring,
     Series,
     TurnRecord,
     base_wording,
@@ -113,19 +114,12 @@ Scale = tuple[float, float]  # the scores that are 0 and 1 on it
 
 
 class Baseline(NamedTuple):
-    """The published scores of a setting.
+    """The published scores of a setting."""
 
-    Attributes:
-        name: A short name for charts.
-        human: Mean score of people.
-        least: The least score possible.
-        steps: Most steps of an episode.
-    """
-
-    name: str
-    human: float
-    least: float
-    steps: int
+    name: str  # a short one, for charts
+    human: float  # the mean score of people
+    least: float  # the least score possible
+    steps: int  # most steps of an episode
 
 
 HUMANS = {setting: Baseline(**figures) for setting, figures in read_toml(__file__, "published.toml")["humans"].items()}
@@ -153,16 +147,17 @@ def human_metric(
             return None
         return human_scores.least, human_scores.human
 
-    return Metric(
+    metric = Metric(
         name="human",
-        of=_on(scale, score),
+        of=score,
         title="Human-normalised score",
-        range=_range_on(scale, scores),
+        range=scores,
         far_bounds=far_bounds,
         doc="(score - min) / (human - min) with the published human scores (appendix D; its formula is printed "
         "with human - score, which would give 0 for people). Only for settings and numbers of steps with published "
         "human scores.",
     )
+    return _rescale(metric, scale)
 
 
 def scaled_metric(
@@ -180,41 +175,33 @@ def scaled_metric(
         scores: EpisodeRecord -> the range of its score.
         score: EpisodeRecord -> its score.
     """
-    return Metric(
+    metric = Metric(
         name="scaled",
-        of=_on(expected, score),
+        of=score,
         title="Oracle-normalised score",
-        range=_range_on(expected, scores),
+        range=scores,
         doc="(score - random) / (oracle - random) with the expected scores of a random and of the optimal player on "
         f"this very instance: 0 is chance level, 1 the best expected score. {players}",
     )
+    return _rescale(metric, expected)
 
 
-def _on(
-    scale: Callable[[EpisodeRecord], Scale | None], score: Callable[[EpisodeRecord], float]
-) -> Callable[[EpisodeRecord], float | None]:
-    def scaled(record: EpisodeRecord) -> float | None:
-        ends = scale(record)
-        return None if ends is None else _rescaled(score(record), ends)
+def _rescale(metric: Metric, scale: Callable[[EpisodeRecord], Scale | None]) -> Metric:
+    """Return a metric on a scale; it is not defined where there is no scale, and its range is open there."""
+    score, scores = metric.of, metric.range
+    assert scores is not None
 
-    return scaled
+    def on_scale(score: float | None, ends: Scale | None) -> float | None:
+        return None if score is None or ends is None else (score - ends[0]) / (ends[1] - ends[0])
 
+    def score_on_scale(record: EpisodeRecord) -> float | None:
+        return on_scale(score(record), scale(record))
 
-def _range_on(
-    scale: Callable[[EpisodeRecord], Scale | None], scores: Callable[[EpisodeRecord], Range]
-) -> Callable[[EpisodeRecord], Range]:
-    def between(record: EpisodeRecord) -> Range:
+    def range_on_scale(record: EpisodeRecord) -> Range:
         ends, (low, high) = scale(record), scores(record)
-        if ends is None:  # the score is not defined on this scale
-            return None, None
-        return None if low is None else _rescaled(low, ends), None if high is None else _rescaled(high, ends)
+        return on_scale(low, ends), on_scale(high, ends)
 
-    return between
-
-
-def _rescaled(score: float, scale: Scale) -> float:
-    zero, human = scale
-    return (score - zero) / (human - zero)
+    return replace(metric, of=score_on_scale, range=range_on_scale)
 
 
 def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
@@ -224,12 +211,7 @@ def best_of(values: Sequence[float]) -> tuple[int, tuple[float, ...]]:
 
 
 def symmetric_reward(stake: float, default_steps: int) -> Callable[[int | None], tuple[float, float]]:
-    """Return the function from most steps to the range of the rewards' sum, where a step wins or loses a stake.
-
-    Args:
-        stake: What a step brings or takes at most.
-        default_steps: Most steps where they are not given.
-    """
+    """Return the function from most steps to the range of the rewards' sum, where a step wins or loses a stake."""
 
     def bounds(steps: int | None) -> tuple[float, float]:
         most = stake * (steps or default_steps)
@@ -243,9 +225,6 @@ def chance_scores(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeR
 
     With k actions a random choice is the best one in 1/k of the steps. A constant reply is no better: before anything
     is learned each action is as likely to be the best one.
-
-    Args:
-        actions: EpisodeRecord -> number of actions.
     """
 
     def scores(record: EpisodeRecord) -> ReferenceScores:
@@ -255,26 +234,16 @@ def chance_scores(actions: Callable[[EpisodeRecord], int]) -> Callable[[EpisodeR
     return scores
 
 
-class Learning(NamedTuple):
-    """The metrics and series of a game of chance.
-
-    Attributes:
-        metrics: Of an episode.
-        series: Of its steps.
-    """
-
-    metrics: tuple[Metric, ...]
-    series: tuple[Series, ...]
-
-
-def learning_metrics(
+def learning_scoring(
     best: str,
     setting: Callable[[EpisodeRecord], str | None],
     actions: Callable[[EpisodeRecord], int],
     players: str,
     stake: Callable[[EpisodeRecord], float],
-) -> Learning:
-    """Return what a game is measured by in which one action is the best and a step counts in which it is taken.
+    *,
+    has_chance_scores: bool = False,
+) -> Scoring:
+    """Return the metrics and series of a game of chance: one action is the best, and steps that take it count.
 
     Args:
         best: What the best action is, as the end of a sentence.
@@ -282,7 +251,9 @@ def learning_metrics(
         actions: EpisodeRecord -> number of actions.
         players: A sentence with the scores of a random and of the optimal player.
         stake: EpisodeRecord -> what a step brings or takes at most.
+        has_chance_scores: Whether random choices and the best ones are the game's reference scores.
     """
+    reference_scores = chance_scores(actions)
 
     def steps(record: EpisodeRecord) -> int:
         return record.options["steps"]
@@ -308,9 +279,9 @@ def learning_metrics(
     )
 
     def expected(record: EpisodeRecord) -> tuple[float, float]:
-        found = chance_scores(actions)(record)
-        assert found.nothing is not None and found.ceiling is not None
-        return found.nothing, found.ceiling
+        references = reference_scores(record)
+        assert references.nothing is not None and references.ceiling is not None
+        return references.nothing, references.ceiling
 
     metrics = agent_metrics(
         score,
@@ -320,7 +291,12 @@ def learning_metrics(
         steps=steps,
         reward=reward,
     )
-    return Learning(metrics, (_OPTIMAL, replace(_REGRET_SO_FAR, range=regrets)))
+    return Scoring(
+        metrics=metrics,
+        series=(_OPTIMAL, replace(_REGRET_SO_FAR, range=regrets)),
+        published_setting=setting,
+        reference_scores=reference_scores if has_chance_scores else None,
+    )
 
 
 def _regrets(record: EpisodeRecord) -> list[float]:
@@ -370,10 +346,8 @@ OwnFailure = Callable[[EpisodeRecord, FailureKind], FailureKind | None]
 def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], FailureKind | None]:
     """Return the function that says how an episode of the agent protocol failed.
 
-    Where most replies name an action, it is the game's own kind.
-
-    Args:
-        game_failure: (record, the general kind by the turns in which an action was requested) -> the game's kind.
+    Where most replies name an action, it is the game's own kind, which depends on the record and on the general kind by
+    the turns in which an action was requested.
     """
 
     def failure(record: EpisodeRecord) -> FailureKind | None:
@@ -389,6 +363,6 @@ def agent_failure(game_failure: OwnFailure) -> Callable[[EpisodeRecord], Failure
     return failure
 
 
-def endless(record: EpisodeRecord, general: FailureKind) -> FailureKind | None:
+def ignore_turn_limit(record: EpisodeRecord, general: FailureKind) -> FailureKind | None:
     """Say that a game of a fixed length has not failed by coming to its end."""
     return None if general is TURN_LIMIT else general

@@ -25,7 +25,7 @@ from waybench.core import (
 from waybench.envs.smartplay._game import THOUGHT, AgentState, Choice, I, Rules, W, history_text, manual_text
 
 LONGEST_REPLY = 1_000_000  # characters
-_MOST_APART = 32  # names; more are searched for together
+_MOST_SINGLE_PATTERNS = 32  # more names are searched for together
 
 
 def published_match(reply: str, actions: Sequence[str]) -> int | None:
@@ -43,13 +43,12 @@ def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
     """Return the number of the one action that a reply names.
 
     A name has to stand by itself, whatever marks are around it; case, width, blanks, typography and a period at its
-    end do not matter. No
-    other action may be named; the same one may be, several times. Of names that are part of each other the longer one
-    is meant.
+    end do not matter. No other action may be named; the same one may be, several times. Of names that are part of each
+    other the longer one is meant.
     """
     if len(reply) > LONGEST_REPLY:
         return Invalid(f"The reply has {len(reply)} characters; at most {LONGEST_REPLY} are read.")
-    indexes = _names(tuple(actions)).found(normal_name(reply))
+    indexes = _names(tuple(actions)).find(normal_name(reply))
     if len(indexes) == 1:
         return indexes.pop()
     if not indexes:
@@ -58,11 +57,7 @@ def sound_match(reply: str, actions: Sequence[str]) -> int | Invalid:
 
 
 class _Names:
-    """The names of actions, for being found in a text.
-
-    Args:
-        actions: The names.
-    """
+    """The names of actions, which it finds in a text."""
 
     def __init__(self, actions: Sequence[str]) -> None:
         self._numbers = {normal_name(name).removesuffix("."): number for number, name in enumerate(actions)}
@@ -72,32 +67,28 @@ class _Names:
             name: re.compile(rf"{re.escape(name)}(?<![^\W_]{re.escape(name)})(?![^\W_])") for name in names
         }
         self._any = re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, names))})(?![^\W_])")
-        few = len(names) <= _MOST_APART
-        self._apart = few and not any(_can_share(one, other) for one, other in permutations(names, 2))
+        few = len(names) <= _MOST_SINGLE_PATTERNS
+        self._are_separate = few and not any(_can_overlap(*pair) for pair in permutations(names, 2))
 
-    def found(self, text: str) -> set[int]:
+    def find(self, text: str) -> set[int]:
         """Return the numbers of the names that stand by themselves in a text; of more than two only two."""
-        if not self._apart:
+        if not self._are_separate:
             return {self._numbers[name] for name in set(self._any.findall(text))}
         here = (name for name, pattern in self._patterns.items() if name in text and pattern.search(text))
         return {self._numbers[name] for name in islice(here, 2)}
 
 
-def _can_share(first: str, second: str) -> bool:
+def _can_overlap(first: str, second: str) -> bool:
     """Return whether another name can begin within a name, so that both stand by themselves and have a part in common.
 
     Then the one that begins first counts, and of those that begin together the longer one.
     """
     for at in range(len(first)):
-        if at == 0 or not _is_in_word(first[at - 1]):
+        if at == 0 or not first[at - 1].isalnum():
             short, long = sorted((first[at:], second), key=len)
-            if long.startswith(short) and not _is_in_word(long[len(short) : len(short) + 1]):
+            if long.startswith(short) and not long[len(short) : len(short) + 1].isalnum():
                 return True
     return False
-
-
-def _is_in_word(sign: str) -> bool:
-    return sign.isalnum()
 
 
 @lru_cache(maxsize=64)
@@ -124,8 +115,17 @@ _ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the wid
 
 def draw_seen(picture: Picture) -> str:
     """Draw the lines of an observation, such as "- tree 3 steps to your north-west"."""
-    found = map(_LINE.fullmatch, picture.text(SEEN).splitlines())
-    return compass((f"{line[1]}, {line[2]}", line[3] or "") for line in found if line is not None)
+    lines = map(_LINE.fullmatch, picture.text(SEEN).splitlines())
+    return compass((f"{line[1]}, {line[2]}", line[3] or "") for line in lines if line is not None)
+
+
+def direction_name(east: float, south: float, least: float = 0) -> str:
+    """Return a direction such as "north-west"; "" for none. What is no more than `least` does not count."""
+    parts = (
+        "north" if south < -least else "south" if south > least else "",
+        "west" if east < -least else "east" if east > least else "",
+    )
+    return "-".join(part for part in parts if part)
 
 
 def compass(entries: Iterable[tuple[str, str]]) -> str:
@@ -150,22 +150,19 @@ def compass(entries: Iterable[tuple[str, str]]) -> str:
         for row, names in enumerate(_NAMES)
         for column, name in enumerate(names)
     )
+    entry_texts = (
+        (wide * column + wide / 2, tops[row] + 42 + _ROW * number, label)
+        for (row, column), labels in boxes.items()
+        for number, label in enumerate(labels)
+    )
     x, y = wide * 1.5, tops[1] + 16
     parts = [
         path("seen-box", "#888", 1, lines),
-        texts("seen-way", (each for each in corners if each[2]), 12, colour="#888"),
+        texts("seen-way", (corner for corner in corners if corner[2]), 12, colour="#888"),
         f'<circle class="seen-you" fill="#d55e00" cx="{x:g}" cy="{y:g}" r="9"/>',
-        texts("seen-thing", _placed(boxes, wide, tops), 14),
+        texts("seen-thing", entry_texts, 14),
     ]
     return drawing("seen", width, height, "What is seen in each direction", parts)
-
-
-def _placed(
-    boxes: dict[tuple[int, int], list[str]], wide: float, tops: Sequence[int]
-) -> Iterable[tuple[float, float, str]]:
-    for (row, column), labels in boxes.items():
-        for number, label in enumerate(labels):
-            yield wide * column + wide / 2, tops[row] + 42 + _ROW * number, label
 
 
 ROLE = "You’re a player trying to play the game."
@@ -315,8 +312,8 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         role, _, manual = rules.partition("\n\n")
         seen, _, question = after.rpartition("\n\n")  # no question has an empty line
         system = (role, manual, before.removeprefix("\n\n"), f"{_PRESENT}{seen}")
-        shown = (Message(*example) for example in examples)
-        return (*(Message("system", text) for text in system if text), *shown, Message("user", question))
+        example_messages = (Message(*example) for example in examples)
+        return (*(Message("system", text) for text in system if text), *example_messages, Message("user", question))
 
     def recall(self, state: AgentState[I, W]) -> int:
         """Return 1 for the second question, so that the thought is shown with it."""
@@ -347,14 +344,12 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         return not isinstance(action, Invalid) and action.named
 
     def render(self, action: Choice, state: AgentState[I, W]) -> str:
-        """Return an action's name, or a thought that says nothing."""
         if action.action is None:
             return "..."
         actions = self._rules.actions(state.instance)
         return actions[action.action] if action.named else "?"
 
     def tools(self, state: AgentState[I, W]) -> tuple[ActionTool, ...]:
-        """Return the tool that takes the name of an action."""
         names = {"type": "string", "enum": list(self._rules.actions(state.instance)), "description": "The action."}
         return (ActionTool("act", "Take one of the listed actions.", {"action": names}),)
 
@@ -363,7 +358,6 @@ class AgentWording(Wording[I, AgentState[I, W], Choice]):
         return Choice(self._rules.actions(state.instance).index(call.arguments["action"]))
 
     def render_call(self, action: Choice, state: AgentState[I, W]) -> ToolCall:
-        """Return a call with the action's name."""
         return ToolCall("act", {"action": self.render(action, state)})
 
     def action_name(self, action: Choice, state: AgentState[I, W]) -> str:

@@ -21,15 +21,7 @@ def transform(symmetry: int, rows: Sequence[Sequence[T]]) -> list[list[T]]:
 
 
 def transform_place(symmetry: int, row: int, column: int, height: int, width: int) -> tuple[int, int]:
-    """Return where a place is after a symmetry of a rectangle.
-
-    Args:
-        symmetry: The symmetry.
-        row: Its row, which may lie outside the rectangle.
-        column: Its column, likewise.
-        height: Number of rows before.
-        width: Number of columns before.
-    """
+    """Return where a place, which may lie outside, is after a symmetry of a rectangle of this height and width."""
     row = height - 1 - row if symmetry & 2 else row
     column = width - 1 - column if symmetry & 1 else column
     return (column, row) if symmetry & 4 else (row, column)
@@ -84,11 +76,11 @@ class Floor:
         """Yield the cells at distance 0, 1, 2, ... from a cell, as long as there are any."""
         width, not_first, not_last = self.width, self._not_first, self._not_last
         layer = 1 << start
-        rest = self.open & ~layer
+        unvisited = self.open & ~layer
         while layer:
             yield layer
-            layer = ((layer & not_last) << 1 | (layer & not_first) >> 1 | layer << width | layer >> width) & rest
-            rest ^= layer
+            layer = ((layer & not_last) << 1 | (layer & not_first) >> 1 | layer << width | layer >> width) & unvisited
+            unvisited ^= layer
 
     def shortest_path(self, start: int, goal: int) -> list[int] | None:
         """Return the cells of a shortest path without the start; None if there is none.

@@ -7,8 +7,7 @@ from waybench.envs.voxel.engines import PLAINS, PUBLISHED_GOALS, Body, counterpa
 
 if TYPE_CHECKING:
     from waybench.envs.voxel._environment import FIND
-    from waybench.envs.voxel._game import FindRules, Search, World
-    from waybench.envs.voxel._items import SearchSource, recorded_level
+    from waybench.envs.voxel._game import FindRules, Search, SearchSource, World, recorded_level
 
 __all__ = [
     "FIND",
@@ -27,16 +26,5 @@ __all__ = [
 # The published goals are known, and tasks named after them, without the environment's code.
 __getattr__ = late_names(
     __name__,
-    {
-        "_environment": ("FIND",),
-        "_game": (
-            "FindRules",
-            "World",
-            "Search",
-        ),
-        "_items": (
-            "SearchSource",
-            "recorded_level",
-        ),
-    },
+    {"_environment": ("FIND",), "_game": ("FindRules", "Search", "SearchSource", "World", "recorded_level")},
 )

@@ -1,38 +1,240 @@
-"""The environment of the search for a biome."""
+"""The environment of the search for a biome, with its metrics, failures and players."""
 
-from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from math import fsum
 
-from waybench._package_data import read_text
-from waybench.core import Images, Items, Picture, Players, Presentation, Program, Scoring
-from waybench.envs.smartplay import SEEN, agent_environment, thinking_players
-from waybench.envs.voxel._drawing import board
-from waybench.envs.voxel._game import FindRules, decode, level_of, prove
-from waybench.envs.voxel._items import OPTIONS, SearchSource, sound_items
-from waybench.envs.voxel._measures import (
-    FAILURES,
-    METRICS,
-    not_replayable,
-    own_failure,
-    reference_scores,
-    setting,
-    world_name,
+from waybench._package_data import read_text, read_toml
+from waybench.core import (
+    TURN_LIMIT,
+    End,
+    EpisodeRecord,
+    FailureKind,
+    Images,
+    Items,
+    Metric,
+    Players,
+    Presentation,
+    Program,
+    Range,
+    ReferenceScores,
+    Scoring,
+    Stream,
+    base_wording,
+    is_object,
 )
-from waybench.envs.voxel._players import PLAYERS
-from waybench.envs.voxel.engines import LUANTI, MINEDOJO, find_program
+from waybench.envs.smartplay import (
+    SEEN,
+    agent_environment,
+    agent_metrics,
+    final_score,
+    human_metric,
+    steps_of,
+    thinking_players,
+)
+from waybench.envs.voxel._drawing import board, draw, draw_frames, draw_picture
+from waybench.envs.voxel._game import (
+    FARTHEST,
+    OPTIONS,
+    FindRules,
+    Search,
+    SearchSource,
+    World,
+    decode,
+    level_of,
+    prove,
+    sound_items,
+)
+from waybench.envs.voxel._wording import ACTIONS
+from waybench.envs.voxel.engines import LUANTI, MINEDOJO, OWN, PUBLISHED_GOALS, drawable, find_program
+
+_MOST_LEFT = 2**0.5 * FARTHEST  # blocks; goals are looked for in a square around the walker
 
 
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.voxel._drawing import draw  # it is imported when something is drawn
+def setting(record: EpisodeRecord) -> str | None:
+    """Return the published name of a setting, which only Minecraft's have: no other world was played in for them."""
+    if record.instance["engine"] != MINEDOJO:
+        return None
+    return next((name for name, goal in PUBLISHED_GOALS.items() if goal == record.instance["goal"]), None)
 
-    return draw(*args, **options)
+
+def not_replayable(record: EpisodeRecord) -> str:
+    """Return why a record cannot be simulated again here; "" if it can."""
+    engine = record.instance.get("engine") if is_object(record.instance) else None
+    if engine == MINEDOJO:
+        return "it was played in a live world"
+    if engine == LUANTI and not drawable(LUANTI):
+        return f"its engine, {LUANTI}, is not installed here"
+    return ""
 
 
-def _draw_frames(*args: Any) -> Iterator[str]:
-    from waybench.envs.voxel._drawing import draw_frames
+def world_name(record: EpisodeRecord) -> str:
+    """Return the name of the world: some engines have few, so that several searches share one."""
+    return f"{record.instance['engine']} {record.instance['seed']}"
 
-    return draw_frames(*args)
+
+def _start(record: EpisodeRecord) -> float | None:
+    """Return the distance to the nearest goal at the start, in blocks; None if there is none near."""
+    away = record.proof.get("distance")
+    return float(away) if isinstance(away, int | float) and away > 0 else None
+
+
+def _left(record: EpisodeRecord) -> float | None:
+    """Return the distance to the goal that is nearest at the end, in blocks; None if there is none near."""
+    steps = steps_of(record)
+    if not steps:
+        return _start(record)
+    return None if steps[-1]["left"] is None else float(steps[-1]["left"])
+
+
+def progress(record: EpisodeRecord) -> float | None:
+    """Return how much nearer a goal is at the end than at the start, as a share; None where that is not known."""
+    remaining, start = _left(record), _start(record)
+    return None if remaining is None or start is None else 1 - remaining / start
+
+
+def _efficiency(record: EpisodeRecord) -> float | None:
+    start = _start(record)
+    if start is None:
+        return None
+    if record.end is not End.SOLVED:
+        return 0.0
+    walked = fsum(float(step["walked"]) for step in steps_of(record))
+    return start / max(start, walked)
+
+
+def _progress_range(record: EpisodeRecord) -> Range:
+    start = _start(record)
+    return (None, 1) if start is None else (1 - _MOST_LEFT / start, 1)
+
+
+METRICS = agent_metrics(
+    Metric(
+        name="score",
+        of=final_score,
+        title="Score",
+        low=0,
+        high=1,
+        doc="1 if the biome was found, otherwise 0 (section 4.2).",
+    ),
+    human_metric(setting, lambda record: (0, 1)),
+    Metric(
+        name="found_after",
+        of=lambda record: float(len(steps_of(record))) if record.end is End.SOLVED else None,
+        title="Steps to the goal",
+        range=lambda record: (0, record.options["steps"]),
+        better="lower",
+        doc="Steps until the biome was found; undefined if it was not found.",
+    ),
+    Metric(
+        name="progress",
+        of=progress,
+        title="Progress",
+        high=1,
+        range=_progress_range,
+        doc="Share of the distance to the nearest goal that was covered: 1 at the goal, 0 as far as at the start, "
+        "negative if farther. The nearest goal can differ between start and end.",
+    ),
+    Metric(
+        name="distance_left",
+        of=_left,
+        title="Distance left",
+        unit="blocks",
+        low=0,
+        high=_MOST_LEFT,
+        better="lower",
+        doc="Horizontal straight-line distance from the end to the nearest goal.",
+    ),
+    Metric(
+        name="spl",
+        of=_efficiency,
+        title="Path efficiency (SPL)",
+        low=0,
+        high=1,
+        doc="Success weighted by path length: the straight-line distance to the nearest goal over the length of the "
+        "walked path; 0 if no goal was found. Obstacles keep all players below 1.",
+    ),
+    steps=lambda record: record.options["steps"],
+    reward=lambda record: (0, 1),
+)
+
+
+UNPRODUCTIVE = FailureKind(
+    "unproductive", "walks that get stuck", "The steps ran out, and in at least half of them the player was blocked."
+)
+ASTRAY = FailureKind(
+    "astray",
+    "walking away from the goal",
+    "The steps ran out, and the nearest goal was as far away as at the start, or farther.",
+)
+
+TOO_FAR = FailureKind("turn_limit", "goal not found in time", "The steps ran out before the goal was found.")
+
+FAILURES = (UNPRODUCTIVE, ASTRAY, TOO_FAR)
+
+
+def own_failure(record: EpisodeRecord, general: FailureKind) -> FailureKind:
+    """Return whether the walk led away from the goal, as far as that is known; otherwise the general kind."""
+    came = progress(record) if general == TURN_LIMIT else None
+    return ASTRAY if came is not None and came <= 0 else general
+
+
+_STEPS = 200
+_SUCCESS_RATES = read_toml(__file__, "reference_scores.toml")  # protocol -> beginning of a hash -> rates
+_THINKING = {"two_questions": 0, "code": 0, "one_question": 1, "chat": 1}
+_HASHED = 12  # characters of a hash that are kept
+
+
+def reference_scores(record: EpisodeRecord) -> ReferenceScores | None:
+    """Return the scores of saying nothing, moving in one direction and the oracle at a record's item, if measured."""
+    options = record.options
+    rates = _SUCCESS_RATES[options["protocol"]].get(record.instance_hash[:_HASHED])
+    if rates is None or options["steps"] != _STEPS or record.instance["engine"] != OWN:
+        return None
+    nothing, *directions, oracle = (float(rate) for rate in rates[_THINKING[base_wording(options)]])
+    return ReferenceScores(nothing, dict(zip(ACTIONS, directions, strict=True)), oracle)
+
+
+_RULES = FindRules(published=True)
+_SLOW = 4.0  # blocks; who comes less far in a step tries another direction
+_AHEAD, _STUCK_AHEAD = 2, 3  # steps of lookahead, and of a player that is stuck
+
+
+def oracle(search: Search, world: World, rng: Stream) -> int:
+    """Take the action that leads nearest to a goal in two steps, by the true map and with imagined chances.
+
+    One that hardly got on in the last step imagines three.
+    """
+    distances = _distances(search, world, _AHEAD if world.last < 0 or world.moved > _SLOW else _STUCK_AHEAD, rng)
+    return distances.index(min(distances))
+
+
+def _distances(search: Search, world: World, depth: int, rng: Stream) -> list[float]:
+    """Return what remains of the way, in blocks, by the next action, with the best actions after it.
+
+    A little is subtracted for each step that is not needed.
+    """
+    from waybench.envs.voxel._route import route  # numpy and numba, which nothing else here needs
+
+    distances: list[float] = []
+    for action in range(len(ACTIONS)):
+        after = _RULES.walk(world, action, rng)[0]
+        if after.found:
+            distances.append(-float(depth - 1))
+        elif depth == 1:
+            distances.append(route(search).left(after.body.x, after.body.z))
+        else:
+            distances.append(min(_distances(search, after, depth - 1, rng)))
+    return distances
+
+
+def straight(search: Search, world: World, rng: Stream) -> int:
+    """Keep a heading as long as one gets on, and then take another one."""
+    if world.last < 0:
+        return rng.below(len(ACTIONS))
+    return world.last if world.moved > _SLOW else (world.last + 1 + 2 * rng.below(2)) % len(ACTIONS)
+
+
+PLAYERS = {"oracle": oracle, "heuristic": straight}
 
 
 PROGRAMS = (
@@ -62,9 +264,9 @@ PRESENTATION = Presentation(
     item="search",
     items="searches",
     metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
-    draw=_draw,
+    draw=draw,
     board=board,
-    draw_frames=_draw_frames,
+    draw_frames=draw_frames,
     legend=(
         "The map from above, north at the top, with the goal biomes outlined. The ring is the player's start, the "
         "square the goal nearest to it, the line the player's path, and the dot its last position, with a ring if the "
@@ -75,14 +277,8 @@ PRESENTATION = Presentation(
 )
 
 
-def _draw_picture(picture: Picture) -> str:
-    from waybench.envs.voxel._drawing import draw_picture
-
-    return draw_picture(picture)
-
-
 IMAGES = Images(
-    draw=_draw_picture,
+    draw=draw_picture,
     legend="The picture has what is around you and what you see: you are the orange dot in the middle, north is up, "
     "and each of the boxes around you lists what is in its direction: its distance in blocks, whether it is above you, "
     "below you or level with you, and, of what you see, the share of the screen that it takes. In the box in the "

@@ -1,16 +1,51 @@
-"""The search for a biome as a game of single steps: instances and rules."""
+"""The search for a biome as a game of single steps: instances, rules, and searches by key."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import floor, hypot
+from math import ceil, floor, hypot
 from typing import NamedTuple
 
-from waybench.core import DataError, End, Field, Instance, Json, Outcome, Stream, check_fields, is_object
-from waybench.envs.smartplay import SEEN, Rules, Step
-from waybench.envs.voxel._wording import ACTIONS, MANUAL, TOOK, TURN, describe, seen_part, turn_bin
-from waybench.envs.voxel.engines import ENGINES, TICKS, Body, Near, Terrain, Walked, chart, terrain
+from waybench.core import (
+    DataError,
+    End,
+    Field,
+    Instance,
+    Item,
+    Json,
+    Option,
+    Outcome,
+    Source,
+    Stream,
+    UsageError,
+)
+from waybench.envs.smartplay import SEEN, Rules, Step, field_values
+from waybench.envs.voxel._wording import (
+    ACTIONS,
+    LONGEST,
+    MANUAL,
+    NOTHING,
+    SPREAD,
+    TOOK,
+    TURN,
+    WIDEST,
+    describe,
+    seen_part,
+    turn_bin,
+)
+from waybench.envs.voxel.engines import (
+    ENGINES,
+    OWN,
+    PUBLISHED_GOALS,
+    TICKS,
+    Body,
+    Near,
+    Terrain,
+    Walked,
+    chart,
+    terrain,
+)
 
 SHORTEST = 32  # blocks to the nearest goal; the lower end of level 1
 LEVELS = 5
@@ -40,11 +75,9 @@ class Search(Instance):
 
     @property
     def goals(self) -> tuple[str, ...]:
-        """The biomes that will do."""
         return ENGINES[self.engine].fitting(self.goal)
 
     def canonical(self) -> str:
-        """Return the JSON text."""
         return json.dumps(self.to_json(), sort_keys=True)
 
     def to_json(self) -> Json:
@@ -72,7 +105,6 @@ def nearest(search: Search, x: int, z: int) -> Near | None:
 
 
 def world_of(search: Search) -> Terrain:
-    """Return the world in which a search is."""
     return terrain(search.engine, search.seed, search.goal)
 
 
@@ -103,10 +135,8 @@ def decode(data: Json) -> Search:
     Raises:
         DataError: If it is no search.
     """
-    check_fields(data, ("engine", "seed", "goal", "x", "z", "yaw"))
-    if not is_object(data) or set(data) != {"engine", "seed", "goal", "x", "z", "yaw"}:
-        raise DataError("instance: give engine, seed, goal, x, z and yaw, and nothing else")
-    match [data[name] for name in ("engine", "seed", "goal", "x", "z", "yaw")]:
+    fields = ("engine", "seed", "goal", "x", "z", "yaw")
+    match field_values(data, fields, "instance: give engine, seed, goal, x, z and yaw, and nothing else"):
         case [str(engine), str(seed), str(goal), int(x), int(z), int(yaw)]:
             numbers = (x, z, yaw)
         case _:
@@ -181,10 +211,9 @@ class FindRules(Rules[Search, World]):
         return World(instance, body._replace(yaw=instance.yaw) if ENGINES[instance.engine].charted else body)
 
     def actions(self, instance: Search) -> Sequence[str]:
-        """Return the four actions."""
         return ACTIONS
 
-    def walked(self, world: World, action: int, rng: Stream) -> tuple[World, Walked]:
+    def walk(self, world: World, action: int, rng: Stream) -> tuple[World, Walked]:
         """Turn once, by a number of whole steps of the camera, and walk for fifty ticks or until a goal is reached.
 
         In each tick chance decides, as published: straight ahead (1/2), also to the left (1/4) or to the right (1/4);
@@ -199,8 +228,8 @@ class FindRules(Rules[Search, World]):
         return World(search, walked.body, action, walked.arrived, moved), walked
 
     def step(self, world: World, action: int, rng: Stream) -> Step[World]:
-        """Turn and walk (see `walked`)."""
-        after, walked = self.walked(world, action, rng)
+        """Turn and walk (see `walk`)."""
+        after, walked = self.walk(world, action, rng)
         search, body = after.search, after.body
         x, z = floor(body.x), floor(body.z)
         near = nearest(search, x, z)
@@ -215,28 +244,24 @@ class FindRules(Rules[Search, World]):
         return Step(after, float(after.found), events, Outcome.UNPRODUCTIVE if stuck else Outcome.OK)
 
     def over(self, world: World) -> End | None:
-        """Return SOLVED once the goal is found."""
         return End.SOLVED if world.found else None
 
     def score(self, world: World) -> float:
-        """Return 1 if the goal is found, otherwise 0."""
         return float(world.found)
 
     def manual(self, instance: Search) -> str:
-        """Return the manual."""
         if self._published:
             return MANUAL.format(goal=instance.goal)
         return _OUR_MANUAL.format(goal=_with_article(instance.goal))
 
     def observe(self, world: World) -> str:
-        """Return the description of the walker's location and of the last action."""
         # A world that is alive can look different when one is there again.
         observe_world = _observed if ENGINES[world.search.engine].charted else _observed.__wrapped__
         return observe_world(world, self._published)
 
 
-def _with_article(name: str) -> str:
-    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
 
 
 @lru_cache(maxsize=256)  # each is needed again when it becomes part of the history
@@ -248,3 +273,171 @@ def _observed(world: World, published: bool) -> str:
         paragraphs.append(_OUR_END.format(biome=_with_article(engine.biome(floor(body.x), floor(body.z)))))
     paragraphs.append(describe(engine.view(body), published=published))
     return "\n\n".join(paragraphs)
+
+
+_CELL = 4  # blocks along each side of a cell, the distance to whose middle is known
+_INTO = 1e-6  # blocks from where a ray meets a block's side to a place in the block
+
+
+def goal_in_sight(search: Search) -> bool:
+    """Return whether some block that can be seen from the start is in a goal.
+
+    One sees as far as the rays of an observation reach, and no farther than the first block that each of them meets. A
+    player can turn, so that rays at every whole degree around count, whatever the heading is. The map is known.
+    """
+    near = nearest(search, search.x, search.z)
+    if near is None or near.away > LONGEST + _CELL:
+        return False
+    world = world_of(search)
+    return any(world.biome(x, z) in search.goals for x, z in _visible_cells(search))
+
+
+def _visible_cells(search: Search) -> set[tuple[int, int]]:
+    """Return the columns of all blocks that the rays meet."""
+    from waybench.envs.voxel.engines import eye_of, rays  # numpy and numba, which nothing else here needs
+
+    world = world_of(search)
+    start = world.stand(search.x, search.z)
+    screen = 2 * WIDEST + SPREAD  # degrees from one screen to the one beside it
+    columns: set[tuple[int, int]] = set()
+    for turn in range(SPREAD):
+        for beside in range(ceil(360 / screen)):
+            yaw = (turn + beside * screen + 180) % 360 - 180
+            raw = world.view(start._replace(yaw=yaw))
+            points = eye_of(start) + (raw.distances + _INTO)[:, None] * rays(yaw)
+            columns |= {
+                (floor(x), floor(z))
+                for (x, _, z), block in zip(points.tolist(), raw.rays.tolist(), strict=True)
+                if raw.blocks[block] != NOTHING
+            }
+    return columns
+
+
+VERSION = 1  # of the terrain and of how starts are chosen; part of every item's key
+ANY, UNSEEN = "any", "unseen"
+
+_AROUND = 4096  # blocks from the middle of a world in which starts are tried
+
+OPTIONS = (
+    Option(
+        name="goal",
+        default=ANY,
+        doc=f"The biome to find: {', '.join(PUBLISHED_GOALS.values())}; any: one of them, drawn from the key. "
+        "Luanti has others.",
+    ),
+    Option(
+        name="start",
+        default=None,
+        kind=str,
+        choices=(ANY, UNSEEN),
+        doc="Start of a search; any: any place at the level's distance; unseen: a place from which no block of a goal "
+        "is visible in any direction. By default unseen with protocol=sound and any with protocol=paper.",
+    ),
+    Option(
+        name="engine",
+        default=OWN,
+        choices=tuple(ENGINES),
+        doc="Engine of the world; own: waybench's own, without further requirements; luanti: a Luanti server on this "
+        "machine (Debian package minetest-server); minedojo: Minecraft with MineDojo. Scores of different engines are "
+        "not comparable.",
+        separate_tables=True,
+    ),
+)
+
+
+def sound_items(options: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Return source options as `sound` has them: it begins out of sight of a goal, where the start can be chosen."""
+    if options["start"] is None and ENGINES[str(options["engine"])].charted:
+        return {**options, "start": UNSEEN}
+    return options
+
+
+def recorded_level(engine: str, protocol: str) -> int:
+    """Return the level of the search that stands for the recorded setting.
+
+    In `paper` it is the nearest one, as published. In `sound` it is one that chance does not find in 200 steps: plains
+    32 to 64 blocks away are found at random by half of all players, in sight or not (docs/environments/voxel-find.md).
+    """
+    return 3 if protocol == "sound" and ENGINES[engine].charted else 1
+
+
+class SearchSource(Source[Search]):
+    """Searches drawn by key, each in a world of its own.
+
+    The level is how far the nearest goal is: from 32 * 2**(level - 1) blocks to twice as many.
+
+    Raises:
+        UsageError: For a level that does not exist, a goal that the engine does not have, and a start that it does not
+            let one choose.
+    """
+
+    def __init__(self, key: str, level: int, options: Mapping[str, Json]) -> None:
+        if not 1 <= level <= LEVELS:
+            raise UsageError(f"level {level}: give a level of distance from 1 to {LEVELS}")
+        self._key, self._level = key, level
+        self._goal, self._name = str(options["goal"]), str(options["engine"])
+        self._engine = ENGINES[self._name]
+        words = self._engine.words()
+        self._unseen = options.get("start") == UNSEEN
+        if self._unseen and not self._engine.charted:
+            raise UsageError(f"start={UNSEEN}: engine={self._name} chooses the start itself")
+        if level != 1 and not self._engine.charted:
+            raise UsageError(f"level {level}: with engine={self._name}, whose maps are unknown, there is only level 1")
+        if self._goal not in (ANY, *words):
+            raise UsageError(f"goal={self._goal}: with engine={self._name} give one of {ANY}, {', '.join(words)}")
+
+    def item(self, index: int) -> Item[Search]:
+        if not self._engine.charted:  # it begins where the engine wants to
+            rng = self._stream(index)
+            goal = rng.choice(self._engine.goals) if self._goal == ANY else self._goal
+            search = Search(self._name, rng.below(MOST_SEED + 1), goal, 0, 0, 0)
+        elif self._name == OWN:
+            search = _own_search(self._key, self._level, self._goal, self._unseen, index)
+        else:
+            search = self.search(index)
+        return Item(search, f"{self._level}-{index}", self._level, self._key, index, prove(search))
+
+    def search(self, index: int) -> Search:
+        """Draw the search of this number, in an engine whose maps are known."""
+        rng, goals = self._stream(index), self._engine.goals if self._goal == ANY else (self._goal,)
+        for _ in goals:  # some are nowhere so far away
+            goal = rng.choice(goals) if self._goal == ANY else self._goal
+            for _ in range(self._engine.tries):
+                search = self._draw(goal, rng)
+                if search is not None:
+                    return search
+        raise UsageError(f"goal={self._goal}: no place is that far from a goal; choose a lower level")
+
+    def _stream(self, index: int) -> Stream:
+        return Stream("voxel/find", VERSION, self._key, self._level, self._name, self._goal, index)
+
+    def _draw(self, goal: str, rng: Stream) -> Search | None:
+        """Try a place: its nearest goal is also that of all places between them, one of which is taken.
+
+        Returns:
+            A search that begins on dry land where nothing is in the way, at a distance of the level; None if from this
+            place there is none.
+        """
+        (low, high), worlds = bounds(self._level), self._engine.worlds
+        world_rng = rng
+        if worlds:
+            world_rng = Stream("voxel/find/world", VERSION, self._key, self._name, rng.below(worlds))
+        seed = world_rng.below(MOST_SEED + 1)
+        x, z, yaw, extra = *(rng.below(2 * _AROUND) - _AROUND for _ in range(2)), rng.below(360), rng.below(high - low)
+        # Worlds of which there are few have to be searched farther.
+        farthest = FARTHEST if worlds else high + high // 4
+        near = chart(self._name, seed, keep=False).nearest(x, z, self._engine.fitting(goal), farthest)
+        if near is None or near.away <= low + extra:
+            return None
+        share = (low + extra) / near.away
+        x, z = (round(end + (begin - end) * share) for begin, end in ((x, near.x), (z, near.z)))
+        start = Search(self._name, seed, goal, x, z, yaw - 180)
+        away = prove(start).get("distance")
+        if away is None or not low <= away < high or not chart(self._name, seed).clear(x, z):
+            return None
+        return None if self._unseen and goal_in_sight(start) else start
+
+
+@lru_cache(maxsize=1024)  # in training, an item is played by a group of episodes, each with a source of its own
+def _own_search(key: str, level: int, goal: str, unseen: bool, index: int) -> Search:
+    return SearchSource(key, level, {"goal": goal, "engine": OWN, "start": UNSEEN if unseen else ANY}).search(index)

@@ -4,6 +4,9 @@ The chunks are made before (`_generate.ready`), and nothing here calls what make
 its own file changes, and not when that of another one does.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +35,7 @@ def cast(
         pool: The chunks, of 16 columns along each side; shape (slots, slots, 16, 16, layers).
         tags: Column and row of the chunk in each slot; shape (slots, slots, 2).
         air: Number of this block.
-        bedrock: The same; it is below the world.
+        bedrock: Number of this block, which is below the world.
         eye: Where the ray begins: x, y, z.
         way: Its direction, of length 1.
         longest: How far it goes, in blocks.
@@ -90,19 +93,10 @@ def fan(
     rays: Ints,
     distances: Floats,
 ) -> None:
-    """Cast all rays.
+    """Cast all rays (see `cast`), which pass through water if the eye is in it.
 
-    Args:
-        pool: See `cast`, as the next three.
-        tags: The same.
-        air: The same.
-        bedrock: The same.
-        water: What rays pass through if the eye is in it.
-        eye: See `cast`.
-        ways: The rays' directions; shape (n, 3).
-        lengths: How far each goes; shape (n,).
-        rays: Receives the block that each hits.
-        distances: Receives how far that is.
+    `ways` are the rays' directions, shape (n, 3); `lengths` how far each goes. `rays` receives the block that each
+    hits, and `distances` how far that is.
     """
     x, y, z = int(np.floor(eye[0])), int(np.floor(eye[1])), int(np.floor(eye[2]))
     wrap = pool.shape[0] - 1
@@ -154,9 +148,9 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, boxes:
     for first in range(-1, codes.size):
         top = 0
         if first < 0:
-            for place in range(codes.size):
-                if codes[place // (high * deep), place // deep % high, place % deep] == background:
-                    stack[top] = place
+            for number in range(codes.size):
+                if codes[number // (high * deep), number // deep % high, number % deep] == background:
+                    stack[top] = number
                     top += 1
             if top == 0:
                 continue
@@ -165,22 +159,22 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, boxes:
         else:
             stack[0], top = first, 1
         for index in range(top):
-            place = stack[index]
-            visited[place // (high * deep), place // deep % high, place % deep] = 1
+            number = stack[index]
+            visited[number // (high * deep), number // deep % high, number % deep] = 1
         code = background if first < 0 else codes[first // (high * deep), first // deep % high, first % deep]
         least, closest = 1e30, -1
         boxes[count, :] = 0
         boxes[count, 0] = code
         while top > 0:
             top -= 1
-            place = stack[top]
-            x, y, z = place // (high * deep), place // deep % high, place % deep
+            number = stack[top]
+            x, y, z = number // (high * deep), number // deep % high, number % deep
             boxes[count, 1] += 1
             boxes[count, 2] += x
             boxes[count, 3] += y
             boxes[count, 4] += z
-            if near[x, y, z] < least or (near[x, y, z] == least and place < closest):
-                least, closest = near[x, y, z], place
+            if near[x, y, z] < least or (near[x, y, z] == least and number < closest):
+                least, closest = near[x, y, z], number
             for a in range(max(x - 1, 0), min(x + 2, wide)):
                 for b in range(max(y - 1, 0), min(y + 2, high)):
                     for c in range(max(z - 1, 0), min(z + 2, deep)):
@@ -192,3 +186,23 @@ def components(codes: Ints, corners: bool, background: int, near: Floats, boxes:
         boxes[count, 5] = closest
         count += 1
     return count
+
+
+def parts_of(codes: Any, near: Any, *, grouped: bool) -> Iterator[tuple[int, int, int, int, int, int, int, float]]:
+    """Yield code, places, the sums of the three coordinates, and the nearest one's row, column and distance.
+
+    Args:
+        codes: What is where; three axes.
+        near: How far each is, on a screen, of whose three axes the first has length 1; None for blocks around.
+        grouped: Whether all places with the lowest code are one group, as published.
+    """
+    codes = np.ascontiguousarray(codes, dtype=np.int64)
+    corners = near is not None
+    far = np.ascontiguousarray(near, dtype=np.float64) if corners else np.zeros(codes.shape)
+    boxes = np.empty((codes.size + 1, 6), dtype=np.int64)
+    count = components(codes, corners, int(codes.min()) if grouped else -1, far, boxes)
+    wide = codes.shape[2]
+    flat = far.ravel()
+    for code, cells, x, y, z, nearest in boxes[:count].tolist():
+        row, column = divmod(nearest, wide)
+        yield code, cells, x, y, z, row, column, float(flat[nearest])

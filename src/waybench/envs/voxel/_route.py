@@ -35,8 +35,8 @@ def _flood(is_goal: Bytes, heights: Ints, sea: int, steepest: int, costs: Ints) 
                 heappush(queue, i * deep + j)
     while len(queue) > 0:
         first = heappop(queue)
-        cost, place = first >> 32, first & 0xFFFFFFFF
-        i, j = place // deep, place % deep
+        cost, cell = first >> 32, first & 0xFFFFFFFF
+        i, j = cell // deep, cell % deep
         if cost > costs[i, j]:
             continue
         for way in range(4):
@@ -82,5 +82,4 @@ class Route:
 
 @lru_cache(maxsize=32)
 def route(search: Search) -> Route:
-    """Return the costs of ways to a search's nearest goals."""
     return Route(search)

@@ -104,31 +104,25 @@ def turn_bin(action: int, yaw: float) -> int:
 
 
 def location(at: tuple[float, float, float], yaw: float, pitch: float) -> str:
-    """Return where one is, and where one looks."""
     facing = _FACINGS[int((yaw // 22.5 + 1) // 2) % len(_FACINGS)]
     looking = _UP if pitch < 0 else _DOWN if pitch > 0 else ""
     return _WHERE.format(x=at[0], y=at[1], z=at[2], facing=facing) + looking
 
 
 @cache
-def _direction(yaw: float, pitch: float, reverse: bool) -> str:
-    up, flat = math.sin(math.radians(pitch)), math.cos(math.radians(pitch))
-    north, east = math.cos(math.radians(yaw)) * flat, math.sin(math.radians(yaw)) * flat
-    if not reverse:
-        north, east = -north, -east
-    level = _ABOVE if up > _CLEAR else _BELOW if up < -_CLEAR else _LEVEL
-    return f"{level} to {_compass(north, east, _CLEAR) or _FRONT}"
-
-
 def direction(yaw: float, pitch: float, *, published: bool) -> str:
     """Return where something is.
 
-    Args:
-        yaw: Where one would look to see it: 0 is south, 90 west, in degrees.
-        pitch: How far above the level of the eyes, in degrees.
-        published: Whether the compass is turned around.
+    One would look at `yaw` (0 is south, 90 west) to see it, `pitch` above the level of the eyes, both in degrees. As
+    published, the compass is turned around.
     """
-    return _direction(yaw % 360, pitch, published)
+    yaw %= 360
+    up, flat = math.sin(math.radians(pitch)), math.cos(math.radians(pitch))
+    north, east = math.cos(math.radians(yaw)) * flat, math.sin(math.radians(yaw)) * flat
+    if not published:
+        north, east = -north, -east
+    level = _ABOVE if up > _CLEAR else _BELOW if up < -_CLEAR else _LEVEL
+    return f"{level} to {_compass(north, east, _CLEAR) or _FRONT}"
 
 
 def _compass(north: float, east: float, clear: float) -> str:
@@ -140,12 +134,7 @@ def _compass(north: float, east: float, clear: float) -> str:
 
 
 def describe(raw: Raw, *, published: bool) -> str:
-    """Return the description of a location.
-
-    Args:
-        raw: The measurements there.
-        published: Whether with the published program's defects.
-    """
+    """Return the description of a location from the measurements there."""
     aimed = raw.blocks[int(raw.rays[0])]
     cursor = _AIMS_NOT if aimed == NOTHING else _AIMS.format(block=aimed)
     felt = _surround(_parts(raw.voxels[:, _NEAR - 1 :, :], raw.blocks, published=published))
@@ -165,7 +154,7 @@ def seen_part(text: str) -> str:
 
 def _parts(codes: Any, names: Sequence[str], *, published: bool, near: Any = None) -> Iterator[Part]:
     """Yield the connected components, the first place first; on the screen, corners connect too."""
-    from waybench.envs.voxel import _parts as parts  # numpy and numba, which nothing else here needs
+    from waybench.envs.voxel import _look as parts
 
     for code, cells, x, y, z, row, column, away in parts.parts_of(codes, near, grouped=published):
         yield Part(names[code], cells, (x / cells, y / cells, z / cells), row, column, away)

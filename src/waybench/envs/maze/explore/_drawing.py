@@ -7,8 +7,7 @@ from waybench.core import Board, Picture, Tile, TurnRecord, TypedAction, plural
 from waybench.envs.maze._drawing import EXIT, HERE, PATH, WALL, Leg, draw_board, draw_legs
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
-from waybench.envs.maze.explore._game import Sight, first_sight
-from waybench.envs.maze.explore._wording import window_rows
+from waybench.envs.maze.explore._game import Sight, first_sight, window_rows
 from waybench.envs.spaces import DIRECTIONS, Lattice
 
 

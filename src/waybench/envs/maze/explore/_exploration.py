@@ -1,13 +1,15 @@
-"""Optimal exploration of small mazes, and ways through a maze of which only a part was seen."""
+"""Players: optimal exploration of small mazes, ways through a maze of which a part was seen, and mazes by key."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations
 from math import inf
 from typing import NamedTuple
 
-from waybench.envs.maze._game import Maze
-from waybench.envs.maze._items import build, connects, opening, walls_between
+from waybench.core import DataError, Item, Json, Source, Stream, UsageError
+from waybench.envs.maze._environment import MazeSource, build, connects, opening, walls_between
+from waybench.envs.maze._game import Maze, decode, prove
 from waybench.envs.maze.explore._game import (
     Sight,
     directions_from,
@@ -16,9 +18,11 @@ from waybench.envs.maze.explore._game import (
     frontier,
     in_window,
     known_ways,
+    reachable,
 )
 from waybench.envs.spaces import DIRECTIONS
 
+USUAL_WINDOW = 5  # of the oracle that the proof and the success of horizons are about
 LARGEST_EXACT = 7  # beyond it there are too many mazes: 1,293 for an entrance and a side at 7, 10 at 5
 
 _TINY = 1e-9  # sums in another order differ by less; of equal choices the first counts
@@ -40,13 +44,7 @@ class Choice(NamedTuple):
 
 @lru_cache(maxsize=8)
 def possible_mazes(size: int, entrance: int, side: str) -> tuple[Maze, ...]:
-    """Return the mazes of a dimension with this entrance and an exit on a side, with any number of loops.
-
-    Args:
-        size: The dimension.
-        entrance: Cell number of the entrance.
-        side: The side of the exit.
-    """
+    """Return the mazes of a dimension with this entrance and an exit on a side, with any number of loops."""
     rooms = size // 2
     passages = walls_between(rooms)
     shapes = [
@@ -60,12 +58,7 @@ def possible_mazes(size: int, entrance: int, side: str) -> tuple[Maze, ...]:
 
 
 class Beliefs:
-    """The optimal choices among the mazes that are possible.
-
-    Args:
-        mazes: The possible mazes, of one dimension and with one entrance.
-        window: Cells along each side of what is seen.
-    """
+    """The optimal choices among mazes that are possible, which have one dimension and one entrance."""
 
     def __init__(self, mazes: Sequence[Maze], window: int) -> None:
         self._size, self._window = mazes[0].size, window
@@ -92,26 +85,21 @@ class Beliefs:
 
     def after(self, sight: Sight) -> int:
         """Return the mazes that agree with what was seen, as bits of a number."""
-        left = self._all
+        possible = self._all
         for cell in range(self._size * self._size):
             if sight.seen >> cell & 1:
-                left &= self._open[cell] if sight.maze.lattice.cells[cell] else ~self._open[cell]
-                left &= self._exit[cell] if cell == sight.maze.exit else ~self._exit[cell]
-        return left
+                possible &= self._open[cell] if sight.maze.lattice.cells[cell] else ~self._open[cell]
+                possible &= self._exit[cell] if cell == sight.maze.exit else ~self._exit[cell]
+        return possible
 
     def choice(self, possible: int, at: int) -> Choice:
-        """Return the best choice.
-
-        Args:
-            possible: The possible mazes, at least one, all of which agree with what is seen here.
-            at: The player's cell.
-        """
+        """Return the best choice at a cell with these possible mazes, all of which agree with what is seen there."""
         if not possible & ~self._exit[at]:
             return Choice(0.0, at, at)
-        found = self._choices.get((possible, at))
-        if found is None:
-            found = self._choices[possible, at] = self._best(possible, at)
-        return found
+        choice = self._choices.get((possible, at))
+        if choice is None:
+            choice = self._choices[possible, at] = self._best(possible, at)
+        return choice
 
     def _best(self, possible: int, at: int) -> Choice:
         total, best = possible.bit_count(), Choice(inf, at, at)
@@ -144,20 +132,13 @@ class Beliefs:
         """Return the possible mazes by what is seen from a cell."""
         parts = [possible]
         for mask in self._told[at]:
-            parts = [part for whole in parts for part in (whole & mask, whole & ~mask) if part]
+            parts = [part for mazes in parts for part in (mazes & mask, mazes & ~mask) if part]
         return parts
 
 
 @lru_cache(maxsize=32)
 def beliefs(size: int, entrance: int, side: str, window: int) -> Beliefs:
-    """Return the choices among all mazes of a dimension with an entrance and a side of the exit.
-
-    Args:
-        size: The dimension, at most `LARGEST_EXACT`.
-        entrance: Cell number of the entrance.
-        side: The side of the exit.
-        window: Cells along each side of what is seen.
-    """
+    """Return the choices among all mazes of a dimension, at most `LARGEST_EXACT`, with an entrance and a side."""
     return Beliefs(possible_mazes(size, entrance, side), window)
 
 
@@ -167,48 +148,31 @@ def best_step(sight: Sight) -> str:
     Up to dimension 7 it minimises the expected number of steps over the possible mazes (`beliefs`). In larger ones, and
     in mazes that the source cannot draw, it walks to the frontier or the exit for which the way to it, plus the least
     possible way from there to where the exit can still be, is shortest: planning with the freespace assumption
-    (S. Koenig, C. Tovey and Y. Smirnov, Artificial Intelligence 147, 2003).
-
-    Args:
-        sight: What is known. The player does not stand on the exit.
+    (S. Koenig, C. Tovey and Y. Smirnov, Artificial Intelligence 147, 2003). The player does not stand on the exit.
     """
     maze = sight.maze
     if maze.size <= LARGEST_EXACT:
-        known = beliefs(maze.size, maze.entrance, exit_side(maze), sight.window)
-        if possible := known.after(sight):
-            first = known.choice(possible, sight.at).first
+        choices = beliefs(maze.size, maze.entrance, exit_side(maze), sight.window)
+        if possible := choices.after(sight):
+            first = choices.choice(possible, sight.at).first
             return next(direction for direction, cell in maze.lattice.exits(sight.at) if cell == first)
     return _towards(sight, _promising(sight))
 
 
-def nearest_step(sight: Sight) -> str:
-    """Return the direction to the exit if it was seen and can be reached, or else to the nearest frontier.
-
-    Exploration by frontiers is B. Yamauchi's (CIRA 1997).
-    """
-    far = known_ways(sight, sight.at)
-    return _towards(sight, sight.maze.exit if sight.maze.exit in far else frontier(sight, far)[0])
-
-
 def _promising(sight: Sight) -> int:
+    """Return the frontier or the exit with the least possible length of a way over it to the exit."""
     maze, far = sight.maze, known_ways(sight, sight.at)
-    goals = [maze.exit] if sight.knows(maze.exit) else [cell for cell in _openings(maze) if not sight.knows(cell)]
-    best, found = inf, maze.exit
-    choices = frontier(sight, far)
-    if maze.exit in far:
-        choices.append(maze.exit)
-    for cell in choices:
+    cells = [maze.exit] if sight.knows(maze.exit) else [cell for cell in _openings(maze) if not sight.knows(cell)]
+    goals = list(map(maze.lattice.position, cells))
+    best, target = inf, maze.exit
+    for cell in [*frontier(sight, far), *[maze.exit] * (maze.exit in far)]:
         if far[cell] >= best:
             continue
-        length = far[cell] + (0 if cell == maze.exit else _least(maze.size, cell, goals))
-        if length < best:
-            best, found = length, cell
-    return found
-
-
-def _least(size: int, cell: int, goals: list[int]) -> int:
-    x, y = cell % size, cell // size
-    return min((abs(goal % size - x) + abs(goal // size - y) for goal in goals), default=0)
+        x, y = maze.lattice.position(cell)
+        least = min((abs(goal_x - x) + abs(goal_y - y) for goal_x, goal_y in goals), default=0)
+        if far[cell] + least < best:
+            best, target = far[cell] + least, cell
+    return target
 
 
 @lru_cache(maxsize=64)
@@ -232,13 +196,102 @@ def _towards(sight: Sight, goal: int) -> str:
 
 @lru_cache(maxsize=4096)
 def oracle_steps(maze: Maze, window: int) -> int:
-    """Return how many steps the oracle takes from the entrance to the exit.
-
-    Args:
-        maze: The maze, whose exit can be reached.
-        window: Cells along each side of what is seen.
-    """
+    """Return how many steps the oracle takes from the entrance to the exit, which can be reached."""
     sight, steps = first_sight(maze, window), 0
     while sight.at != maze.exit:
         sight, steps = sight.moved(dict(maze.lattice.exits(sight.at))[best_step(sight)]), steps + 1
     return steps
+
+
+def prove_explored(maze: Maze) -> dict[str, Json]:
+    """Return what is known of a maze, as for a maze that is seen as a whole, and more.
+
+    Returns:
+        path: what is the solution there;
+        reachable: cells that can be reached from the entrance, itself included;
+        oracle_steps: steps that the oracle takes with a window of 5 cells.
+
+    Raises:
+        DataError: If the exit cannot be reached.
+    """
+    proof = prove(maze)
+    path = proof.pop("solution")  # movements of several cells are no action here
+    count = reachable(maze).bit_count()
+    return {**proof, "path": path, "reachable": count, "oracle_steps": oracle_steps(maze, USUAL_WINDOW)}
+
+
+def oracle(state: Sight, rng: Stream) -> str:
+    """Take the best step that is known: see `best_step`."""
+    return best_step(state)
+
+
+def nearest_frontier(state: Sight, rng: Stream) -> str:
+    """Walk to the nearest frontier until the exit can be reached.
+
+    Exploration by frontiers is B. Yamauchi's (CIRA 1997).
+    """
+    far = known_ways(state, state.at)
+    return _towards(state, state.maze.exit if state.maze.exit in far else frontier(state, far)[0])
+
+
+def wanderer(state: Sight, rng: Stream) -> str:
+    """Walk at random, turning back only in dead ends."""
+    ways = [(way, cell) for way, cell in state.maze.lattice.exits(state.at) if cell != state.before]
+    return rng.choice(ways or list(state.maze.lattice.exits(state.at)))[0]
+
+
+PLAYERS = {"heuristic": nearest_frontier, "oracle": oracle, "random": wanderer}
+
+
+def reasoning(state: Sight) -> str:
+    """Return the open ways, what can be explored, and the move. Cells are [x, y] as in the prompts."""
+    lattice, far = state.maze.lattice, known_ways(state, state.at)
+    ways = ", ".join(direction for direction, _ in lattice.exits(state.at))
+    lines = [f"I am at {list(lattice.position(state.at))}. Open ways: {ways}."]
+    if state.maze.exit in far:
+        exit_ = list(lattice.position(state.maze.exit))
+        lines.append(
+            f"I have seen the exit at {exit_}, and the way that I know to it has {far[state.maze.exit]} moves."
+        )
+    else:
+        places = [f"{list(lattice.position(cell))} ({far[cell]} moves)" for cell in frontier(state, far)]
+        lines.append(f"I know no way to the exit. Unseen cells are next to: {', '.join(places)}.")
+    lines.append(f"I move {best_step(state)}.")
+    return "\n".join(lines)
+
+
+LARGEST = 101  # the oracle's walk through a larger one, which is part of the proof, takes too long
+
+
+class ExploreSource(Source[Maze]):
+    """Mazes as of `MazeSource`, with the proof of partly seen ones.
+
+    Raises:
+        UsageError: If the dimension is even or out of range.
+    """
+
+    def __init__(self, key: str, size: int, options: Mapping[str, Json]) -> None:
+        if size > LARGEST:
+            raise UsageError(f"level {size}: a partly seen maze's dimension is at most {LARGEST}")
+        self._source = MazeSource(key, size, options)
+        self.key, self.size = key, size
+
+    @property
+    def space(self) -> int | None:
+        return self._source.space
+
+    def item(self, index: int) -> Item[Maze]:
+        item = self._source.item(index)
+        return replace(item, proof=prove_explored(item.instance))
+
+
+def decode_explored(data: Json) -> Maze:
+    """Read a maze as for `maze/alicia`, up to dimension 101.
+
+    Raises:
+        DataError: If it is no such maze.
+    """
+    maze = decode(data)
+    if maze.size > LARGEST:
+        raise DataError(f"maze: the matrix has {maze.size} rows; a partly seen maze has at most {LARGEST}")
+    return maze

@@ -1,11 +1,31 @@
-"""The rules of walking through a maze of which only a window is seen, and what was seen of it."""
+"""The partly seen maze: what was seen of it, the rules of walking through it, and the words."""
 
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from waybench.core import DataError, End, Facts, Game, Json, Outcome, Stream, Transition
+from waybench.core import (
+    ActionTool,
+    DataError,
+    End,
+    Facts,
+    Field,
+    Game,
+    Invalid,
+    Json,
+    Memory,
+    Outcome,
+    Stream,
+    ToolCall,
+    Transition,
+    View,
+    Wording,
+    last_object,
+    normal_name,
+    shown,
+)
 from waybench.envs.maze._game import Maze
+from waybench.envs.maze._wording import Representation, place
 from waybench.envs.spaces import DIRECTIONS, Lattice
 
 CLOCKWISE = ("up", "right", "down", "left")
@@ -29,7 +49,6 @@ class Sight(NamedTuple):
     before: int = -1
 
     def knows(self, cell: int) -> bool:
-        """Return whether a cell was seen."""
         return bool(self.seen >> cell & 1)
 
     def moved(self, cell: int) -> "Sight":
@@ -39,19 +58,12 @@ class Sight(NamedTuple):
 
 
 def first_sight(maze: Maze, window: int) -> Sight:
-    """Return what is known at the entrance."""
     return Sight(maze, maze.entrance, window_mask(maze.size, maze.entrance, window), window)
 
 
 @lru_cache(maxsize=1 << 14)
 def in_window(size: int, at: int, window: int) -> tuple[int, ...]:
-    """Return the cell numbers in a window around a cell, without what lies outside the maze.
-
-    Args:
-        size: The maze's dimension.
-        at: The cell in the middle.
-        window: Cells along each side, an odd number.
-    """
+    """Return the cell numbers in a window around a cell of a maze of a dimension, without what lies outside of it."""
     x, y, half = at % size, at // size, window // 2
     return tuple(
         row * size + column
@@ -119,12 +131,7 @@ def _around(size: int) -> tuple[int, ...]:
 
 
 def frontier(sight: Sight, far: dict[int, int]) -> list[int]:
-    """Return the cells that can be reached and have a neighbour that was not seen, in the order of their distances.
-
-    Args:
-        sight: What is known.
-        far: Distances from the player's cell.
-    """
+    """Return the cells that can be reached and have a neighbour that was not seen, in the order of their distances."""
     around, unseen = _around(sight.maze.size), ~sight.seen
     return [cell for cell in far if around[cell] & unseen]
 
@@ -149,11 +156,9 @@ class ExploreGame(Game[Maze, Sight, str]):
         self._window = window
 
     def start(self, instance: Maze) -> Sight:
-        """Return the player standing on the entrance."""
         return first_sight(instance, self._window)
 
     def legal(self, state: Sight) -> Sequence[str]:
-        """Return the directions of the open neighbours."""
         return () if self.terminal(state) else [direction for direction, _ in state.maze.lattice.exits(state.at)]
 
     def apply(self, state: Sight, action: str, rng: Stream) -> Transition[Sight]:
@@ -170,19 +175,12 @@ class ExploreGame(Game[Maze, Sight, str]):
         return Transition(following, float(near == state.maze.exit), events, outcome)
 
     def terminal(self, state: Sight) -> End | None:
-        """Return SOLVED on the exit."""
         return End.SOLVED if state.at == state.maze.exit else None
 
     def encode(self, action: str) -> Json:
-        """Return the direction."""
         return action
 
     def decode(self, action: Json) -> str:
-        """Read a direction.
-
-        Raises:
-            DataError: If it is none.
-        """
         if not isinstance(action, str) or action not in DIRECTIONS:
             raise DataError('action: give "up", "down", "left" or "right"')
         return action
@@ -231,3 +229,156 @@ def judge(sight: Sight, near: int) -> tuple[str, bool]:
             if before[cell] + abs(x - far[0]) + abs(y - far[1]) < before[exit_]
         ]
     return phase, not any(after[cell] < before[cell] for cell in targets)
+
+
+_RULES = """\
+I am in a maze of which I see only a part. Help me to reach the exit.
+The maze is {size} cells wide and {size} cells high. Positions are [x,y], and the cell in the upper left corner is \
+[0,0]. I start at the entrance, at [{x},{y}]. There is one exit. It is on the {side} side, but I do not know where.
+I always see the {window} x {window} cells with me in the middle. Walls do not block my view.
+{legend}
+In each turn I can move by one cell: up, down, left or right, but not diagonally.
+Answer each message with a JSON of the format {{"move": <direction>}}, where <direction> is up, down, left or right. \
+Return only the JSON."""
+
+
+def _sign(sight: Sight, x: int, y: int) -> str:
+    """Return the sign of a cell, which can lie outside the maze."""
+    maze = sight.maze
+    if not (0 <= x < maze.size and 0 <= y < maze.size):
+        return "#"
+    cell = y * maze.size + x
+    if cell == sight.at:
+        return "X"
+    if not sight.knows(cell):
+        return "?"
+    return "E" if cell == maze.exit else "." if maze.lattice.cells[cell] else "#"
+
+
+def window_rows(sight: Sight) -> list[str]:
+    """Return the rows of what is seen now: "." a path, "#" none, "X" the player, "E" the exit."""
+    (x, y), half = sight.maze.lattice.position(sight.at), sight.window // 2
+    return [
+        "".join(_sign(sight, column, row) for column in range(x - half, x + half + 1))
+        for row in range(y - half, y + half + 1)
+    ]
+
+
+def map_rows(sight: Sight) -> list[str]:
+    """Return the rows of the whole maze, with "?" for what was not seen."""
+    size = range(sight.maze.size)
+    return ["".join(_sign(sight, x, y) for x in size) for y in size]
+
+
+def _matrix(sight: Sight) -> str:
+    elements = {".": "1", "#": "0", "X": '"X"', "E": '"E"'}
+    return "[" + ",".join("[" + ",".join(elements[sign] for sign in row) + "]" for row in window_rows(sight)) + "]"
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        Representation[Sight](
+            "ascii",
+            'The view is a drawing of these cells, one row in each line, from top to bottom: "." is a path, "#" is a '
+            'wall or lies outside the maze, "X" is where I am, and "E" is the exit.',
+            lambda sight: "\n".join(window_rows(sight)),
+        ),
+        Representation(
+            "matrix",
+            "The view is a matrix of these cells, whose elements are the rows, from top to bottom: 1 is a path, 0 is a "
+            'wall or lies outside the maze, "X" is where I am, and "E" is the exit.',
+            _matrix,
+        ),
+        Representation[Sight](
+            "map",
+            "The view is a drawing of the whole maze with everything that I have seen so far, one row in each line, "
+            'from top to bottom: "." is a path, "#" is a wall, "?" was not seen yet, "X" is where I am, and "E" is the '
+            "exit.",
+            lambda sight: "\n".join(map_rows(sight)),
+        ),
+    )
+}
+
+_MOVE = ActionTool(
+    "move",
+    "Move by one cell.",
+    {"direction": {"type": "string", "enum": list(DIRECTIONS), "description": "Direction of the move."}},
+)
+
+
+class ExploreWording(Wording[Maze, Sight, str]):
+    """A request for one move after another, as JSON."""
+
+    def __init__(self, form: Representation[Sight], window: int, memory: Memory) -> None:
+        self.name, self.memory = form.name, memory
+        self._form, self._window = form, window
+        self.rule_fields = (
+            Field[Maze]("legend", "How to read the view.", lambda maze: form.legend),
+            Field[Maze]("dimension", "Number of rows and of columns.", lambda maze: str(maze.size)),
+            Field[Maze]("entrance", "The entrance, as [x,y].", lambda maze: place(maze, maze.entrance)),
+            Field[Maze]("side", "The side that the exit is on.", exit_side),
+            Field[Maze]("window", "Cells along each side of what is seen.", lambda maze: str(window)),
+        )
+        self.fields = (
+            Field[View[Sight]]("view", "What is seen.", lambda view: form.write(view.state)),
+            Field[View[Sight]](
+                "position", "Where the player is, as [x,y].", lambda view: place(view.state.maze, view.state.at)
+            ),
+            Field[View[Sight]](
+                "feedback", "What the last reply led to.", lambda view: _feedback(view.state, view.last)
+            ),
+        )
+
+    def rules(self, instance: Maze) -> str:
+        x, y = instance.lattice.position(instance.entrance)
+        return _RULES.format(
+            size=instance.size, x=x, y=y, side=exit_side(instance), window=self._window, legend=self._form.legend
+        )
+
+    def observe(self, state: Sight, last: Transition[Sight] | Invalid | None, turn: int) -> str:
+        feedback = _feedback(state, last)
+        if state.at == state.maze.exit:
+            return feedback
+        here = f"I am at {place(state.maze, state.at)}. The view:\n{self._form.write(state)}"
+        return f"{feedback} {here}" if feedback else here
+
+    def parse(self, reply: str, state: Sight) -> str | Invalid:
+        """Read the last JSON object with "move" in a reply; see `waybench.core.last_object` for what counts."""
+        reply_object = last_object(reply, "move", unique=True)
+        if isinstance(reply_object, Invalid):
+            return reply_object
+        move = reply_object["move"]
+        if not isinstance(move, str) or normal_name(move) not in DIRECTIONS:
+            return Invalid(f'"move" must be up, down, left or right, not {shown(move)}.')
+        return normal_name(move)
+
+    def render(self, action: str, state: Sight) -> str:
+        return f'{{"move": "{action}"}}'
+
+    def action_name(self, action: str, state: Sight) -> str:
+        return action
+
+    def tools(self, state: Sight) -> tuple[ActionTool, ...]:
+        return (_MOVE,)
+
+    def parse_call(self, call: ToolCall, state: Sight) -> str:
+        return call.arguments["direction"]
+
+    def render_call(self, action: str, state: Sight) -> ToolCall:
+        return ToolCall(_MOVE.name, {"direction": action})
+
+
+def _feedback(state: Sight, last: Transition[Sight] | Invalid | None) -> str:
+    """Return what the last reply led to; "" before the first one."""
+    if last is None:
+        return ""
+    if isinstance(last, Invalid):
+        return f"I could not follow your answer, so I have not moved. {last.reason}"
+    if state.at == state.maze.exit:
+        return f"I have reached the exit at {place(state.maze, state.at)}."
+    obstacle = last.events.get("obstacle")
+    if obstacle is not None:
+        what = "there is a wall" if obstacle == "wall" else "the maze ends there"
+        return f"I cannot move in this direction, since {what}. I have not moved."
+    return "I have moved."

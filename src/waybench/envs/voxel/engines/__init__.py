@@ -60,15 +60,5 @@ __all__ = [
 # They need numpy or numba, which is loaded where there is something to compute.
 __getattr__ = late_names(
     __name__,
-    {
-        "_own": (
-            "eye_of",
-            "rays",
-        ),
-        "_generate": (
-            "CELL",
-            "Bytes",
-            "Ints",
-        ),
-    },
+    {"_own": ("eye_of", "rays"), "_generate": ("CELL", "Bytes", "Ints")},
 )

@@ -4,24 +4,20 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from waybench.core import UsageError
-from waybench.envs.voxel.engines._terrain import ENGINES, LUANTI, Chart, Terrain
+from waybench.envs.voxel.engines._terrain import ENGINES, LUANTI, Terrain
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
     from waybench.envs.voxel.engines._luanti import LuantiTerrain
+    from waybench.envs.voxel.engines._own import BlockWorld
 
 GROUP = "waybench.voxel_engines"
 """The entry points of engines whose maps are not known: callables (seed, goal) -> Terrain, by the engine's name."""
 
 
 def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
-    """Return a world.
-
-    Args:
-        engine: One of ENGINES.
-        seed: From 0 to 2**62 - 1.
-        goal: What is looked for; only engines whose maps are not known need it.
+    """Return a world; only engines whose maps are not known need to know the goal.
 
     Raises:
         UsageError: If there is no such engine, or it is not installed.
@@ -30,14 +26,11 @@ def terrain(engine: str, seed: int, goal: str = "") -> Terrain:
     return chart(engine, seed) if declared is None or declared.charted else _external(engine, seed, goal)
 
 
-def chart(engine: str, seed: int, keep: bool = True) -> Chart:
+def chart(engine: str, seed: int, keep: bool = True) -> "BlockWorld":
     """Return a world whose map is known.
 
-    Args:
-        engine: One of ENGINES.
-        seed: From 0 to 2**62 - 1.
-        keep: Whether it is kept for the next call. Whoever looks at many maps once would push out the worlds in which
-            episodes go on.
+    It is kept for the next call, unless `keep` is false: whoever looks at many maps once would push out the worlds in
+    which episodes go on.
 
     Raises:
         UsageError: If there is no such engine, its maps are not known, or it is not installed.
@@ -46,24 +39,20 @@ def chart(engine: str, seed: int, keep: bool = True) -> Chart:
         raise UsageError(f"engine {engine!r}: give one of {', '.join(ENGINES)}")
     if not ENGINES[engine].charted:
         raise UsageError(f"engine={engine}: its maps are unknown; choose a player that needs no map")
-    if engine == LUANTI:
-        return _luanti(seed)
-    return _own(seed) if keep else _own.__wrapped__(seed)
-
-
-@lru_cache(maxsize=16)  # each holds some eight megabytes of chunks, and episodes go on side by side
-def _own(seed: int) -> Chart:
-    from waybench.envs.voxel.engines._own import OwnTerrain  # numpy and numba, which nothing else here needs
-
-    return OwnTerrain(seed)
-
-
-def _luanti(seed: int) -> Chart:
+    if engine != LUANTI:
+        return _own(seed) if keep else _own.__wrapped__(seed)
     world = _servers(seed)
     if world.ended:
         _servers.cache_clear()
         world = _servers(seed)
     return world
+
+
+@lru_cache(maxsize=16)  # each holds some eight megabytes of chunks, and episodes go on side by side
+def _own(seed: int) -> "BlockWorld":
+    from waybench.envs.voxel.engines._own import OwnTerrain  # numpy and numba, which nothing else here needs
+
+    return OwnTerrain(seed)
 
 
 # Each is a server of its own, of a gigabyte or so; it stops when it is no longer used. A set's are all kept, for to
@@ -92,16 +81,15 @@ def _entry_points(engine: str) -> "EntryPoints":
 def find_program(engine: str) -> str | None:
     """Return where an engine's program is; None if it is not installed. Nothing is started.
 
-    Args:
-        engine: LUANTI, or the name of an entry point; its class can say whether it is `installed`.
+    The class that an entry point names can say whether it is `installed`.
     """
     if engine == LUANTI:
         from waybench.envs.voxel.engines._server import program
 
         return program()
     for point in _entry_points(engine):
-        found: Any = point.load()
-        if getattr(found, "installed", lambda: True)():
+        engine_class: Any = point.load()
+        if getattr(engine_class, "installed", lambda: True)():
             return point.module
     return None
 

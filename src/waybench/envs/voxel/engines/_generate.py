@@ -18,7 +18,7 @@ CELL = 4  # biomes are those of cells of so many columns along each side
 SIDE = 16  # columns along each side of a chunk
 SLOTS = 16  # chunks along each side that are kept: those of a square that wraps around
 
-# Biomes by number, as in `_blocks.BIOMES`.
+# Biomes by number, as in `_terrain.BIOMES`.
 OCEAN, FROZEN_OCEAN, BEACH, COLD_BEACH, RIVER, FROZEN_RIVER, PLAINS, FOREST, BIRCH_FOREST, SWAMPLAND = range(10)
 EXTREME_HILLS, TAIGA, COLD_TAIGA, ICE_PLAINS, ICE_SPIKES, DESERT, SAVANNA, JUNGLE = range(10, 18)
 
@@ -31,7 +31,7 @@ _REACH = 3  # how far a crown reaches from its trunk
 
 
 @compiled
-def mixed(seed: int, x: int, z: int) -> int:
+def hash_bits(seed: int, x: int, z: int) -> int:
     """Return 62 bits that seed, x and z determine."""
     h = seed ^ (x * 668265263 + z * -7046029254386353131)
     h = (h ^ (h >> 29)) * -4658895280553007687
@@ -40,41 +40,45 @@ def mixed(seed: int, x: int, z: int) -> int:
 
 
 @compiled
-def smooth(seed: int, x: int, z: int, scale: int) -> int:
+def value_noise(seed: int, x: int, z: int, scale: int) -> int:
     """Return value noise, 0 to 65535, whose lattice has a point in every `scale` blocks."""
     column, row = x // scale, z // scale
     east, south = ((x - column * scale) << 12) // scale, ((z - row * scale) << 12) // scale
     east, south = (east * east * (12288 - 2 * east)) >> 24, (south * south * (12288 - 2 * south)) >> 24
-    northern = (mixed(seed, column, row) & 65535) * (4096 - east) + (mixed(seed, column + 1, row) & 65535) * east
-    southern = (mixed(seed, column, row + 1) & 65535) * (4096 - east) + (
-        mixed(seed, column + 1, row + 1) & 65535
+    northern = (hash_bits(seed, column, row) & 65535) * (4096 - east) + (
+        hash_bits(seed, column + 1, row) & 65535
+    ) * east
+    southern = (hash_bits(seed, column, row + 1) & 65535) * (4096 - east) + (
+        hash_bits(seed, column + 1, row + 1) & 65535
     ) * east
     return (northern * (4096 - south) + southern * south) >> 24
 
 
 @compiled
-def layered(seed: int, x: int, z: int, scale: int) -> int:
+def layered_noise(seed: int, x: int, z: int, scale: int) -> int:
     """Return the sum of noise at three scales, 0 to 65535."""
-    fine = smooth(seed + 2, x, z, scale // 4)
-    return (4 * smooth(seed, x, z, scale) + 2 * smooth(seed + 1, x + 7919, z + 104729, scale // 2) + fine) // 7
+    fine = value_noise(seed + 2, x, z, scale // 4)
+    return (
+        4 * value_noise(seed, x, z, scale) + 2 * value_noise(seed + 1, x + 7919, z + 104729, scale // 2) + fine
+    ) // 7
 
 
 @compiled
 def continent(seed: int, x: int, z: int) -> int:
     """Return how far inland a column is, 0 to 65535."""
-    return layered(mixed(seed, 1, 0), x, z, 768)
+    return layered_noise(hash_bits(seed, 1, 0), x, z, 768)
 
 
 @compiled
 def peaks(seed: int, x: int, z: int) -> int:
     """Return how mountainous a column is, 0 to 65535."""
-    return layered(mixed(seed, 2, 0), x, z, 384)
+    return layered_noise(hash_bits(seed, 2, 0), x, z, 384)
 
 
 @compiled
 def channel(seed: int, x: int, z: int) -> int:
     """Return how far a column is from the middle of a river, in noise."""
-    return abs(layered(mixed(seed, 3, 0), x, z, 512) - _MIDDLE)
+    return abs(layered_noise(hash_bits(seed, 3, 0), x, z, 512) - _MIDDLE)
 
 
 @compiled
@@ -87,7 +91,7 @@ def biome_of(seed: int, x: int, z: int) -> int:
 @compiled
 def _biome_at(seed: int, x: int, z: int, inland: int) -> int:
     """Return the number of the biome of a cell's middle, which is so far inland."""
-    warm = layered(mixed(seed, 4, 0), x, z, 1152)
+    warm = layered_noise(hash_bits(seed, 4, 0), x, z, 1152)
     cold = warm < 25_000
     if inland < _SHORE:
         return FROZEN_OCEAN if cold else OCEAN
@@ -97,7 +101,7 @@ def _biome_at(seed: int, x: int, z: int, inland: int) -> int:
         return FROZEN_RIVER if cold else RIVER
     if peaks(seed, x, z) > 44_000:
         return EXTREME_HILLS
-    wet = layered(mixed(seed, 5, 0), x, z, 512)
+    wet = layered_noise(hash_bits(seed, 5, 0), x, z, 512)
     if cold:
         if wet > 34_000:
             return COLD_TAIGA
@@ -125,7 +129,7 @@ def height_of(seed: int, x: int, z: int) -> int:
     if beyond < 0:
         return SEA + (inland - _SHORE) // 600
     rise = min(beyond, 3000)  # hills grow with the distance from the shore
-    hills = smooth(mixed(seed, 6, 0), x, z, 72) * 9 + smooth(mixed(seed, 7, 0), x, z, 28) * 3
+    hills = value_noise(hash_bits(seed, 6, 0), x, z, 72) * 9 + value_noise(hash_bits(seed, 7, 0), x, z, 28) * 3
     level = SEA + 2 + min(beyond // 1500, 8) + ((hills >> 8) * rise // 3000 >> 8)
     steep = peaks(seed, x, z) - 41_000
     if steep > 0:
@@ -179,7 +183,7 @@ def nearest(seed: int, x: int, z: int, wanted: Bytes, least: int, most: int) -> 
 def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
     """Fill a column with the ground and with water."""
     air, bedrock, stone, water, ice = ground[0], ground[1], ground[2], ground[4], ground[5]
-    salt, bits = mixed(seed, 8, 0), 0
+    salt, bits = hash_bits(seed, 8, 0), 0
     for y in range(HEIGHT):
         if y > height:
             column[y] = water if y <= SEA else air
@@ -188,11 +192,11 @@ def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, col
         elif y > height - 4:
             column[y] = biome[0] if y == height else biome[1]
         else:
-            bits = mixed(salt, x * HEIGHT + y, z) if y % 6 == 1 else bits >> 10  # there are enough for six layers
+            bits = hash_bits(salt, x * HEIGHT + y, z) if y % 6 == 1 else bits >> 10  # there are enough for six layers
             ore = bits & 1023
             column[y] = ground[6] if ore < 12 else ground[7] if ore < 18 else ground[8] if ore < 26 else stone
     if height < SEA:
-        bottom = smooth(mixed(seed, 9, 0), x, z, 12)
+        bottom = value_noise(hash_bits(seed, 9, 0), x, z, 12)
         column[height] = ground[9] if bottom > 46_000 else ground[10] if bottom > 36_000 else column[height]
         if biome[0] == ground[13] and column[height] == biome[0]:
             column[height] = ground[3]  # no grass grows under water
@@ -203,7 +207,7 @@ def _bare(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, col
 @compiled
 def _grown(seed: int, ground: Ints, biome: Ints, x: int, z: int, height: int, column: Bytes) -> None:
     """Put snow and plants on a column."""
-    chance = mixed(mixed(seed, 10, 0), x, z)
+    chance = hash_bits(hash_bits(seed, 10, 0), x, z)
     if height < SEA:
         if biome[6] == ground[0]:
             return
@@ -225,10 +229,10 @@ def _caves(seed: int, west: int, north: int, heights: Ints, air: int, blocks: By
     lattice = np.empty((2, 3, 3, layers), dtype=np.int64)
     for kind in range(2):
         for k in range(layers):
-            salt = mixed(seed, 11 + kind, k)
+            salt = hash_bits(seed, 11 + kind, k)
             for i in range(3):
                 for j in range(3):
-                    lattice[kind, i, j, k] = mixed(salt, (west >> 3) + i, (north >> 3) + j) & 65535
+                    lattice[kind, i, j, k] = hash_bits(salt, (west >> 3) + i, (north >> 3) + j) & 65535
     line = np.empty((2, layers), dtype=np.int64)  # along a column
     for x in range(SIDE):
         for z in range(SIDE):
@@ -291,10 +295,10 @@ def _tree(blocks: Bytes, x: int, z: int, height: int, tree: Ints, luck: int, air
 @compiled
 def _trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
     """Build all trees that reach into a chunk, in an order that does not depend on the chunk."""
-    salt = mixed(seed, 13, 0)
+    salt = hash_bits(seed, 13, 0)
     for column in range((west - _REACH) // _PATCH, (west + SIDE + _REACH) // _PATCH + 1):
         for row in range((north - _REACH) // _PATCH, (north + SIDE + _REACH) // _PATCH + 1):
-            luck = mixed(salt, column, row)
+            luck = hash_bits(salt, column, row)
             x, z = column * _PATCH + 1 + luck % 4, row * _PATCH + 1 + (luck >> 8) % 4
             biome = biomes[biome_of(seed, x, z)]
             if (luck >> 16 & 255) >= biome[4]:
@@ -307,16 +311,9 @@ def _trees(seed: int, west: int, north: int, ground: Ints, biomes: Ints, trees: 
 
 @compiled
 def chunk(seed: int, column: int, row: int, ground: Ints, biomes: Ints, trees: Ints, blocks: Bytes) -> None:
-    """Make a chunk.
+    """Write the blocks of a chunk, from its number to the east and to the south; shape (SIDE, SIDE, HEIGHT): x, z, y.
 
-    Args:
-        seed: The terrain's.
-        column: Number of the chunk from west to east.
-        row: Its number from north to south.
-        ground: See `_blocks.tables`, as the next two.
-        biomes: What biomes look like.
-        trees: How trees are built.
-        blocks: Receives the blocks; shape (SIDE, SIDE, HEIGHT): x, z, y.
+    The three tables are those of `_terrain.tables`.
     """
     west, north = column * SIDE, row * SIDE
     heights, kinds = np.empty((SIDE, SIDE), dtype=np.int64), np.empty((SIDE, SIDE), dtype=np.int64)
@@ -353,7 +350,7 @@ def ready(
         seed: The terrain's.
         pool: The chunks that are kept; shape (SLOTS, SLOTS, SIDE, SIDE, HEIGHT). Changed.
         tags: Column and row of the chunk in each slot; shape (SLOTS, SLOTS, 2). Changed.
-        ground: See `_blocks.tables`, as the next two.
+        ground: See `_terrain.tables`, as the next two.
         biomes: What biomes look like.
         trees: How trees are built.
         x: The place, to the east.
@@ -390,12 +387,8 @@ def ready(
 def wanted_around(seed: int, x: int, z: int, wanted: Bytes, is_goal: Bytes) -> None:
     """Write down which cells around a place are of biomes that are wanted.
 
-    Args:
-        seed: The terrain's.
-        x: The place, to the east.
-        z: To the south.
-        wanted: 1 for each biome that is wanted.
-        is_goal: Receives 1 for each cell that is one of them; shape (n, n), n odd, the place's cell in the middle.
+    `wanted` has a 1 for each such biome. `is_goal` receives a 1 for each such cell; its shape is (n, n), n odd, with
+    the place's cell in the middle.
     """
     reach = is_goal.shape[0] // 2
     for i in range(is_goal.shape[0]):
@@ -405,15 +398,10 @@ def wanted_around(seed: int, x: int, z: int, wanted: Bytes, is_goal: Bytes) -> N
 
 @compiled
 def chart(seed: int, west: int, north: int, wanted: Bytes, heights: Ints, is_goal: Bytes) -> None:
-    """Write down what cells are like, as on a map.
+    """Write down what cells are like, as on a map, from the first column and row of cells on.
 
-    Args:
-        seed: The terrain's.
-        west: The first column of cells.
-        north: The first row of cells.
-        wanted: 1 for each biome that is wanted.
-        heights: Receives the layer of the ground in each cell's middle; shape (columns, rows).
-        is_goal: Receives 1 for each cell of a biome that is wanted; of the same shape.
+    `wanted` has a 1 for each biome that is wanted. `heights` receives the layer of the ground in each cell's middle,
+    and `is_goal` a 1 for each cell of such a biome; both have the shape (columns, rows).
     """
     for i in range(heights.shape[0]):
         for j in range(heights.shape[1]):

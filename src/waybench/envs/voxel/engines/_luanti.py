@@ -39,14 +39,11 @@ _BIOMES = tuple(ENGINES[LUANTI].biomes)
 _ENDINGS = {"dunes": "dunes", "shore": "shore", "swamp": "swamp"}
 
 
-def called(name: str, dry: bool) -> str:
+def biome_name(name: str, dry: bool) -> str:
     """Return what we call a biome.
 
-    minetest_game has one sea for each climate, which reaches up to the beach; here they are one sea and one beach.
-
-    Args:
-        name: The game's name, such as "desert_ocean".
-        dry: Whether there is ground above the water.
+    minetest_game has one sea for each climate, such as "desert_ocean", which reaches up to the beach; here they are one
+    sea and, where there is ground above the water, one beach.
     """
     words = name.split("_")
     if words[-1] in ("ocean", "beach"):
@@ -66,9 +63,6 @@ def _colour(column: int, row: int) -> int:
 class LuantiTerrain(BlockWorld):
     """A world of Luanti's map generator v7 with minetest_game, from a server of its own.
 
-    Args:
-        seed: From 0 to 2**62 - 1.
-
     Raises:
         UsageError: If no server is installed.
         RuntimeError: If it does not start, or has other biomes than minetest_game 5.
@@ -84,13 +78,15 @@ class LuantiTerrain(BlockWorld):
         self._nodes = {int(number): (str(name), str(kind)) for number, name, kind in about["nodes"]}
         self._names, self._codes = ["air", "water", "stone"], dict[int, int]()
         games = {int(number): str(name) for number, name in about["biomes"]}
-        unknown = {called(name, dry) for name in games.values() for dry in (False, True)} - set(_BIOMES)
+        unknown = {biome_name(name, dry) for name in games.values() for dry in (False, True)} - set(_BIOMES)
         if unknown or not games:
             raise RuntimeError(
                 f"Luanti {self.version} has biomes that are not minetest_game's: {', '.join(sorted(unknown)) or 'none'}"
             )
         self._biomes = {
-            (number, dry): _BIOMES.index(called(name, dry)) for number, name in games.items() for dry in (False, True)
+            (number, dry): _BIOMES.index(biome_name(name, dry))
+            for number, name in games.items()
+            for dry in (False, True)
         }
         self._made: set[tuple[int, int]] = set()
         self._patches: dict[tuple[int, int], tuple[Ints, Ints]] = {}
@@ -126,10 +122,10 @@ class LuantiTerrain(BlockWorld):
         ends = [(at - far - _REACH - _EDGE, at + far + _REACH - _EDGE) for at in (x, -z)]
         across, up = (range(math.floor(low / _CHUNK), math.floor(high / _CHUNK) + 1) for low, high in ends)
         order = dict.fromkeys(
-            place
+            chunk
             for column, row in product(across, up)
-            for place in self._before(column, row)
-            if max(map(abs, place)) * _CHUNK <= _END * SIDE
+            for chunk in self._before(column, row)
+            if max(map(abs, chunk)) * _CHUNK <= _END * SIDE
         )
         places = [
             dict(zip("xyz", (number * _CHUNK + _CHUNK // 2 + _EDGE for number in (column, floor, row)), strict=True))
@@ -207,8 +203,8 @@ class LuantiTerrain(BlockWorld):
             x, z = column * _PATCH, row * _PATCH
             into = np.s_[max(x - west, 0) : x + _PATCH - west, max(z - north, 0) : z + _PATCH - north]
             from_ = np.s_[max(west - x, 0) : west + wide - x, max(north - z, 0) : north + deep - z]
-            for whole, part in zip((levels, biomes), there, strict=True):
-                whole[into] = part[from_]
+            for target, part in zip((levels, biomes), there, strict=True):
+                target[into] = part[from_]
         return levels, biomes
 
     def _wanted_around(self, x: int, z: int, goals: tuple[str, ...], is_goal: Bytes) -> None:
@@ -217,7 +213,6 @@ class LuantiTerrain(BlockWorld):
         is_goal[:] = np.isin(biomes, _numbers(goals))
 
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
-        """Write down what cells are like."""
         heights[:], biomes = self._cells(west, north, *heights.shape)
         is_goal[:] = np.isin(biomes, _numbers(goals))
 
@@ -264,7 +259,6 @@ class LuantiTerrain(BlockWorld):
         )
 
     def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        """Return the nearest place of some biomes."""
         goal_numbers, side = _numbers(goals), _PATCH * CELL
         best: tuple[float, int, int] | None = None
         for ring in range(most // side + 2):
@@ -272,8 +266,8 @@ class LuantiTerrain(BlockWorld):
                 break
             for right, down in product(range(-ring, ring + 1), repeat=2):
                 if max(abs(right), abs(down)) == ring:
-                    place = self._nearest_in(x // side + right, z // side + down, x, z, goal_numbers)
-                    best = place if best is None or (place is not None and place < best) else best
+                    candidate = self._nearest_in(x // side + right, z // side + down, x, z, goal_numbers)
+                    best = candidate if best is None or (candidate is not None and candidate < best) else best
         return None if best is None or best[0] > most else Near(best[1], best[2], best[0])
 
     def _nearest_in(
@@ -283,7 +277,7 @@ class LuantiTerrain(BlockWorld):
         across, down = np.nonzero(np.isin(self._patch(column, row)[1], goal_numbers))
         if not across.size:
             return None
-        east, south = ((each * _PATCH + cells) * CELL + CELL // 2 for each, cells in ((column, across), (row, down)))
+        east, south = ((patch * _PATCH + cells) * CELL + CELL // 2 for patch, cells in ((column, across), (row, down)))
         squares = (east - x) ** 2 + (south - z) ** 2
         first = int(squares.argmin())
         return math.sqrt(float(squares[first])), int(east[first]), int(south[first])

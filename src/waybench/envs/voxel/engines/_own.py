@@ -9,12 +9,24 @@ import numpy as np
 
 from waybench._compile import compiled
 from waybench.envs.voxel import _look
-from waybench.envs.voxel._blocks import AIR, BEDROCK, BIOME_NUMBER, BIOMES, BLOCKS, SOLID, WATER, tables
 from waybench.envs.voxel._look import Bytes, Floats, Ints
 from waybench.envs.voxel._wording import CURSOR, LONGEST, Raw, fan_angles
 from waybench.envs.voxel.engines import _generate
 from waybench.envs.voxel.engines._generate import SIDE, SLOTS
-from waybench.envs.voxel.engines._terrain import EYES, Body, Near, Walked
+from waybench.envs.voxel.engines._terrain import (
+    AIR,
+    BEDROCK,
+    BIOME_NUMBER,
+    BIOMES,
+    BLOCKS,
+    EYES,
+    SOLID,
+    WATER,
+    Body,
+    Near,
+    Walked,
+    tables,
+)
 
 HALF, TALL = 0.3, 1.8  # the walker is a box of so many blocks around its middle, and so high
 WALK, SPRINT, SWIM = 0.2158, 0.2806, 0.1
@@ -26,16 +38,10 @@ _DIAGONAL = 0.7071067811865476
 
 
 @compiled
-def blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float) -> bool:
+def is_blocked(pool: Bytes, air: int, solid: Bytes, x: float, y: float, z: float) -> bool:
     """Whether the walker would be in something solid, with its feet at a place.
 
-    Args:
-        pool: The chunks, as in `_look.cast`; those around the place are there.
-        air: Number of this block; it is above the world, and bedrock below.
-        solid: 1 for each block that is in the way.
-        x: The place, to the east.
-        y: Upwards.
-        z: To the south.
+    `pool` has the chunks around the place, as in `_look.cast`, and `solid` a 1 for each block that is in the way.
     """
     wrap, layers = pool.shape[0] - 1, pool.shape[4]
     for i in range(int(np.floor(x - HALF)), int(np.floor(x + HALF)) + 1):
@@ -54,19 +60,19 @@ def fluid(pool: Bytes, water: int, x: float, y: float, z: float) -> bool:
 
 
 @compiled
-def lifted(pool: Bytes, air: int, solid: Bytes, at: Floats, swims: bool, jumps: bool) -> float:
+def next_height(pool: Bytes, air: int, solid: Bytes, at: Floats, swims: bool, jumps: bool) -> float:
     """Return how high the feet are after a tick; the speed upwards in `at` is changed."""
     x, y, z = at[0], at[1], at[2]
     if swims:
         at[3] = max(at[3] * 0.8, min(at[3] * 0.8 + _FLOAT, _RISE))
-    elif at[3] <= 0 and blocked(pool, air, solid, x, y - 2 * _SKIN, z):
+    elif at[3] <= 0 and is_blocked(pool, air, solid, x, y - 2 * _SKIN, z):
         at[3] = JUMP if jumps else 0.0
     else:
         at[3] = max((at[3] - GRAVITY) * DRAG, -FALL)
     y += at[3]
-    if blocked(pool, air, solid, x, y, z):
+    if is_blocked(pool, air, solid, x, y, z):
         y = np.floor(y + TALL) - TALL - _SKIN if at[3] > 0 else np.floor(y) + 1.0
-        if blocked(pool, air, solid, x, y, z):
+        if is_blocked(pool, air, solid, x, y, z):
             y = at[1]
         at[3] = 0.0
     return y
@@ -82,10 +88,10 @@ def stroll(
     up or down first, then along x, then along z; what it would bump into in a direction it does not move towards.
 
     Args:
-        pool: See `blocked`, as the next one and `solid`.
-        air: The same.
+        pool: The chunks around the walker.
+        air: Number of this block.
         water: Number of this block, in which the walker swims.
-        solid: The same.
+        solid: 1 for each block that is in the way.
         goals: 1 for each cell of four by four columns in which the walk ends; shape (n, n), the walker's in the middle.
         at: x, y, z of the feet, and the speed upwards; shape (4,). Changed.
         ahead: Where the walker faces: x and z, of length 1.
@@ -106,12 +112,12 @@ def stroll(
         sprints = ticks[tick] & 4 > 0
         swims = fluid(pool, water, at[0], at[1] + _DEEP, at[2])
         speed = SWIM if swims else SPRINT if sprints else WALK
-        y = lifted(pool, air, solid, at, swims, not sprints)
+        y = next_height(pool, air, solid, at, swims, not sprints)
         x, z = at[0] + east * speed, at[2] + south * speed
-        if blocked(pool, air, solid, x, y, at[2]):
+        if is_blocked(pool, air, solid, x, y, at[2]):
             x = at[0]
             at[3] = _CLIMB if swims else at[3]
-        if blocked(pool, air, solid, x, y, z):
+        if is_blocked(pool, air, solid, x, y, z):
             z = at[2]
             at[3] = _CLIMB if swims else at[3]
         length += np.sqrt((x - at[0]) ** 2 + (z - at[2]) ** 2)
@@ -130,7 +136,6 @@ _CELLS = 4  # the same in cells of four blocks
 
 @cache
 def _wave(degrees: float) -> tuple[float, float]:
-    """Return sine and cosine of whole degrees."""
     angle, unit = math.radians(degrees), 1 << _EXACT
     return round(math.sin(angle) * unit) / unit, round(math.cos(angle) * unit) / unit
 
@@ -158,7 +163,7 @@ LENGTHS: Floats = np.array([CURSOR] + [LONGEST] * (_look.RAYS - 1))
 
 
 class BlockWorld(ABC):
-    """A world of blocks.
+    """A world of blocks whose map is known. It is a pure function of its seed: queries do not change it.
 
     It keeps the chunks of a square of 256 by 256 columns that wraps around, so that its memory does not grow.
 
@@ -168,12 +173,12 @@ class BlockWorld(ABC):
         sea: The layer of the water's surface.
         steepest: Blocks from the middle of a cell to that of the next that can mostly be climbed.
         air: Number of this block.
-        water: The same; in it one swims.
-        bedrock: The same; it is below the world.
+        water: Number of this block, in which one swims.
+        bedrock: Number of this block, which is below the world.
         solid: 1 for each block that is in the way.
     """
 
-    version = ""
+    version = ""  # what else a seed's world depends on
 
     def __init__(
         self, lowest: int, layers: int, sea: int, steepest: int, air: int, water: int, bedrock: int, solid: Bytes
@@ -190,6 +195,26 @@ class BlockWorld(ABC):
     @cached_property
     def _tags(self) -> Ints:
         return np.full((SLOTS, SLOTS, 2), _NOWHERE, dtype=np.int64)
+
+    @abstractmethod
+    def biome(self, x: int, z: int) -> str:
+        """Return the name of a column's biome."""
+
+    @abstractmethod
+    def view(self, body: Body) -> Raw:
+        """Return what is seen and felt from a place."""
+
+    @abstractmethod
+    def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
+        """Return the nearest place of some biomes within a distance in blocks; None if there is none."""
+
+    @abstractmethod
+    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
+        """Write down what cells of four by four columns are like, as on a map, from the first column and row of them.
+
+        `heights` receives the layer of the ground in each cell's middle, `is_goal` a 1 for each cell of a biome that is
+        wanted, otherwise 0; both have the shape (columns, rows).
+        """
 
     @abstractmethod
     def ground(self, x: int, z: int) -> int:
@@ -225,7 +250,7 @@ class BlockWorld(ABC):
         y = max(self.ground(x, z), self.sea - 1) + 1
         with self._lock:
             self._ready(x + 0.5, z + 0.5, 1.0)
-            while blocked(self._pool, self.air, self._solid, x + 0.5, float(y - self.lowest), z + 0.5):
+            while is_blocked(self._pool, self.air, self._solid, x + 0.5, float(y - self.lowest), z + 0.5):
                 y += 1
         return Body(x + 0.5, float(y), z + 0.5, 0)
 
@@ -248,18 +273,13 @@ class BlockWorld(ABC):
             raise ValueError(f"{len(ticks)} ticks: at most {_MOST_TICKS} at once")
         is_goal = np.empty((2 * _CELLS + 1,) * 2, dtype=np.uint8)
         self._wanted_around(math.floor(body.x), math.floor(body.z), goals, is_goal)
-        at, tick_array = (
-            np.array([body.x, body.y - self.lowest, body.z, body.rise]),
-            np.frombuffer(ticks, dtype=np.uint8),
-        )
-        ahead = np.array(heading(body.yaw))
+        at = np.array([body.x, body.y - self.lowest, body.z, body.rise])
+        ahead, commands = np.array(heading(body.yaw)), np.frombuffer(ticks, dtype=np.uint8)
         with self._lock:
             self._ready(body.x, body.z, _STROLL)
-            ticks_made, arrived, length = stroll(
-                self._pool, self.air, self.water, self._solid, is_goal, at, ahead, tick_array
-            )
+            count, arrived, length = stroll(self._pool, self.air, self.water, self._solid, is_goal, at, ahead, commands)
         x, y, z, rise = at.tolist()
-        return Walked(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(ticks_made))
+        return Walked(Body(x, y + self.lowest, z, body.yaw, rise), bool(arrived), float(length), int(count))
 
     def _felt(self, body: Body) -> Ints:
         """Return the blocks around the feet; (9, 9, 9) whole numbers: x, y, z. The chunks are in the pool."""
@@ -270,13 +290,11 @@ class BlockWorld(ABC):
 
 
 def eye_of(body: Body) -> Floats:
-    """Return where the eyes are."""
     return np.array([body.x, body.y + EYES, body.z])
 
 
 _NAMES = tuple(BIOMES)
 _SOLID: Bytes = np.array(SOLID, dtype=np.uint8)
-_ALL_AROUND = (0.0, 0.0)
 _STEEPEST = 5
 
 
@@ -295,11 +313,7 @@ def goal_mask(goals: tuple[str, ...]) -> Bytes:
 
 
 class OwnTerrain(BlockWorld):
-    """A world of our own.
-
-    Args:
-        seed: From 0 to 2**62 - 1.
-    """
+    """A world of our own."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(0, _generate.HEIGHT, _generate.SEA, _STEEPEST, AIR, WATER, BEDROCK, _SOLID)
@@ -307,7 +321,7 @@ class OwnTerrain(BlockWorld):
         # Goals -> the place where they were looked for last, and a distance within which there is none of them.
         self._none_within: dict[tuple[str, ...], tuple[int, int, float]] = {}
 
-    def _ready(self, x: float, z: float, far: float, ahead: tuple[float, float] = _ALL_AROUND) -> None:
+    def _ready(self, x: float, z: float, far: float, ahead: tuple[float, float] = (0.0, 0.0)) -> None:
         ground, biomes, trees = _tables()
         _generate.ready(self.seed, self._pool, self._tags, ground, biomes, trees, x, z, *ahead, far)
 
@@ -318,15 +332,12 @@ class OwnTerrain(BlockWorld):
         _generate.wanted_around(self.seed, x, z, goal_mask(goals), is_goal)
 
     def biome(self, x: int, z: int) -> str:
-        """Return the name of a column's biome."""
         return _NAMES[_generate.biome_of(self.seed, x, z)]
 
     def ground(self, x: int, z: int) -> int:
-        """Return the layer of a column's highest block of the ground."""
         return _generate.height_of(self.seed, x, z)
 
     def view(self, body: Body) -> Raw:
-        """Return what is seen and felt from a place. There are no beings."""
         hits, distances = np.empty(_look.RAYS, dtype=np.int64), np.empty(_look.RAYS)
         with self._lock:
             self._ready(body.x, body.z, float(_look.NEAR + 1))
@@ -353,5 +364,4 @@ class OwnTerrain(BlockWorld):
         return near
 
     def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Ints, is_goal: Bytes) -> None:
-        """Write down what cells are like."""
         _generate.chart(self.seed, west, north, goal_mask(goals), heights, is_goal)

@@ -106,7 +106,6 @@ class Server:
 
     @property
     def ended(self) -> bool:
-        """Whether it cannot answer any more."""
         return not self.stop.alive
 
     def ask(self, request: str, **values: Any) -> dict[str, Any]:
@@ -150,7 +149,6 @@ class Server:
 
 
 def _run(executable: str, seed: int, folder: Path, log: Path) -> "subprocess.Popen[bytes]":
-    """Start a server in a folder of its own."""
     world = folder / "world"
     with as_file(files(__name__.rpartition(".")[0]) / "luanti_mod") as mod:
         shutil.copytree(mod, world / "worldmods" / "waybench", ignore=shutil.ignore_patterns("*.py*", "__*"))

@@ -1,11 +1,102 @@
-"""The interface between the search and an engine, and what is known of each engine without starting it."""
+"""Engines as the search knows them without starting one: their interface and properties, our blocks and biomes.
+
+Blocks are called as MineDojo's descriptions call them ("grass block" is the ground and "grass" the plant on it), but
+for wood and leaves, which say of which tree they are.
+"""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from waybench._package_data import read_toml
-from waybench.envs.voxel._blocks import BIOMES, GOALS, fits
 from waybench.envs.voxel._wording import Raw
+
+_DATA = read_toml(__file__, "blocks.toml")
+BLOCKS: tuple[str, ...] = _DATA["blocks"]
+NUMBER = {name: number for number, name in enumerate(BLOCKS)}
+AIR, BEDROCK, WATER = NUMBER["air"], NUMBER["bedrock"], NUMBER["water"]
+
+# The blocks that the terrain is made of whatever the biome, in the order in which the kernel takes them.
+GROUND: tuple[str, ...] = _DATA["ground"]
+SOLID = tuple(name not in _DATA["thin"] for name in BLOCKS)
+
+
+class Tree(NamedTuple):
+    """The shape of a kind of tree.
+
+    Attributes:
+        trunk: Block of the trunk.
+        crown: Block of the leaves.
+        low: Least height of the trunk, in blocks.
+        high: Greatest height of the trunk.
+        shape: 0 round, 1 conical, 2 flat, 3 a column without a crown, 4 a spike that is thicker below.
+        radius: How far the crown reaches from the trunk, in blocks; at most 3.
+    """
+
+    trunk: str
+    crown: str
+    low: int
+    high: int
+    shape: int
+    radius: int
+
+
+_SHAPES = {"round": 0, "cone": 1, "flat": 2, "column": 3, "spike": 4}
+TREES = {name: Tree(**tree)._replace(shape=_SHAPES[tree["shape"]]) for name, tree in _DATA["trees"].items()}
+_TREE_NUMBER = {name: number for number, name in enumerate(TREES)}
+
+
+class Biome(NamedTuple):
+    """The appearance of a biome.
+
+    Attributes:
+        top: Block of the surface.
+        filler: Block of the three layers below.
+        trees: Two kinds of trees, the second of which is every fourth one.
+        wood: Trees in 256 patches of six by six columns.
+        plants: Two kinds of plants on the surface.
+        sown: How many of 256 columns have the one, and the other.
+        cold: Whether there is snow on the ground, and ice on the water.
+        colour: On maps.
+    """
+
+    top: str
+    filler: str
+    trees: tuple[str, str]
+    wood: int
+    plants: tuple[str, str]
+    sown: tuple[int, int]
+    cold: bool
+    colour: str
+
+
+BIOMES = {name: Biome(**biome) for name, biome in _DATA["biomes"].items()}
+BIOME_NUMBER = {name: number for number, name in enumerate(BIOMES)}
+
+# The goals whose tasks are published (shared/specs/smartplay.md, section 2), in their order.
+GOALS = ("plains", "forest", "ocean", "beach", "taiga", "ice spikes", "jungle", "desert")
+
+
+def counts_as(goal: str, biome: str) -> bool:
+    """Whether a biome counts as a goal: as published, if its name contains the goal's word, case aside."""
+    return goal in biome.lower()
+
+
+def tables() -> tuple[list[int], list[list[int]], list[list[int]]]:
+    """Return ground, biomes and trees as numbers, as the kernel takes them."""
+    ground = [NUMBER[name] for name in GROUND]
+    biomes = [
+        [
+            *(NUMBER[biome.top], NUMBER[biome.filler], *(_TREE_NUMBER[tree] for tree in biome.trees), biome.wood),
+            *(*(NUMBER[plant] for plant in biome.plants), *biome.sown, biome.cold),
+        ]
+        for biome in BIOMES.values()
+    ]
+    trees = [
+        [NUMBER[tree.trunk], NUMBER[tree.crown], tree.low, tree.high, tree.shape, tree.radius]
+        for tree in TREES.values()
+    ]
+    return ground, biomes, trees
+
 
 TICKS = 50  # of one step (shared/specs/smartplay.md, section 8)
 EYES = 1.62  # blocks above the feet
@@ -86,40 +177,6 @@ class Terrain(Protocol):
         ...
 
 
-class Chart(Terrain, Protocol):
-    """A world whose map is known. It is a pure function of its seed: queries do not change it.
-
-    Attributes:
-        sea: The layer of the water's surface.
-        steepest: Blocks from the middle of a cell to that of the next that can mostly be climbed.
-        version: What else a seed's world depends on; "" for nothing.
-    """
-
-    sea: int
-    steepest: int
-    version: str
-
-    def clear(self, x: int, z: int) -> bool:
-        """Whether one stands on the ground in a column: nothing is in the way, neither water nor a hole."""
-        ...
-
-    def nearest(self, x: int, z: int, goals: tuple[str, ...], most: int) -> Near | None:
-        """Return the nearest place of some biomes within a distance in blocks; None if there is none."""
-        ...
-
-    def chart(self, west: int, north: int, goals: tuple[str, ...], heights: Any, is_goal: Any) -> None:
-        """Write down what cells of four by four columns are like, as on a map.
-
-        Args:
-            west: The first column of cells.
-            north: The first row of cells.
-            goals: The biomes that are wanted.
-            heights: Receives the layer of the ground in each cell's middle; whole numbers, shape (columns, rows).
-            is_goal: Receives 1 for each cell of a biome that is wanted, otherwise 0; bytes of the same shape.
-        """
-        ...
-
-
 OWN, LUANTI, MINEDOJO = "own", "luanti", "minedojo"
 
 
@@ -148,7 +205,7 @@ class Engine(NamedTuple):
 
     def fitting(self, goal: str) -> tuple[str, ...]:
         """Return the biomes that count as a goal: as published, those whose names contain its word."""
-        return tuple(name for name in self.biomes if fits(goal, name))
+        return tuple(name for name in self.biomes if counts_as(goal, name))
 
 
 _BIOMES = read_toml(__file__, "biomes.toml")
@@ -161,7 +218,7 @@ _LUANTI = Engine(
     worlds=8,
     tries=100,
 )
-ENGINES = {OWN: Engine(GOALS, {name: each.colour for name, each in BIOMES.items()}), LUANTI: _LUANTI}
+ENGINES = {OWN: Engine(GOALS, {name: biome.colour for name, biome in BIOMES.items()}), LUANTI: _LUANTI}
 
 MINECRAFT_BIOMES: Mapping[int, str] = {int(number): name for number, name in _BIOMES["minecraft"].items()}
 """The names of Minecraft's biomes by the numbers that MineDojo reports."""
