@@ -11,8 +11,18 @@ import click
 
 from waybench.core import Json, UsageError, plural, prepare_folder
 from waybench.data import LocalFiles
-from waybench.envs.textmap import MOST_PATHS, NEVER, PUBLISHED_STEPS, PlaceMap, WriteResult, write_map
-from waybench.envs.textmap.questions import LABELS, RELEASED_LABELS, selected_maps
+from waybench.envs.textmap import (
+    LABELS,
+    MOST_PATHS,
+    NEVER,
+    PUBLISHED_STEPS,
+    RELEASED_LABELS,
+    PlaceMap,
+    WriteResult,
+    count_questions,
+    selected_maps,
+    write_map,
+)
 from waybench.ext.author.game_maps._build import GameMap, map_game, read_commands, read_names
 from waybench.ext.author.game_maps._story import Story
 
@@ -69,8 +79,6 @@ def counts(
 
 
 def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool) -> dict[str, Json]:
-    from waybench.envs.textmap.questions import count_questions  # numpy is loaded where there is something to count
-
     last = place_map.last_step - 1 if published else place_map.last_step
     shown = PUBLISHED_STEPS if published and steps is None else steps
     found = count_questions(place_map, last if shown is None else min(shown, last), LABELS[labels])
