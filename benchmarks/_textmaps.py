@@ -20,8 +20,8 @@ from waybench.core import Stream, UsageError, play_out, policy
 from waybench.data import locate
 from waybench.envs import registry
 from waybench.envs.textmap import Edge, PlaceMap, published_map
-from waybench.envs.textmap.map._paths import Paths, Tally
-from waybench.envs.textmap.questions._questions import destination_questions
+from waybench.envs.textmap._paths import Paths, Tally
+from waybench.envs.textmap._questions import destination_questions
 
 _LINES = 200
 

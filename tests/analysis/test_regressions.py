@@ -151,7 +151,7 @@ def test_variables_are_worked_out_once_for_each_map(monkeypatch: pytest.MonkeyPa
         asked.append(place_map.name)
         return map_variables(place_map, *rest)
 
-    monkeypatch.setattr("waybench.envs.textmap.questions._difficulty.map_variables", counted)
+    monkeypatch.setattr("waybench.envs.textmap._difficulty.map_variables", counted)
     maps = [corridor("a", 3), corridor("b", 4)]
     episodes = [*answered("oracle", maps), *answered("null", maps, model="other"), *answered("null", maps[:1], key="k")]
     found = ClusterVariables()

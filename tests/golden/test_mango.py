@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from enum import Enum
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -19,14 +20,9 @@ import pytest
 from tests.conftest import shared
 from waybench._scoring import score_line
 from waybench.core import Invalid, normal_name
-from waybench.envs.textmap.map._instances import similarity
-from waybench.envs.textmap.map._paths import routes
-from waybench.envs.textmap.map._place_map import NEVER, PlaceMap, load_map
-from waybench.envs.textmap.map._prefix import PUBLISHED_STEPS, Labels, all_names, path_labels, track, walkthrough
-from waybench.envs.textmap.questions._answers import (
+from waybench.envs.textmap._answers import (
     PAPER,
     SOUND,
-    Difference,
     Trajectory,
     destinations,
     length_weight,
@@ -37,11 +33,32 @@ from waybench.envs.textmap.questions._answers import (
     success,
     trajectory,
 )
-from waybench.envs.textmap.questions._wording import CHAT, COMPLETION, opening, question_text
+from waybench.envs.textmap._instances import similarity
+from waybench.envs.textmap._paths import routes
+from waybench.envs.textmap._place_map import NEVER, PlaceMap, load_map
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, Labels, all_names, path_labels, track, walkthrough
+from waybench.envs.textmap._wording import CHAT, COMPLETION, opening, question_text
 
 Compared = Callable[[str, str, int], None]
 
 FAMILIES = {"gpt": CHAT, "claude": CHAT, "llama": COMPLETION, "rwkv": COMPLETION}
+
+
+class Difference(Enum):
+    """Intended differences from the scores of the published evaluator (spec, sections 5 and 6)."""
+
+    DESTINATION_READ = "the destination that was answered is read; the evaluator compared the true one with itself"
+    VALIDATED_MOVES = "routes take only moves that were tried in the game; the evaluator added opposites unseen"
+    ALL_OR_NOTHING = "a route reaches the destination or fails; the evaluator gave credit for a similar name"
+    FIXED_TIES = "of equally close moves the one that leads on is taken; the evaluator's choice was one of chance"
+    GIVEN_MOVES = "the reasoning of a destination has to make the moves given; the evaluator took any way there"
+    CLOSEST_MOVES = "in such reasoning the closest valid move counts, as in a route; the evaluator wanted the same text"
+    NO_CRASH = "a list of other things than objects is ill-structured; the evaluator stopped there"
+    NO_EVAL = "an expression that is no literal is ill-structured; the evaluator evaluated it"
+    BOUNDED = "an answer of more characters or moves than the parser's limits is ill-structured; there were no limits"
+    NEVER_IS_NEVER = "a pair of places without a path is not answerable; the evaluator took never for step 9999"
+    KEPT_APART = "answers to unanswerable questions are kept apart; the evaluator gave them zeros"
+    OWN_QUESTIONS = "a question is scored from its own text; the evaluator gave zeros if its id was unknown"
 
 
 class Ask(NamedTuple):

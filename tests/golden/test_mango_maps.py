@@ -12,10 +12,10 @@ import pytest
 
 from tests.conftest import shared
 from waybench.envs.textmap import Edge, PlaceMap
-from waybench.envs.textmap.map import routes
-from waybench.envs.textmap.map._place_map import load_map, walkthrough_text
-from waybench.envs.textmap.map._prefix import Labels, Rule
-from waybench.envs.textmap.questions._questions import count_questions, destination_questions, route_questions
+from waybench.envs.textmap._paths import routes
+from waybench.envs.textmap._place_map import load_map, walkthrough_text
+from waybench.envs.textmap._prefix import Labels, Rule
+from waybench.envs.textmap._questions import count_questions, destination_questions, route_questions
 
 Compared = Callable[[str, str, int], None]
 

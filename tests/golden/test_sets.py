@@ -8,7 +8,7 @@ import pytest
 
 from tests.golden import test_mango as mango
 from tests.golden.test_mango import Ask, Case, place_map, tied
-from waybench.envs.textmap.questions._answers import trajectory
+from waybench.envs.textmap._answers import trajectory
 
 pytest_plugins = ["pytester"]
 

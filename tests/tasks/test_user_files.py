@@ -13,7 +13,7 @@ import waybench
 from tests.envs.textmap import HOUSE
 from tests.tasks.test_search import heads, refused
 from waybench.core import DataError, UsageError, decode_text, json_lines, read_json, read_text, user_path
-from waybench.envs.textmap.map._instances import map_json
+from waybench.envs.textmap._instances import map_json
 
 ROWS: list[str] = ["000X0", "01110", "01010", "01110", "01000"]
 ONE, TWO = json.dumps({"maze": ROWS}), json.dumps({"id": "two", "maze": ROWS})

@@ -14,7 +14,7 @@ import pytest
 
 from tests.conftest import PATIENCE
 from waybench.envs.textmap import DIRECTIONS, NEVER, PlaceMap, load_map, opposite
-from waybench.envs.textmap.questions._questions import destination_questions, route_questions
+from waybench.envs.textmap._questions import destination_questions, route_questions
 
 pytestmark = pytest.mark.slow
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from waybench.envs.textmap import NEVER, PlaceMap, load_map
-from waybench.envs.textmap.map._prefix import PUBLISHED_STEPS, track
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, track
 from waybench.ext.author.game_maps import map_game
 
 # A map with a move to where it begins, which no walk can tell from no move; and games in which an action leads to other

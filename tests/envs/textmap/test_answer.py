@@ -5,7 +5,7 @@ import json
 import pytest
 
 from waybench.core import Invalid
-from waybench.envs.textmap.questions._answers import PRINTED, Hop, published_answer, sound_answer, trajectory
+from waybench.envs.textmap._answers import PRINTED, Hop, published_answer, sound_answer, trajectory
 from waybench.testing import HOSTILE_REPLIES, hostile_variants
 
 GOOD = "[{'location_before': 'Attic', 'action': 'down', 'location_after': 'Kitchen'}]"

@@ -12,9 +12,8 @@ from tests.conftest import shared
 from tests.envs.textmap import edge
 from waybench.core import DataError, Episode, Item, Reply, Stream, play_out, policy
 from waybench.envs.textmap import Extraction, MapQuestion, PlaceMap, Step, extractions, load_map
-from waybench.envs.textmap.extract._game import TripletGraph, result
-from waybench.envs.textmap.extract._instance import decode_extraction, resolve_extraction
-from waybench.envs.textmap.questions._answers import PAPER, SOUND, Hop
+from waybench.envs.textmap._answers import PAPER, SOUND, Hop
+from waybench.envs.textmap._extraction_items import TripletGraph, decode_extraction, resolve_extraction, score_triplets
 
 ENV = waybench.load("textmap/extract")
 PAPERS_GAMES = ("zork1", "night", "partyfoul", "plundered", "spirit", "temple")
@@ -117,14 +116,14 @@ def test_the_search() -> None:
 
 
 def test_what_comes_of_triplets() -> None:
-    best = result(TASK, TRUTH, "whole", SOUND)
+    best = score_triplets(TASK, TRUTH, "whole", SOUND)
     assert (best.success, best.triplets, best.moving, best.recall) == (1.0, 1.0, 1.0, 1.0)
     assert best.precision == 1.0  # nobody knows the opposites of sliding and climbing by their words
     assert [each.kind for each in best.questions] == ["route", "destination"]
 
 
 def test_precision_counts_what_the_map_does_not_have() -> None:
-    found = result(TASK, (TRUTH[0], Hop("cellar", "west", "attic")), "whole", SOUND)
+    found = score_triplets(TASK, (TRUTH[0], Hop("cellar", "west", "attic")), "whole", SOUND)
     # up and down are the map's; west, and the east that follows from it, are not.
     assert found.precision == 0.5
     assert found.recall == 2 / 6
@@ -133,18 +132,19 @@ def test_precision_counts_what_the_map_does_not_have() -> None:
 
 def test_one_that_is_left_out_moves_all_that_follow() -> None:
     said = TRUTH[1:]
-    assert result(TASK, said, "whole", PAPER).triplets == 0.0
-    assert result(TASK, said, "whole", SOUND).triplets == 8 / 9
-    assert result(TASK, (*TRUTH, *TRUTH), "whole", SOUND).triplets == 1.0
-    assert result(TASK, (TRUTH[1],) * 9, "whole", SOUND).triplets == 1 / 9  # said nine times, it is right once
+    assert score_triplets(TASK, said, "whole", PAPER).triplets == 0.0
+    assert score_triplets(TASK, said, "whole", SOUND).triplets == 8 / 9
+    assert score_triplets(TASK, (*TRUTH, *TRUTH), "whole", SOUND).triplets == 1.0
+    assert score_triplets(TASK, (TRUTH[1],) * 9, "whole", SOUND).triplets == 1 / 9  # said nine times, it is right once
     strange = Hop("garden", "dig", "attic")
-    assert result(TASK, (*[strange] * 9, *TRUTH), "whole", SOUND).triplets == 0.0  # as many count as there are steps
+    late = score_triplets(TASK, (*[strange] * 9, *TRUTH), "whole", SOUND)
+    assert late.triplets == 0.0  # as many count as there are steps
 
 
 def test_similar_names_have_credit_in_paper() -> None:
     said = (*TRUTH[:8], Hop("cellar", "climb", "gardens"))
-    assert result(TASK, said, "whole", SOUND).questions[1].success == 0.0
-    assert result(TASK, said, "whole", PAPER).questions[1].success == pytest.approx(6 / 7)
+    assert score_triplets(TASK, said, "whole", SOUND).questions[1].success == 0.0
+    assert score_triplets(TASK, said, "whole", PAPER).questions[1].success == pytest.approx(6 / 7)
 
 
 def test_steps_are_turns() -> None:

@@ -9,16 +9,9 @@ import pytest
 
 from tests.envs.textmap import HOUSE, edge, of_edges
 from waybench.core import DataError, UsageError
-from waybench.envs.textmap.map._place_map import PlaceMap, walkthrough_text
-from waybench.envs.textmap.questions._instance import (
-    MapQuestion,
-    cut,
-    decode_destination,
-    decode_route,
-    published_map,
-    resolve_game,
-    size_class,
-)
+from waybench.envs.textmap._instances import cut, published_map, resolve_game, size_class
+from waybench.envs.textmap._items import MapQuestion, decode_destination, decode_route
+from waybench.envs.textmap._place_map import PlaceMap, walkthrough_text
 
 ROUTE = MapQuestion(cut(HOUSE, 5), 5, "attic", "garden")
 DESTINATION = MapQuestion(cut(HOUSE, 9), 9, "attic", "garden", (HOUSE.edges[2], HOUSE.edges[3]))

@@ -8,26 +8,39 @@ import pytest
 from waybench.envs import textmap
 
 ROOT = Path(textmap.__file__).parent
+MAPS = {"_place_map", "_instances", "_prefix", "_paths"}
+OTHERS = {"_minigame_game": "minigame", "_minigame_environment": "minigame", "_environments": "top"}
 BELOW = {
     "map": set[str](),
     "worlds": {"map"},
     "questions": {"map", "worlds"},
     "minigame": {"map", "worlds", "questions"},
-    "extract": {"map", "worlds", "questions"},
-    "drawing": {"map", "worlds", "questions", "minigame", "extract"},
+    "extraction": {"map", "worlds", "questions"},
+    "drawing": {"map", "worlds", "questions", "minigame", "extraction"},
+    "top": {"map", "worlds", "questions", "minigame", "extraction", "drawing"},
 }
 
 
-def test_every_part_has_its_place() -> None:
-    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == set(BELOW)
+def part_of(name: str) -> str:
+    """Return the part that a module or a package of text maps belongs to."""
+    if not name.startswith("_"):
+        return name
+    return "map" if name in MAPS else "extraction" if name.startswith("_extraction") else OTHERS.get(name, "questions")
 
 
-@pytest.mark.parametrize("part", BELOW)
-def test_a_part_imports_from_those_before_it_alone(part: str) -> None:
+MODULES = sorted(path for path in ROOT.rglob("*.py") if path != ROOT / "__init__.py")
+
+
+def test_every_part_is_there() -> None:
+    assert {part_of(path.relative_to(ROOT).with_suffix("").parts[0]) for path in MODULES} == set(BELOW)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_part_imports_from_those_before_it_alone(path: Path) -> None:
+    part = part_of(path.relative_to(ROOT).with_suffix("").parts[0])
     imported = {
-        node.module.split(".")[3]
-        for path in (ROOT / part).glob("*.py")
+        part_of(node.module.split(".")[3])
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{textmap.__name__}.")
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{textmap.__name__}.")
     }
     assert imported - {part} <= BELOW[part]

@@ -15,10 +15,9 @@ from tests.conftest import PATIENCE
 from tests.envs.textmap import HOUSE, all_paths, edge, maps, of_edges, square
 from waybench import _compile
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap import PlaceMap
-from waybench.envs.textmap.map import _kernel, _paths
-from waybench.envs.textmap.map._paths import Choice, Paths
-from waybench.envs.textmap.map._prefix import Rule, path_labels
+from waybench.envs.textmap import PlaceMap, _paths
+from waybench.envs.textmap._paths import Choice, Paths
+from waybench.envs.textmap._prefix import Rule, path_labels
 
 Path = tuple[int, ...]
 
@@ -126,7 +125,7 @@ def test_known_numbers_of_paths() -> None:
 def test_the_compiled_loop_does_what_it_says(place_map: PlaceMap) -> None:
     compiled = listed(Paths(place_map, 5))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_paths, "_compiled", lambda: _kernel.walk)
+        patch.setattr(_paths, "_compiled", lambda: _paths.walk)
         assert listed(Paths(place_map, 5)) == compiled
 
 
@@ -246,8 +245,7 @@ def test_maps_without_paths() -> None:
 def test_numba_waits_until_it_is_needed() -> None:
     script = (
         "import sys, waybench.envs.textmap as t\n"
-        "from waybench.envs.textmap.map import _paths, _place_map\n"
-        "from waybench.envs.textmap.questions import _questions\n"
+        "from waybench.envs.textmap import _paths\n"
         "paths = _paths.Paths(t.PlaceMap('m', ('a',), (), (), ()))\n"
         "assert 'numba' not in sys.modules\n"
         "paths.tally()\n"
@@ -266,5 +264,5 @@ def test_it_compiles_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch) 
         return lambda function: function
 
     monkeypatch.setattr(_compile, "import_module", lambda name: SimpleNamespace(njit=njit))
-    assert _paths._compiled.__wrapped__() is _kernel.walk
+    assert _paths._compiled.__wrapped__() is _paths.walk
     assert compile_options == [{"cache": True, "nogil": True}, {"nogil": True}]

@@ -6,28 +6,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from waybench.core import UsageError
-from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap, Step
-from waybench.envs.textmap.map._prefix import (
+from waybench.envs.textmap._answers import RELEASED
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap, Step
+from waybench.envs.textmap._prefix import (
     Names,
     all_names,
     fitting_cut,
     published_cut,
     seen_names,
-    simplified,
+    simplify_steps,
     track,
     walkthrough,
     with_ids,
 )
-from waybench.envs.textmap.questions._answers import RELEASED
-from waybench.envs.textmap.questions._wording import (
-    CHAT,
-    PAPER_EXAMPLES,
-    PLAIN,
-    TEMPLATES,
-    Template,
-    opening,
-    question_text,
-)
+from waybench.envs.textmap._wording import CHAT, PAPER_EXAMPLES, PLAIN, TEMPLATES, Template, opening, question_text
 
 
 class Ask(NamedTuple):
@@ -106,11 +98,11 @@ def test_names_that_a_reader_has_seen() -> None:
 def test_the_simplified_walkthrough_names_the_place() -> None:
     places = ["attic", "kitchen", "kitchen", "attic", "attic", "kitchen", "aunt's lair", "hall (west)", "kitchen"]
     assert list(track(MAP)) == [*places, "hall (east)", "hall (east)"]  # the game itself led back to the kitchen
-    assert walkthrough(simplified(MAP), 1) == (
+    assert walkthrough(simplify_steps(MAP), 1) == (
         "\n==>STEP NUM: 0\n==>ACT: Init\n==>OBSERVATION: attic\n\n"
         "\n==>STEP NUM: 1\n==>ACT: down\n==>OBSERVATION: kitchen\n\n"
     )
-    assert len(simplified(MAP, 4)) == 5
+    assert len(simplify_steps(MAP, 4)) == 5
     with pytest.raises(UsageError, match="no move"):
         track(PlaceMap("house", MAP.places, (), (), MAP.steps))
 

@@ -8,8 +8,9 @@ import pytest
 import waybench
 from tests.envs.textmap import HOUSE, edge, of_edges
 from waybench.core import Episode, EpisodeRecord, Item, Outcome, play_out, policy
-from waybench.envs.textmap.questions._instance import MapQuestion, cut
-from waybench.envs.textmap.questions._measures import prove
+from waybench.envs.textmap._instances import cut
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._measures import prove
 
 ROUTE, DESTINATION = waybench.load("textmap/route"), waybench.load("textmap/destination")
 PATH = (HOUSE.edges[1], HOUSE.edges[3])  # attic, down, hall, out, garden

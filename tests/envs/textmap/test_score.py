@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from waybench.core import normal_name
-from waybench.envs.textmap.map._instances import distance, similarity
-from waybench.envs.textmap.map._place_map import NEVER, Edge, PlaceMap
-from waybench.envs.textmap.questions._answers import (
+from waybench.envs.textmap._answers import (
     PAPER,
     SOUND,
     Hop,
@@ -22,6 +20,8 @@ from waybench.envs.textmap.questions._answers import (
     reasoning,
     success,
 )
+from waybench.envs.textmap._instances import distance, similarity
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
 
 
 class Ask(NamedTuple):

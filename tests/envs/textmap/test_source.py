@@ -8,8 +8,7 @@ import pytest
 
 import waybench
 from waybench.core import Item, UsageError, set_hash
-from waybench.envs.textmap import MapQuestion
-from waybench.envs.textmap import map as map_package
+from waybench.envs.textmap import MapQuestion, _paths
 
 ROUTE, DESTINATION = waybench.load("textmap/route"), waybench.load("textmap/destination")
 BOTH = pytest.mark.parametrize("environment", [ROUTE, DESTINATION], ids=["route", "destination"])
@@ -89,7 +88,7 @@ def test_all_sizes(environment: Any, level: int) -> None:
 
 
 def test_too_many_paths_to_draw_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(map_package, "Paths", partial(map_package.Paths, budget=10))
+    monkeypatch.setattr(_paths, "Paths", partial(_paths.Paths, budget=10))
     with pytest.raises(UsageError, match=r"set longest, the most moves of a path \(12, say\), or show less"):
         drawn(DESTINATION, 3, 1, questions=3)
     with pytest.raises(UsageError, match="lower longest, the most moves of a path, or show less"):

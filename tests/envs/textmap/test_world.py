@@ -10,11 +10,10 @@ import pytest
 
 from waybench.core import Stream, UsageError, resolve
 from waybench.envs.textmap import NEVER, PlaceMap
-from waybench.envs.textmap.map._place_map import read_walkthrough, walkthrough_text
+from waybench.envs.textmap._place_map import read_walkthrough, walkthrough_text
 from waybench.envs.textmap.worlds._data import DIRECTIONS, Exit, World, WorldStyle, opposite
-from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, world_item
+from waybench.envs.textmap.worlds._items import WORLD_OPTIONS, learn_map, walk, world_item
 from waybench.envs.textmap.worlds._play import Play, Situation
-from waybench.envs.textmap.worlds._walk import learn_map, walk
 from waybench.envs.textmap.worlds._world import make_world
 
 # (level, index) -> SHA-256 of the walkthrough's text and of the map. A change here is a change of a public set: it

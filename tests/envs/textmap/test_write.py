@@ -9,7 +9,7 @@ import pytest
 from tests.envs.textmap import HOUSE, edge, of_edges, square
 from waybench.core import UsageError
 from waybench.envs.textmap import write_map
-from waybench.envs.textmap.map._place_map import load_map
+from waybench.envs.textmap._place_map import load_map
 
 KINDS = {"edges.json", "locations.json", "actions.json", "walkthrough", "all2all.jsonl", "all_pairs.jsonl"}
 
@@ -71,7 +71,7 @@ def test_too_many_paths_are_left_out_and_said(tmp_path: Path) -> None:
 
 
 def test_paths_beyond_counting_leave_the_map(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.envs.textmap.map._paths.BUDGET", 1000)
+    monkeypatch.setattr("waybench.envs.textmap._paths.BUDGET", 1000)
     place_map = square(7)
     written = write_map(tmp_path, place_map)
     assert (written.destinations, written.routes) == (None, None)
@@ -100,7 +100,7 @@ def test_what_breaks_off_has_no_name(tmp_path: Path, monkeypatch: pytest.MonkeyP
         yield "one"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("waybench.envs.textmap.questions._write._paths", broken)
+    monkeypatch.setattr("waybench.envs.textmap._questions._paths", broken)
     with pytest.raises(KeyboardInterrupt):
         write_map(tmp_path, HOUSE)
     assert not list(tmp_path.glob("house.all2all.*")) and (tmp_path / "house.all_pairs.jsonl").exists()

@@ -10,7 +10,7 @@ import pytest
 
 from waybench.core import Item, Json, UsageError, resolve, set_hash
 from waybench.envs.tilemap._instance import TileMap, decode
-from waybench.envs.tilemap.worlds._items import WORLD_OPTIONS, WorldSource
+from waybench.envs.tilemap._items import WORLD_OPTIONS, WorldSource
 from waybench.envs.tilemap.worlds._tiles import BIOMES
 
 LEVELS = range(1, 10)

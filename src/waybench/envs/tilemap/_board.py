@@ -1,15 +1,127 @@
-"""A map as one way of playing reads it: tiles, the player's position, walkers and enemies."""
+"""The two readings of the rules, and a map as one way of playing reads it."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
 from waybench.core import Json, Stream
 from waybench.envs.spaces import Floor
-from waybench.envs.tilemap._instance import PLAYER, TileMap, legs_on, tile_list
-from waybench.envs.tilemap._protocol import PROTOCOLS, Protocol, moves_per_point
+from waybench.envs.tilemap._instance import PLAYER, TileMap, leg_lengths, tile_list
+
+GIVEN_UP = 100  # points for a goal that was given up or is lost; one given up costs the path length as well
+_RINGS = ((0, 200), (1, 100), (3, 50), (5, 25), (8, -50))
+_LEAST_LOSS = 100  # points that a plan loses at least that does not end on its objective, by both tables of rewards
+# Characters for what is not of the record's map, the first that it does not use.
+_SIGNS = "&%!$*?+=~^;:<>|_/0123456789"
+_SAFE = 4  # cells between the player and an enemy at first
+
+
+class Worth(NamedTuple):
+    """The reward for ending at a distance from the goal, and whether it counts for Top-0, Top-1 and Top-5."""
+
+    reward: int
+    top: tuple[int, int, int]
+
+
+def published_worth(rows: int, columns: int) -> Worth:
+    """Return what the published program gives for ending so many rows and columns away.
+
+    Its conditions are not exclusive and leave gaps: 9 rows and 6 columns away cost 150, 3 and 3 nothing at all, and
+    straight 3 to 5 away is worth 50 where the prompt promises 25. Top-0, Top-1 and Top-5 exclude each other.
+    """
+    far, near = max(rows, columns), min(rows, columns)
+    reward = 0
+    if far > 8:
+        reward -= 100
+    if 5 < rows < 8 or 5 < columns < 8:
+        reward -= 50
+    if near >= 4 and far <= 5:
+        reward += 25
+    if rows == columns == 2:
+        reward += 50
+    cross = near <= 1 and 2 <= far <= 5
+    beside = far == 1
+    there = far == 0
+    reward += 50 * cross + 100 * beside + 200 * there
+    return Worth(reward, (int(there), int(beside), int(cross)))
+
+
+def ring_worth(rows: int, columns: int) -> Worth:
+    """Return what the published prompt promises: rings of a distance that counts diagonals as one.
+
+    200 for the place itself, 100 beside it, 50 up to 3 away, 25 up to 5, -50 up to 8, -100 beyond. Top-1 holds what is
+    in Top-0, and Top-5 what is in Top-1.
+    """
+    far = max(rows, columns)
+    reward = next((points for limit, points in _RINGS if far <= limit), -100)
+    return Worth(reward, (int(far == 0), int(far <= 1), int(far <= 5)))
+
+
+def moves_per_point(length: int) -> int:
+    """Return how many moves cost one point, so that a shortest tour of this length is worth more than any other play.
+
+    It is the first of 1, 2, 5, 10, 20, 50, ... for which the whole tour costs less than 100 points. A play that misses
+    an objective loses at least 100 points there, and saves at most what all moves of the tour cost. A play that misses
+    none has at least as many moves as the shortest tour. The coarse steps keep the tour's exact length out of the
+    prompt, which names the cost of a move.
+    """
+    power = 1
+    while True:
+        for digit in (1, 2, 5):
+            if length < _LEAST_LOSS * digit * power:
+                return digit * power
+        power *= 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """One reading of the rules.
+
+    Attributes:
+        substring: A tile can be walked on if its character occurs anywhere in the text of the list, comments included;
+            otherwise if the list names it.
+        literal: The reply's first innermost {...} that is a Python literal counts, whatever it is; otherwise its last
+            JSON object with "action".
+        crashes: An "action" that is no sequence of plain values ends the map, as the published program's error did,
+            with the reward so far; otherwise it is an unparsed reply.
+        objects: pick_object and hit_enemy are carried out, though the prompt does not name them; otherwise they are
+            unknown actions.
+        unreachable: Objectives that cannot be reached are requested too; otherwise they are left out.
+        stored_length: The score is scaled by the record's path length; otherwise by the shortest tour's.
+        scaled_moves: The cost of a move falls with the length of the map's shortest tour (see `moves_per_point`);
+            otherwise every move costs 1 point.
+        clipped: The score is cut at 0 and 100.
+        explains: The prompt says what coordinates and directions mean.
+        worth: (rows, columns) away -> what it is worth.
+    """
+
+    substring: bool = False
+    literal: bool = False
+    crashes: bool = False
+    objects: bool = False
+    unreachable: bool = False
+    stored_length: bool = False
+    scaled_moves: bool = False
+    clipped: bool = False
+    explains: bool = False
+    worth: Callable[[int, int], Worth]
+
+
+PROTOCOLS = {
+    "paper": Protocol(
+        substring=True,
+        literal=True,
+        crashes=True,
+        objects=True,
+        unreachable=True,
+        stored_length=True,
+        worth=published_worth,
+    ),
+    "sound": Protocol(scaled_moves=True, clipped=True, explains=True, worth=ring_worth),
+}
+
 
 MOVES: Mapping[str, tuple[int, int]] = {
     "move_up": (-1, 0),
@@ -18,9 +130,6 @@ MOVES: Mapping[str, tuple[int, int]] = {
     "move_right": (0, 1),
 }
 """Name -> (rows, columns)."""
-
-# Characters for what is not of the record's map, the first that it does not use.
-_SIGNS = "&%!$*?+=~^;:<>|_/0123456789"
 
 
 class Crew(NamedTuple):
@@ -38,13 +147,10 @@ class Crew(NamedTuple):
 
 
 class Style(NamedTuple):
-    """The form of requests and replies, and the beings on the map.
+    """The way of playing: the reading of the rules, the form of replies, and the beings on the map.
 
-    Attributes:
-        protocol: How the rules are read.
-        single: Whether a plan is one action.
-        predicts: Whether a plan has a drawing of the map as the player expects it afterwards.
-        crew: Beings and traps.
+    A plan is one action if it is `single`; if it `predicts`, it has a drawing of the map as the player expects it
+    afterwards.
     """
 
     protocol: Protocol
@@ -53,25 +159,14 @@ class Style(NamedTuple):
     crew: Crew = Crew()
 
 
-def style_of(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
-    """Return the form of requests and replies.
-
-    Args:
-        options: The options of play.
-        single: Whether a plan is one action.
-        predicts: Whether a plan has a drawing of the map.
-    """
+def play_style(options: Mapping[str, Json], *, single: bool = False, predicts: bool = False) -> Style:
+    """Return the form of requests and replies by the options of play; see `Style`."""
     crew = Crew(int(options["walkers"]), int(options["enemies"]), int(options["hazards"]))
     return Style(PROTOCOLS[options["protocol"]], single, predicts, crew)
 
 
 class MovePlan(NamedTuple):
-    """The plan in a reply.
-
-    Attributes:
-        names: Names of actions, any texts.
-        drawing: The map as the player expects it afterwards; None where it was not requested.
-    """
+    """The plan in a reply: names of actions, any texts, and the map expected afterwards if it was requested."""
 
     names: tuple[str, ...]
     drawing: str | None = None
@@ -127,7 +222,7 @@ def board(case: TileMap, style: Style) -> Board:
     walkable = "".join(dict.fromkeys(sign for sign in signs if sign in walkable))
     counts = Counter(sign for sign in signs if sign in walkable)
     ground = counts.most_common(1)[0][0] if counts else PLAYER
-    legs = legs_on(case, case.floor(walkable))
+    legs = leg_lengths(case, case.floor(walkable))
     numbers = [number for number, leg in enumerate(legs) if leg is not None or protocol.unreachable]
     closed = b"\0"
     stand = set(walkable) | {PLAYER}
@@ -160,9 +255,11 @@ def _with_crew(unpeopled: Board) -> Board:
         if all(cells_left >> goal & 1 for goal in reachable):
             hazards.append(cell)
             floor = without
-    rest = [cell for cell in cells if cell not in hazards]
-    far = [cell for cell in rest if sum(map(abs, _between(cell, case.start, case.width))) > _SAFE] or rest
-    beings = rest[: crew.walkers] + [cell for cell in far if cell not in rest[: crew.walkers]][: crew.enemies]
+    row, column = divmod(case.start, case.width)
+    free = [cell for cell in cells if cell not in hazards]
+    far = [cell for cell in free if abs(cell // case.width - row) + abs(cell % case.width - column) > _SAFE] or free
+    walkers = free[: crew.walkers]
+    beings = walkers + [cell for cell in far if cell not in walkers][: crew.enemies]
     signs_used = set("".join(case.rows)) | {sign for _, sign in case.tiles}
     signs = "".join(sign for sign in _SIGNS if sign not in signs_used)[:3].ljust(3, "?")
     width, bare = case.width, list(unpeopled.bare)
@@ -174,16 +271,9 @@ def _with_crew(unpeopled: Board) -> Board:
         beings=tuple(_fenced_cell(cell, width) for cell in beings),
         hazards=frozenset(_fenced_cell(cell, width) for cell in hazards),
         signs=signs,
-        length=sum(leg or 0 for leg in legs_on(case, floor)),
+        length=sum(leg or 0 for leg in leg_lengths(case, floor)),
         seed=seed,
     )
-
-
-_SAFE = 4  # cells between the player and an enemy at first
-
-
-def _between(cell: int, target: int, width: int) -> tuple[int, int]:
-    return cell // width - target // width, cell % width - target % width
 
 
 def _fenced_cell(cell: int, width: int) -> int:
@@ -191,14 +281,7 @@ def _fenced_cell(cell: int, width: int) -> int:
 
 
 class LastPlan(NamedTuple):
-    """The last plan that was carried out.
-
-    Attributes:
-        goal: Which goal it was for, from 0.
-        actions: Number of names in it.
-        rows: Rows between its end and the goal.
-        columns: Columns.
-    """
+    """The last plan that was carried out: its goal, number of names, and the distance between its end and the goal."""
 
     goal: int
     actions: int
@@ -275,14 +358,8 @@ def step_beings(
 
     A walker takes a random one of its four ways or stays where that is closed. An enemy comes nearer half of the time
     and wanders otherwise. Two beings are never in one place, and none steps on a hazard. Their luck depends on the map,
-    their numbers and how many actions were taken: every player and every attempt meets the same.
-
-    Args:
-        board: The map.
-        fenced: Its cells with a border of closed ones, a byte for each: 1 where one can stand.
-        at: The player's cell of the fenced map, after its action.
-        beings: Cells of walkers and, after them, of enemies.
-        tick: Number of actions before this one.
+    their numbers and how many actions were taken (`tick`): every player and every attempt meets the same. `fenced` is
+    the map with a border of closed cells, a byte for each: 1 where one can stand; `at` and `beings` are cells of it.
 
     Returns:
         Their new cells, and whether an enemy has met the player.

@@ -1,12 +1,19 @@
-"""The environments of tile maps: whole plans, single moves, and plans with a prediction of the map."""
+"""The environments of tile maps, with their failures, first errors, beliefs and explanatory variables."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from waybench._package_data import read_text
 from waybench.core import (
+    Axis,
+    Belief,
     Difficulty,
+    End,
     Environment,
+    EpisodeRecord,
+    ExplanatoryVariables,
+    FailureKind,
+    FirstErrors,
     HorizonSpec,
     Images,
     Items,
@@ -19,22 +26,233 @@ from waybench.core import (
     Playing,
     Presentation,
     Scoring,
+    Step,
+    TurnRecord,
     Typing,
     UsageError,
+    general_failure,
+    is_object,
+    main_cause,
     proof_axis,
+    read_numbers,
+    unread,
 )
 from waybench.envs.tilemap import _drawing
-from waybench.envs.tilemap._board import Location, MovePlan, board, style_of
+from waybench.envs.tilemap._board import MOVES, PROTOCOLS, Location, MovePlan, board, play_style, start
 from waybench.envs.tilemap._drawing import draw, draw_picture
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
-from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY
-from waybench.envs.tilemap._measures import BELIEFS, FAILURES, FIRST_ERRORS, VARIABLES, failure
+from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY, WORLD_OPTIONS, WorldSource, number_option
 from waybench.envs.tilemap._metrics import AGGREGATES, METRICS, STATE_METRICS
-from waybench.envs.tilemap._players import PLAYERS, oracle_is_ceiling
-from waybench.envs.tilemap._protocol import PROTOCOLS
+from waybench.envs.tilemap._players import PLAYERS, distances_to, oracle_is_ceiling
 from waybench.envs.tilemap._wording import TileWording
-from waybench.envs.tilemap.worlds import WORLD_OPTIONS, WorldSource
+
+ENEMY = FailureKind("enemy", "meeting an enemy", "Most objectives were lost because an enemy met the player.")
+HAZARD = FailureKind("hazard", "stepping on a hazard", "Most objectives were lost because the player stepped on one.")
+CRASHED = FailureKind(
+    "crashed",
+    "replies that crash the published program",
+    'In "paper", most objectives were lost because of an "action" that ends the published program.',
+)
+_GIVEN_UP = "Most objectives were given up after {}."
+UNREAD = (
+    FailureKind("refused", "refusals", _GIVEN_UP.format("refusals")),
+    FailureKind("truncated", "truncated replies", _GIVEN_UP.format("truncated replies")),
+    FailureKind("overflow", "context overflow", _GIVEN_UP.format("the conversation outgrew the context")),
+    FailureKind("unparsed", "unreadable replies", _GIVEN_UP.format("unreadable replies")),
+)
+OUT_OF_BUDGET = FailureKind(
+    "turn_limit", "the turn limit", "Most objectives were not attempted, because tokens or messages ran out."
+)
+WRONG_NAME = FailureKind(
+    "wrong_name",
+    "names that are not actions",
+    "Most objectives were missed by plans with a name that is not an action.",
+)
+BLOCKED = FailureKind(
+    "blocked",
+    "moves into obstacles",
+    "Most objectives were missed by plans of actions only that obstacles stopped: at least half of the moves were "
+    "into walls or off the map, or the plan would have ended at the objective without obstacles.",
+)
+STRATEGIC = FailureKind(
+    "strategic",
+    "plans that end elsewhere",
+    "Most objectives were missed by plans of actions only that would have ended elsewhere even without obstacles.",
+)
+
+FAILURES = (ENEMY, HAZARD, CRASHED, *UNREAD, WRONG_NAME, BLOCKED, STRATEGIC, OUT_OF_BUDGET)
+"""The kinds of this family. Of equally frequent causes the first is named, which leaves least to the player's plan."""
+
+_DEATHS = {"enemy": ENEMY, "hazard": HAZARD}
+
+
+def failure(record: EpisodeRecord) -> FailureKind:
+    """Return the most frequent cause of missed objectives."""
+    return main_cause(_causes_of_misses(record), FAILURES) or general_failure(record)
+
+
+def _causes_of_misses(record: EpisodeRecord) -> Iterator[FailureKind]:
+    """Yield the cause for each objective that was not reached.
+
+    What ends the map, such as an enemy, takes all objectives that are left.
+    """
+    remaining = len(record.instance["objectives"])
+    if not PROTOCOLS[record.options["protocol"]].unreachable:
+        remaining -= len(record.proof["unreachable"])
+    unread: list[str] = []
+    case = decode(record.instance)
+    at = divmod(case.start, case.width)
+    plans: list[FailureKind] = []
+    for turn in record.turns:
+        events = turn.events
+        fatal = CRASHED if events.get("crashed") else _DEATHS.get(str(events.get("death", "")))
+        if fatal is not None:
+            yield from [fatal] * remaining
+            return
+        if turn.action is None:
+            unread.append(str(turn.outcome))
+            if len(unread) == record.options["max_failures"]:
+                yield max(UNREAD, key=lambda kind: unread.count(kind.name))
+                remaining, unread, plans = remaining - 1, [], []
+            continue
+        unread = []
+        goal = case.objectives[int(events["goal"])]
+        plans.append(_cause(turn, at, (goal.row, goal.column)))
+        at = (events["at"][0], events["at"][1])
+        if events["final"]:
+            if list(events["off"]) != [0, 0]:
+                yield main_cause(plans, FAILURES) or STRATEGIC
+            remaining, plans = remaining - 1, []
+    if record.end is End.TURN_LIMIT:
+        yield from [OUT_OF_BUDGET] * remaining  # the caller's budget ended the map before the rest
+
+
+def _cause(plan: TurnRecord, begin: tuple[int, int], goal: tuple[int, int]) -> FailureKind:
+    """Return why a plan ended elsewhere, from the cell where it began and the one where it had to end."""
+    events = plan.events
+    if events["unknown"]:
+        return WRONG_NAME
+    names = plan.action["action"] if is_object(plan.action) else plan.action
+    moves = [MOVES[name] for name in names if name in MOVES]
+    free = begin[0] + sum(rows for rows, _ in moves), begin[1] + sum(columns for _, columns in moves)
+    stopped = events["blocked"] and (2 * events["blocked"] >= len(moves) or free == goal)
+    return BLOCKED if stopped else STRATEGIC
+
+
+BLOCKED_ERROR = FailureKind("blocked", "moves into obstacles", "The move is blocked.")
+DIRECTION = FailureKind("direction", "moves away from the objective", "The move leads away from the objective.")
+PASSED = FailureKind("passed", "moves past the objective", "The plan goes on after it has reached the objective.")
+OTHER = FailureKind("other_action", "actions that are no moves", "The plan has another action, or no name of one.")
+STOPPED = FailureKind("stopped", "stopping before the objective", "The last plan for an objective ends before it.")
+
+
+def steps(record: EpisodeRecord) -> Iterator[Step]:
+    """Yield the moves of all plans, up to the first that is not one of a shortest tour.
+
+    With walkers and enemies a shortest path may have to wait or go around, so nothing is judged.
+    """
+    if record.options["walkers"] or record.options["enemies"]:
+        return
+    case = decode(record.instance)
+    state = start(case, play_style(record.options))
+    width, at = case.width + 2, state.cell
+    for number, turn in enumerate(record.turns):
+        if turn.action is None:
+            yield Step(number, unread(turn))
+            return
+        goal = case.objectives[int(turn.events["goal"])]
+        far = distances_to(state.board, state.board.fenced, (goal.row + 1) * width + goal.column + 1)
+        if at not in far:
+            return  # no play reaches this objective
+        for name in turn.action["action"] if is_object(turn.action) else turn.action:
+            error = _error(name, at, far, width)
+            yield Step(number, error)
+            if error is not None:
+                return
+            rows, columns = MOVES[name]
+            at += rows * width + columns
+        if turn.events["final"] and far[at]:
+            yield Step(number, STOPPED)
+            return
+
+
+def _error(name: str, at: int, far: dict[int, int], width: int) -> FailureKind | None:
+    move = MOVES.get(name)
+    if move is None:
+        return OTHER
+    following = at + move[0] * width + move[1]
+    if following not in far:
+        return BLOCKED_ERROR
+    if far[following] < far[at]:
+        return None
+    return DIRECTION if far[at] else PASSED
+
+
+FIRST_ERRORS = FirstErrors((DIRECTION, BLOCKED_ERROR, PASSED, OTHER, STOPPED), steps)
+
+
+def _belief(name: str, noun: str, doc: str, expected: Callable[[Location], Json]) -> Belief[Location]:
+    return Belief(
+        name=name,
+        title=name,
+        doc=doc,
+        question=f"In which row and which column is the {noun}? Both are counted from 0.",
+        form="[<row>, <column>]",
+        expected=expected,
+        read=partial(read_numbers, count=2),
+    )
+
+
+BELIEFS = (
+    _belief("position", "agent now", "The agent's row and column.", lambda state: [state.row, state.column]),
+    _belief(
+        "target",
+        "present target",
+        "Row and column of the present objective.",
+        lambda state: list(state.board.goals[state.goal]),
+    ),
+)
+
+
+def _cells(record: EpisodeRecord) -> float:
+    return float(sum(map(len, record.instance["environment"].splitlines())))
+
+
+def _blocked_share(record: EpisodeRecord) -> float:
+    text, walkable = record.instance["environment"].replace("\n", ""), set(record.instance["walkable_tiles"])
+    return sum(tile not in walkable for tile in text) / max(1, len(text))
+
+
+def _longest_leg(record: EpisodeRecord) -> float | None:
+    legs = [leg for leg in record.proof.get("legs", ()) if leg is not None]
+    return float(max(legs)) if legs else None
+
+
+VARIABLES = ExplanatoryVariables(
+    items=(
+        Axis(
+            name="objectives",
+            title="Objectives",
+            of=lambda record: float(len(record.instance["objectives"])),
+            doc="Objectives of the map.",
+        ),
+        Axis(
+            name="longest_leg",
+            title="Longest leg",
+            of=_longest_leg,
+            doc="Moves of the longest shortest path from one objective to the next.",
+        ),
+        Axis(name="cells", title="Cells", of=_cells, doc="Cells of the map."),
+        Axis(
+            name="blocked",
+            title="Share of cells that block",
+            of=_blocked_share,
+            doc="Share of the cells whose tiles cannot be walked on.",
+        ),
+    )
+)
+
 
 OPTIONS = (
     Option(
@@ -50,32 +268,18 @@ OPTIONS = (
         choices=("plain",),
         doc="The only wording: our own text with the published facts.",
     ),
-    Option(
-        name="max_failures",
-        default=10,
-        low=1,
-        high=1000,
-        doc="Unreadable replies in a row before an objective is given up.",
-    ),
-    Option(
-        name="tries",
-        default=1,
-        low=1,
-        high=100,
-        doc="Plans per objective: 1 is zero-shot, as published; with 2, the player gets a second plan for a missed "
+    number_option("max_failures", 1, 1000, "Unreadable replies in a row before an objective is given up.", default=10),
+    number_option(
+        "tries",
+        1,
+        100,
+        "Plans per objective: 1 is zero-shot, as published; with 2, the player gets a second plan for a missed "
         "objective, with feedback, from where the first plan ended (one-shot with feedback).",
+        default=1,
     ),
-    Option(name="walkers", default=0, low=0, high=20, doc="Number of walkers, which move at random and block the way."),
-    Option(
-        name="enemies", default=0, low=0, high=20, doc="Number of enemies, which end the map when they meet the player."
-    ),
-    Option(
-        name="hazards",
-        default=0,
-        low=0,
-        high=1000,
-        doc="Number of hazard cells, which end the map when the player steps on them.",
-    ),
+    number_option("walkers", 0, 20, "Number of walkers, which move at random and block the way.", default=0),
+    number_option("enemies", 0, 20, "Number of enemies, which end the map when they meet the player.", default=0),
+    number_option("hazards", 0, 1000, "Number of hazard cells, which end the map when the player steps on them.", 0),
 )
 
 
@@ -90,7 +294,7 @@ IMAGES = Images(
 
 
 def _play(options: Mapping[str, Json], *, single: bool, predicts: bool) -> Play[TileMap, Location, MovePlan]:
-    style = style_of(options, single=single, predicts=predicts)
+    style = play_style(options, single=single, predicts=predicts)
     if predicts and (style.crew.walkers or style.crew.enemies):
         raise UsageError("tilemap/state has no walkers or enemies, since they cannot be predicted: remove them")
     failures, tries = int(options["max_failures"]), int(options["tries"])

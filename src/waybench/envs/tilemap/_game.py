@@ -11,6 +11,7 @@ from waybench.envs.tilemap._instance import TileMap, tile_list, tour
 OBJECT_ACTIONS = ("pick_object", "hit_enemy")
 ENEMY = "#"
 CRASH = "(no name)"  # stands for a value at which the published program ended with an error
+MOST_NAMES = 20_000  # names in one plan
 
 
 class Walked(NamedTuple):
@@ -30,14 +31,9 @@ class Walked(NamedTuple):
 
 
 def walk(state: Location, names: Sequence[str]) -> Walked:
-    """Return where a plan leads; it ends before the first name that is no action. Beings step after each action.
-
-    Args:
-        state: Where it begins.
-        names: The plan.
-    """
+    """Return where a plan leads; it ends before the first name that is no action. Beings step after each action."""
     width = state.board.case.width + 2
-    fenced, at = fenced_now(state.board, state.removed), state.cell
+    fenced, at = current_fence(state.board, state.removed), state.cell
     offsets = _offsets(width)
     removed = state.removed
     crew, beings, tick, death = state.board.style.crew, state.beings, state.tick, ""
@@ -57,7 +53,7 @@ def walk(state: Location, names: Sequence[str]) -> Walked:
             object_cell = _object_beside(state._replace(removed=removed), at, width, name)
             if object_cell is not None:
                 removed = (*removed, object_cell)
-                fenced = _opened(fenced, (object_cell,), width)
+                fenced = _with_open_cells(fenced, (object_cell,), width)
         elif name == CRASH and state.board.style.protocol.crashes:
             crashed = True
             break
@@ -83,12 +79,12 @@ def _offsets(width: int) -> dict[str, int]:
     return {name: rows * width + columns for name, (rows, columns) in MOVES.items()}
 
 
-def fenced_now(board: Board, removed: Sequence[tuple[int, int]]) -> bytes:
+def current_fence(board: Board, removed: Sequence[tuple[int, int]]) -> bytes:
     """Return the fenced map's cells where objects have become ground, a byte for each: 1 where one can stand."""
-    return _opened(board.fenced, removed, board.case.width + 2) if removed else board.fenced
+    return _with_open_cells(board.fenced, removed, board.case.width + 2) if removed else board.fenced
 
 
-def _opened(fenced: bytes, cells: Sequence[tuple[int, int]], width: int) -> bytes:
+def _with_open_cells(fenced: bytes, cells: Sequence[tuple[int, int]], width: int) -> bytes:
     changed = bytearray(fenced)
     for row, column in cells:
         changed[(row + 1) * width + column + 1] = 1
@@ -111,7 +107,7 @@ def _object_beside(state: Location, at: int, width: int, name: str) -> tuple[int
     return None
 
 
-def plan_of(state: Location, names: Sequence[str]) -> MovePlan:
+def make_plan(state: Location, names: Sequence[str]) -> MovePlan:
     """Return some actions as a plan in the requested form."""
     if state.board.style.single:
         names = names[:1]
@@ -119,9 +115,6 @@ def plan_of(state: Location, names: Sequence[str]) -> MovePlan:
         return MovePlan(tuple(names))
     end = walk(state, names)
     return MovePlan(tuple(names), "\n".join(state._replace(row=end.row, column=end.column, removed=end.removed).rows()))
-
-
-MOST_NAMES = 20_000  # names in one plan
 
 
 class TileGame(Game[TileMap, Location, MovePlan]):
@@ -156,8 +149,8 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         """Return the plan of no move, and those of one move to another cell."""
         if self.terminal(state):
             return ()
-        ways = [plan_of(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
-        return [plan_of(state, ()), *ways]
+        ways = [make_plan(state, (name,)) for name in MOVES if walk(state, (name,)).steps]
+        return [make_plan(state, ()), *ways]
 
     def apply(self, state: Location, action: MovePlan, rng: Stream) -> Transition[Location]:
         """Carry out a plan; the reward is the goal's share of 1 for ending there."""
@@ -169,9 +162,9 @@ class TileGame(Game[TileMap, Location, MovePlan]):
             return Transition(state._replace(over=True), 0.0, {"crashed": True}, Outcome.ILLEGAL)
         target = state.board.goals[state.goal]
         rows, columns = abs(walked.row - target[0]), abs(walked.column - target[1])
-        there = rows == columns == 0
-        there = there and not walked.death
-        final = there or bool(walked.death) or self._is_last_try(state)
+        there = rows == columns == 0 and not walked.death
+        tries = step_budget(state.board, state.goal, self._tries) if self._style.single else self._tries
+        final = there or bool(walked.death) or state.tries + 1 >= tries
         events: dict[str, Json] = {
             "goal": state.board.numbers[state.goal],
             "actions": len(names),
@@ -208,12 +201,6 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         reward = there / len(state.board.goals)
         return Transition(following, reward, events, outcome)
 
-    def _is_last_try(self, state: Location) -> bool:
-        """Return whether a plan that did not end at the goal was the last one for it."""
-        if not self._style.single:
-            return state.tries + 1 >= self._tries
-        return state.tries + 1 >= step_budget(state.board, state.goal, self._tries)
-
     def forfeit(self, state: Location) -> Location:
         """Count a reply that could not be read; the goal is given up after a number of them in a row."""
         if state.misses + 1 < self._misses:
@@ -232,11 +219,7 @@ class TileGame(Game[TileMap, Location, MovePlan]):
         return names if action.drawing is None else {"action": names, "map": action.drawing}
 
     def decode(self, action: Json) -> MovePlan:
-        """Read what `encode` wrote.
-
-        Raises:
-            DataError: If it is no such thing.
-        """
+        """Read what `encode` wrote."""
         drawing: Json = None
         if is_object(action):
             action, drawing = action.get("action"), action.get("map", "")
@@ -269,8 +252,8 @@ def _drawing_events(drawing: str, before: Sequence[str], after: Sequence[str]) -
 
 
 @lru_cache(maxsize=4096)
-def step_budget(plan_of: Board, goal: int, tries: int) -> int:
+def step_budget(map_board: Board, goal: int, tries: int) -> int:
     """Return how many single moves a goal is worth: `tries` times its shortest path, and ten."""
-    leg = tour(plan_of.case, plan_of.walkable)[plan_of.numbers[goal]]
+    leg = tour(map_board.case, map_board.walkable)[map_board.numbers[goal]]
     # Around hazards the way is longer, and beings stand in it.
-    return (2 if any(plan_of.style.crew) else 1) * tries * (leg or 0) + 10
+    return (2 if any(map_board.style.crew) else 1) * tries * (leg or 0) + 10

@@ -25,14 +25,7 @@ WALL = "#"  # what cannot be walked on where a map does not say which tiles can
 
 
 class Objective(NamedTuple):
-    """One place to be reached.
-
-    Attributes:
-        name: What it is called.
-        tile: The character that stands there, by the record.
-        row: Its row, from 0 at the top; a published record may have one outside the map.
-        column: Its column, from 0 on the left; likewise.
-    """
+    """One place to be reached, which may be outside the map in a published record; `tile` is its tile by the record."""
 
     name: str
     tile: str
@@ -49,7 +42,7 @@ class TileMap(Instance):
         tiles: (name, character) of each kind of tile, in the order of the record.
         walkable: The list of characters that can be walked on, as the record's text: a Python list, perhaps with
             comments, which the published program takes for walkable tiles too.
-        interactive: The list of interactive objects' characters, likewise.
+        interactive: The list of interactive objects' characters, as the record's text.
         objectives: In the order of play.
         path_length: The record's path length, by which the published score is scaled; it is no shortest tour.
         id: The record's name.
@@ -106,11 +99,7 @@ class TileMap(Instance):
         }
 
     def floor(self, walkable: str) -> Floor:
-        """Return the cells that can be stood on.
-
-        Args:
-            walkable: The characters of tiles that can be walked on. The player's own cell always can.
-        """
+        """Return the cells that can be stood on: those with a walkable character, and the player's own."""
         signs = set(walkable) | {PLAYER}
         text = "".join(self.rows)[::-1]
         bits = text.translate({ord(sign): "1" if sign in signs else "0" for sign in set(text)})
@@ -118,10 +107,7 @@ class TileMap(Instance):
 
 
 def tile_list(text: str) -> str:
-    """Return the characters of a list of tiles, comments left out.
-
-    Args:
-        text: A Python list of one-character strings, as text.
+    """Return the characters of a list of tiles, a Python list of one-character strings as text; comments are left out.
 
     Raises:
         DataError: If it is no such list.
@@ -182,8 +168,8 @@ def decode(data: Json) -> TileMap:
     case = TileMap(
         rows=rows,
         tiles=tuple((name, str(sign)) for name, sign in tiles),
-        walkable=_listed(data, "walkable_tiles", every_tile),
-        interactive=_listed(data, "interactive_object_tiles", []),
+        walkable=_read_tiles(data, "walkable_tiles", every_tile),
+        interactive=_read_tiles(data, "interactive_object_tiles", []),
         objectives=_objectives(data.get("objectives"), rows),
         path_length=length,
         id=_text(data, "experiment_id", 1000) if "experiment_id" in data else "",
@@ -196,12 +182,12 @@ def decode(data: Json) -> TileMap:
 
 def _rows(data: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the rows of a map: from a text with a line for each, from a list of texts, or from lists of characters."""
-    given = data.get("environment")
-    if not is_array(given):
+    environment = data.get("environment")
+    if not is_array(environment):
         text = _text(data, "environment", 2 * LARGEST + 10_000)
         return tuple(_LINE_BREAK.sub("\n", text).rstrip("\n").split("\n"))
     rows: list[str] = []
-    for number, row in enumerate(given[: LARGEST + 1]):
+    for number, row in enumerate(environment[: LARGEST + 1]):
         if is_array(row) and all(isinstance(sign, str) and len(sign) == 1 and sign not in "\r\n" for sign in row):
             row = "".join(row)
         row = row.rstrip("\r\n") if isinstance(row, str) else row
@@ -211,16 +197,16 @@ def _rows(data: Mapping[str, Json]) -> tuple[str, ...]:
     return tuple(_text({"environment": "\n".join(rows)}, "environment", LARGEST + 10_000).split("\n"))
 
 
-def _listed(data: Mapping[str, Json], name: str, default: list[str]) -> str:
+def _read_tiles(data: Mapping[str, Json], name: str, default: list[str]) -> str:
     """Return a list of tiles as the text that a record has: of a text of a Python list, a list, or plain characters."""
-    given = data.get(name, default)
-    if is_array(given):
-        if not all(isinstance(sign, str) and len(sign) == 1 for sign in given):
+    tiles = data.get(name, default)
+    if is_array(tiles):
+        if not all(isinstance(sign, str) and len(sign) == 1 for sign in tiles):
             raise DataError(f'{name}: give a list of single characters, such as ["a", "b"]')
-        given = repr([str(sign) for sign in given])
-    elif isinstance(given, str) and given and not set(given) & set("[](){},'\"# \n\t"):
-        given = repr(list(given))
-    text = _text({name: given}, name, LONGEST_LIST)
+        tiles = repr([str(sign) for sign in tiles])
+    elif isinstance(tiles, str) and tiles and not set(tiles) & set("[](){},'\"# \n\t"):
+        tiles = repr(list(tiles))
+    text = _text({name: tiles}, name, LONGEST_LIST)
     try:
         tile_list(text)
     except DataError as error:
@@ -242,11 +228,7 @@ def _text(data: Any, name: str, most: int) -> str:
 
 
 def _pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
-    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither.
-
-    Raises:
-        DataError: If two pairs have the same name.
-    """
+    """Return the pairs of an object, or of a list of pairs with a text first; None if it is neither."""
     if is_object(data):
         return [(str(name), value) for name, value in data.items()]
     if not is_array(data):
@@ -266,8 +248,8 @@ def _pairs(data: Json, field: str) -> list[tuple[str, Json]] | None:
 
 def _objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
     """Read objectives: {"name": ["tile", row, column]}, pairs of these, or [row, column] without a tile or a name."""
-    if is_array(data) and all(is_array(each) and each and type(each[0]) is int for each in data):
-        data = [[f"Objective {number}", each] for number, each in enumerate(data, start=1)]
+    if is_array(data) and all(is_array(cell) and cell and type(cell[0]) is int for cell in data):
+        data = [[f"Objective {number}", cell] for number, cell in enumerate(data, start=1)]
     pairs = _pairs(data, "objectives")
     if pairs is None or not 1 <= len(pairs) <= MOST_OBJECTIVES:
         raise DataError(
@@ -275,13 +257,11 @@ def _objectives(data: Json, rows: tuple[str, ...]) -> tuple[Objective, ...]:
         )
     objectives: list[Objective] = []
     for name, value in pairs:
-        match value:
+        readable = is_array(value) and bool not in map(type, value) and len(name) <= 1000
+        match value if readable else None:
             case [int(row), int(column)] if 0 <= row < len(rows) and 0 <= column < len(rows[0]):
-                value = [rows[row][column], row, column]
-            case _:
-                pass
-        match value:
-            case [str(tile), int(row), int(column)] if bool not in map(type, value) and len(name) <= 1000:
+                objectives.append(Objective(name, rows[row][column], row, column))
+            case [str(tile), int(row), int(column)]:
                 if not (abs(row) <= LARGEST and abs(column) <= LARGEST and len(tile) <= 100):
                     raise DataError(f"objectives: {name[:40]!r} is too far away, or its tile too long")
                 objectives.append(Objective(name, tile, row, column))
@@ -306,21 +286,15 @@ def outside(case: TileMap) -> list[int]:
 def tour(case: TileMap, walkable: str) -> list[int | None]:
     """Return the moves of a shortest path to each objective from the one before, None where there is no path.
 
-    Args:
-        case: The map.
-        walkable: The characters of tiles that can be walked on.
+    `walkable` has the characters of the tiles that can be walked on.
     """
-    return legs_on(case, case.floor(walkable))
+    return leg_lengths(case, case.floor(walkable))
 
 
-def legs_on(case: TileMap, floor: Floor) -> list[int | None]:
+def leg_lengths(case: TileMap, floor: Floor) -> list[int | None]:
     """Return the moves of a shortest path to each objective from the one before, None where there is no path.
 
     After an objective that cannot be reached, the next path begins where this one would have begun.
-
-    Args:
-        case: The map.
-        floor: The cells that can be stood on.
     """
     at = case.start
     lengths: list[int | None] = []
@@ -340,28 +314,21 @@ def isomorph(case: TileMap, key: str, number: int) -> TileMap:
     Lower-case letters, upper-case letters and digits are exchanged among themselves; other characters stay, such as
     "@" and "#". So do all letters of a map whose lists of tiles have comments, since the published program reads the
     letters of comments, too.
-
-    Args:
-        case: The map.
-        key: The key of its set.
-        number: The number of the isomorphic set, from 1.
     """
     symmetry = draw_appearance(REFLECTIONS, number, "tilemap", key, case.hash)
     letters = {} if _has_comment(case.walkable + case.interactive) else _letters(case, key, number)
     rows = transform(symmetry, [row.translate(letters) for row in case.rows])
-    return TileMap(
+    return replace(
+        case,
         rows=tuple("".join(row) for row in rows),
         tiles=tuple((name, sign.translate(letters)) for name, sign in case.tiles),
         walkable=case.walkable.translate(letters),
         interactive=case.interactive.translate(letters),
         objectives=tuple(
-            each._replace(tile=each.tile.translate(letters), row=row, column=column)
-            for each in case.objectives
-            for row, column in [transform_place(symmetry, each.row, each.column, case.height, case.width)]
+            objective._replace(tile=objective.tile.translate(letters), row=row, column=column)
+            for objective in case.objectives
+            for row, column in [transform_place(symmetry, objective.row, objective.column, case.height, case.width)]
         ),
-        path_length=case.path_length,
-        id=case.id,
-        story=case.story,
     )
 
 
@@ -372,12 +339,12 @@ def _has_comment(lists: str) -> bool:
 
 def _letters(case: TileMap, key: str, number: int) -> dict[int, int]:
     rng = Stream("isomorph", "tiles", key, case.hash, number)
-    found: dict[int, int] = {}
+    letters: dict[int, int] = {}
     for signs in (ascii_lowercase, ascii_uppercase, digits):
         order = list(signs)
         rng.shuffle(order)
-        found |= str.maketrans(signs, "".join(order))
-    return found
+        letters |= str.maketrans(signs, "".join(order))
+    return letters
 
 
 def prove(case: TileMap) -> dict[str, Json]:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from math import exp, fsum, log, log1p, sqrt
 
 from waybench.core import OF_THE_ITEM, Aggregate, End, EpisodeRecord, Metric, Range, outcome_metric, proof_metric
-from waybench.envs.tilemap._board import board, style_of
+from waybench.envs.tilemap._board import GIVEN_UP, PROTOCOLS, board, moves_per_point, play_style
 from waybench.envs.tilemap._instance import decode
-from waybench.envs.tilemap._protocol import GIVEN_UP, PROTOCOLS, Protocol, moves_per_point
 
 ANY_LENGTH = "a plan can have thousands of moves, and each of them costs"
 SINGLE_MOVES = "tilemap/stepwise"  # the environment whose plans are of one move
@@ -49,11 +48,8 @@ class Tally:
     def share(self, points: int, spent: int) -> float:
         """Return a reward's place between Rmin = -(100 n + C) and Rmax = 200 n - C, in percent.
 
-        Both are integers until the last division, so that a perfect play has exactly 100.
-
-        Args:
-            points: Points.
-            spent: Moves that are paid for; C is the cost of `length` moves.
+        C is the cost of `length` moves. Both are integers until the last division, so that a perfect play has exactly
+        100.
         """
         return (100 * ((points + 100 * self.goals) * self.per_point + self.length - spent)) / (
             300 * self.goals * self.per_point
@@ -65,19 +61,14 @@ def shortest(record: EpisodeRecord) -> int:
     if not record.options["hazards"]:
         minimum: int = record.proof["minimum"]
         return minimum
-    return board(decode(record.instance), style_of(record.options)).length
+    return board(decode(record.instance), play_style(record.options)).length
 
 
-def tally(record: EpisodeRecord, protocol: Protocol | None = None) -> Tally:
-    """Count the results of an episode.
-
-    Args:
-        record: The record.
-        protocol: By which rewards and path length; by the episode's own if None.
-    """
-    rules = protocol or PROTOCOLS[record.options["protocol"]]
+def tally(record: EpisodeRecord) -> Tally:
+    """Count the results of an episode."""
+    rules = PROTOCOLS[record.options["protocol"]]
     goals = len(record.instance["objectives"])
-    if not PROTOCOLS[record.options["protocol"]].unreachable:
+    if not rules.unreachable:
         goals -= len(record.proof["unreachable"])
     length = record.instance["path_length"] if rules.stored_length else shortest(record)
     per_point = moves_per_point(length) if rules.scaled_moves else 1
@@ -172,16 +163,12 @@ def _moves(record: EpisodeRecord) -> Range:
     return 0, _plans(record) if record.env == SINGLE_MOVES else None
 
 
-def _goals(record: EpisodeRecord) -> Range:
-    return 0, len(record.instance["objectives"])
-
-
 def _from_tally(value: Callable[[Tally], float]) -> Callable[[EpisodeRecord], float]:
     return lambda record: float(value(tally(record)))
 
 
-def _summed(name: str) -> Callable[[EpisodeRecord], float]:
-    return lambda record: fsum(turn.events.get(name, 0) for turn in record.turns)
+def _n_blocked(record: EpisodeRecord) -> float:
+    return fsum(turn.events.get("blocked", 0) for turn in record.turns)
 
 
 def _strategic(record: EpisodeRecord) -> float:
@@ -226,7 +213,15 @@ def _top(number: int, doc: str) -> Metric:
     name = ("Top-0", "Top-1", "Top-5")[number]
     per = _from_tally(lambda totals: totals.goals)
     doc = f"{doc} For a set, this is the share of all objectives; times 100, it is the published percentage."
-    return Metric(name=name.lower().replace("-", ""), of=share, title=name, low=0, range=_goals, per=per, doc=doc)
+    return Metric(
+        name=name.lower().replace("-", ""),
+        of=share,
+        title=name,
+        low=0,
+        range=lambda record: (0, len(record.instance["objectives"])),
+        per=per,
+        doc=doc,
+    )
 
 
 def _length_error(name: str, title: str, error: Callable[[int], float], doc: str) -> Metric:
@@ -318,7 +313,7 @@ METRICS = (
         doc="Number of objectives.",
     ),
     proof_metric("minimum", "Shortest tour", "Length of a shortest tour of all objectives.", low=0),
-    _metric("blocked", "Blocked moves", _summed("blocked"), "Moves into a wall or off the map."),
+    _metric("blocked", "Blocked moves", _n_blocked, "Moves into a wall or off the map."),
     _metric(
         "strategic",
         "Strategic errors",

@@ -8,24 +8,23 @@ from typing import NamedTuple
 
 from waybench.core import End, EpisodeRecord, Stream
 from waybench.envs.spaces import Floor
-from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, start, step_beings, style_of
-from waybench.envs.tilemap._game import fenced_now, plan_of
+from waybench.envs.tilemap._board import GIVEN_UP, MOVES, Board, Location, MovePlan, play_style, start, step_beings
+from waybench.envs.tilemap._game import current_fence, make_plan
 from waybench.envs.tilemap._instance import TileMap, decode, tile_list
 from waybench.envs.tilemap._metrics import SINGLE_MOVES, tally
-from waybench.envs.tilemap._protocol import GIVEN_UP
 
 _REACHED = 200  # points for ending on an objective, by both tables of rewards
+LIMIT = 20_000  # states that one search looks at
+_SINGLE = 10  # times fewer for single moves, for the search begins anew with each of them
+_HASTE = 3  # weight of the moves that are still to be made, where the first search has found no tour
+_BY_STEP = {step: name for name, step in MOVES.items()}
+LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published player of this kind has 278
 
 
-def tour_pays(board: Board, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
-    """Return whether no play that misses one of some goals is worth more than a tour of all of them.
+def is_tour_best(board: Board, fenced: bytes, at: int, goals: Sequence[int], moves: int) -> bool:
+    """Return whether no play from a cell that misses one of some goals is worth more than a tour of all in `moves`.
 
-    Args:
-        board: The map.
-        fenced: Its cells, a byte for each: 1 where one can stand.
-        at: The player's cell.
-        goals: Numbers of the goals that are left, in their order.
-        moves: Moves of the tour.
+    `fenced` has the map's cells, a byte for each: 1 where one can stand.
     """
     if moves < GIVEN_UP * board.per_point:
         return True  # a goal that is missed costs more than all moves together
@@ -37,12 +36,6 @@ def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[
 
     What costs is each move, and each plan that ends beside its goal: so many moves as its points would pay for. The
     bound is exact without beings. With them, plays can only cost more.
-
-    Args:
-        board: The map.
-        fenced: Its cells, a byte for each: 1 where one can stand.
-        at: The player's cell.
-        goals: Numbers of the goals that are left, in their order, at least one.
     """
     width = board.case.width + 2
     reached_costs, missed_costs = {at: 0}, dict[int, int]()  # cell -> least cost of being there after the goals so far
@@ -54,15 +47,15 @@ def least_cost_of_missing(board: Board, fenced: bytes, at: int, goals: Sequence[
             points = board.style.protocol.worth(abs(cell // width - 1 - row), abs(cell % width - 1 - column)).reward
             return min(_REACHED - points, _REACHED + GIVEN_UP) * board.per_point  # the penalty has a limit
 
-        walked = _walked(board, fenced, reached_costs)
+        walked = _walking_costs(board, fenced, reached_costs)
         ended = {cell: cost + loss(cell) for cell, cost in walked.items() if cell != target}
-        for cell, cost in _walked(board, fenced, missed_costs).items():
+        for cell, cost in _walking_costs(board, fenced, missed_costs).items():
             ended[cell] = min(cost + loss(cell), ended.get(cell, cost + loss(cell)))
         reached_costs, missed_costs = {target: walked[target]}, ended
     return min(missed_costs.values())
 
 
-def _walked(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dict[int, int]:
+def _walking_costs(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dict[int, int]:
     """Return the least cost of being at each cell, from what it costs to begin at some."""
     width = board.case.width + 2
     waiting = defaultdict[int, list[int]](list)
@@ -80,11 +73,6 @@ def _walked(board: Board, fenced: bytes, costs: Mapping[int, int]) -> dict[int, 
                 if fenced[neighbour] and neighbour not in cheapest and neighbour not in board.hazards:
                     waiting[cost + 1].append(neighbour)
     return cheapest
-
-
-LIMIT = 20_000  # states that one search looks at
-_SINGLE = 10  # times fewer for single moves, for the search begins anew with each of them
-_HASTE = 3  # weight of the moves that are still to be made, where the first search has found no tour
 
 
 class Tour(NamedTuple):
@@ -115,9 +103,6 @@ def foresee(state: Location) -> Tour:
     The search for a shortest one (A*; the lower bound is the distance on the map without beings) stops after `LIMIT`
     states; a hasty search then looks for any tour. Where that stops too, the tour ends at the place nearest to its end
     that either has found.
-
-    Args:
-        state: The state.
     """
     return foresee_tour(state.board, state.removed, state.goal, state.cell, state.beings, state.tick)
 
@@ -131,7 +116,7 @@ def foresee_tour(
     search = _Search(
         world, [world.cells[number] for number in numbers], [world.distances[number] for number in numbers]
     )
-    start = _Node(search.passed(0, at), tick, at, beings)
+    start = _Node(search.count_reached(0, at), tick, at, beings)
     tour = shortest = search.run(start, 1)
     if not shortest.complete:
         tour = min(search.run(start, _HASTE), shortest, key=lambda tour_found: tour_found.order)
@@ -140,7 +125,7 @@ def foresee_tour(
         plans[number - goal] = tuple(names)
     moves = sum(map(len, plans))
     complete = shortest.complete and len(numbers) == len(plans)
-    is_best = complete and tour_pays(board, world.fenced, at, numbers, moves)
+    is_best = complete and is_tour_best(board, world.fenced, at, numbers, moves)
     return Tour(tuple(plans), is_best)
 
 
@@ -155,18 +140,18 @@ class _World(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _world(board: Board, removed: tuple[tuple[int, int], ...]) -> _World:
-    fenced = fenced_now(board, removed)
+    fenced = current_fence(board, removed)
     width = board.case.width + 2
     inside = [
         (row + 1) * width + column + 1 if 0 <= row < board.case.height and 0 <= column < board.case.width else 0
         for row, column in board.goals
     ]
-    return _World(board, fenced, inside, [_distances(board, fenced, cell) for cell in inside])
+    return _World(board, fenced, inside, [distances_to(board, fenced, cell) if fenced[cell] else {} for cell in inside])
 
 
-def _distances(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
-    if not fenced[goal]:  # a wall, or outside the map
-        return {}
+@lru_cache(maxsize=64)
+def distances_to(board: Board, fenced: bytes, goal: int) -> dict[int, int]:
+    """Return the moves to a cell of the fenced map, around hazards, from all cells that it can be reached from."""
     width = board.case.width + 2
     distances = {goal: 0}
     waiting = deque((goal,))
@@ -195,26 +180,20 @@ class _SearchResult(NamedTuple):
 
 
 class _Search:
-    """A search for a tour of some goals.
-
-    Args:
-        world: The map.
-        goals: Cells of the goals, in their order.
-        distances: To each of them, from every cell.
-    """
+    """A search for a tour of some goals, by the distances to each of them from every cell."""
 
     def __init__(self, world: _World, goals: Sequence[int], distances: Sequence[dict[int, int]]) -> None:
         self._world, self._goals, self._distances = world, goals, distances
         self._limit = LIMIT // (_SINGLE if world.board.style.single else 1)
         width = world.board.case.width + 2
         self._ways = [(name, rows * width + columns) for name, (rows, columns) in MOVES.items()]
-        rest = [0]
+        lengths = [0]
         for number in range(len(goals) - 1, 0, -1):
-            rest.append(rest[-1] + distances[number].get(goals[number - 1], 0))
-        self._rest = rest[::-1]  # moves from each goal to the end
+            lengths.append(lengths[-1] + distances[number].get(goals[number - 1], 0))
+        self._rest = lengths[::-1]  # moves from each goal to the end
         self._before: dict[_Node, tuple[_Node, str]] = {}
 
-    def passed(self, count: int, cell: int) -> int:
+    def count_reached(self, count: int, cell: int) -> int:
         """Return how many goals are reached at a cell, of which so many were reached before."""
         while count < len(self._goals) and self._goals[count] == cell:
             count += 1
@@ -231,15 +210,10 @@ class _Search:
         return self._distances[count][node.cell] + self._rest[count]
 
     def run(self, start: _Node, weight: int) -> _SearchResult:
-        """Return a tour, or how far the search has come.
-
-        Args:
-            start: Where it begins.
-            weight: Of the moves that are still to be made; with 1 the tour is a shortest one.
-        """
+        """Return a tour, or how far the search has come; with `weight` 1, of the moves to come, a shortest one."""
         self._before = {start: (start, "")}
-        left = self._left(start)
-        waiting = [(left * weight, left, 0, start)]
+        moves_left = self._left(start)
+        waiting = [(moves_left * weight, moves_left, 0, start)]
         number, furthest = 0, start
         for _ in range(self._limit):
             if not waiting:
@@ -252,10 +226,10 @@ class _Search:
             for name, following in self._following(node):
                 if following not in self._before:  # every way to a state has as many actions as another
                     self._before[following] = node, name
-                    left = self._left(following)
+                    moves_left = self._left(following)
                     number += 1
                     ticks = following.tick - start.tick
-                    heappush(waiting, (ticks + left * weight, left, number, following))
+                    heappush(waiting, (ticks + moves_left * weight, moves_left, number, following))
         complete = furthest.reached == len(self._goals)
         return _SearchResult(complete, self._order(furthest), self._legs(start, furthest))
 
@@ -275,7 +249,7 @@ class _Search:
                 continue
             beings, caught = step_beings(board, fenced, cell, node.beings, node.tick)
             if not caught:
-                successors.append((name, _Node(self.passed(node.reached, cell), node.tick + 1, cell, beings)))
+                successors.append((name, _Node(self.count_reached(node.reached, cell), node.tick + 1, cell, beings)))
         return successors
 
     def _legs(self, start: _Node, end: _Node) -> list[list[str]]:
@@ -285,10 +259,6 @@ class _Search:
             node, name = self._before[node]
             legs[node.reached].append(name)
         return [leg[::-1] for leg in legs]
-
-
-_BY_STEP = {step: name for name, step in MOVES.items()}
-LONGEST_RANDOM = 90  # moves; 264 for a published map then, where the published player of this kind has 278
 
 
 @lru_cache(maxsize=1024)
@@ -320,12 +290,12 @@ def _path(state: Location) -> list[str]:
 
 def oracle(state: Location, rng: Stream) -> MovePlan:
     """Take a shortest path, or stay where there is none. Among beings, take the next leg of the best tour foreseen."""
-    return plan_of(state, foresee(state).plans[0] if state.beings else _path(state))
+    return make_plan(state, foresee(state).plans[0] if state.beings else _path(state))
 
 
 def stay(state: Location, rng: Stream) -> MovePlan:
     """Make no move."""
-    return plan_of(state, [])
+    return make_plan(state, [])
 
 
 def greedy(state: Location, rng: Stream) -> MovePlan:
@@ -345,18 +315,18 @@ def greedy(state: Location, rng: Stream) -> MovePlan:
                 break
         else:
             break
-    return plan_of(state, names)
+    return make_plan(state, names)
 
 
 def random_fixed(state: Location, rng: Stream) -> MovePlan:
     """Make as many random moves as the record's path length allows for each objective (Random-FP)."""
     count = state.board.case.path_length // max(1, len(state.board.case.objectives))
-    return plan_of(state, [rng.choice(tuple(MOVES)) for _ in range(count)])
+    return make_plan(state, [rng.choice(tuple(MOVES)) for _ in range(count)])
 
 
 def random_length(state: Location, rng: Stream) -> MovePlan:
     """Make a random number of random moves, from 1 to 90 (Random-RP)."""
-    return plan_of(state, [rng.choice(tuple(MOVES)) for _ in range(1 + rng.below(LONGEST_RANDOM))])
+    return make_plan(state, [rng.choice(tuple(MOVES)) for _ in range(1 + rng.below(LONGEST_RANDOM))])
 
 
 PLAYERS = {
@@ -371,22 +341,19 @@ PLAYERS = {
 
 
 def oracle_is_ceiling(record: EpisodeRecord) -> bool:
-    """Return whether no other play of moves has a better score than the oracle's.
+    """Return whether no other play of moves has a better score than the oracle's finished episode.
 
     It is not known where beings are so many that the search for the best tour was given up; and it does not hold in
     "paper" where walking to an objective costs more than it is worth, where one cannot be reached, so that ending near
     it would be better than staying, and where comments in the list of walkable tiles open a shorter way.
-
-    Args:
-        record: A finished episode of the oracle.
     """
     if record.end is not End.SOLVED:
         return False
-    state = start(decode(record.instance), style_of(record.options, single=record.env == SINGLE_MOVES))
+    state = start(decode(record.instance), play_style(record.options, single=record.env == SINGLE_MOVES))
     moves = tally(record).actions
     if not state.beings:
         map_board = state.board
-        return moves == map_board.length and tour_pays(
+        return moves == map_board.length and is_tour_best(
             map_board, map_board.fenced, state.cell, range(len(map_board.goals)), moves
         )
     tour = foresee(state)

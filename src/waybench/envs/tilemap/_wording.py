@@ -24,10 +24,9 @@ from waybench.core import (
     plural,
     shown,
 )
-from waybench.envs.tilemap._board import MOVES, Board, Location, MovePlan, Style
+from waybench.envs.tilemap._board import GIVEN_UP, MOVES, Board, Location, MovePlan, Style
 from waybench.envs.tilemap._game import CRASH, MOST_NAMES
 from waybench.envs.tilemap._instance import Objective, TileMap
-from waybench.envs.tilemap._protocol import GIVEN_UP
 
 LONGEST_LITERAL = 20_000  # characters between two braces that are read as Python
 MOST_LITERALS = 200
@@ -41,6 +40,11 @@ _REGULAR = re.compile(rf"\{{{_GAP}(?:'action'|\"action\"){_GAP}:{_GAP}\[{_GAP}{_
 _NAMES = re.compile(r"[A-Za-z_]+")
 _INNERMOST = re.compile(r"\{[^{}]*\}")
 _NOT_READ = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+_ROLE = "You plan the way of an agent over a map of tiles. Answer with its actions and nothing else."
+_ROLE_SINGLE = (
+    "You guide an agent over a map of tiles, one move at a time. Answer with its next action and nothing else."
+)
+_DEATHS = {"enemy": "met an enemy", "hazard": "stepped on a hazard"}
 
 
 def published_plan(reply: str) -> MovePlan | Invalid:
@@ -74,13 +78,8 @@ def published_plan(reply: str) -> MovePlan | Invalid:
 def _any_plan(action: Any) -> MovePlan:
     if not isinstance(action, (str, bytes, list, tuple, set)):
         return MovePlan((CRASH,))
-    names: list[str] = []
-    for value in action:  # pyright: ignore[reportUnknownVariableType]
-        if isinstance(value, str):
-            names.append(_writable(value))
-        else:
-            names.append(_unknown(value))
-    return MovePlan(tuple(names))
+    values: tuple[Any, ...] = tuple(action)  # pyright: ignore[reportUnknownArgumentType]
+    return MovePlan(tuple(_writable(value) if isinstance(value, str) else _unknown(value) for value in values))
 
 
 def _unknown(value: Any) -> str:
@@ -105,10 +104,8 @@ def _writable(name: str) -> str:
 def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invalid:
     """Read the last JSON object with "action" in a reply.
 
-    Args:
-        reply: The raw reply.
-        single: Whether "action" must be one name, alone or in a list, or an empty list; otherwise a list of names.
-        predicts: Whether the object must also have "map", a text or a list of texts.
+    "action" must be a list of names; with `single` it must be one name, alone or in a list, or an empty list. With
+    `predicts`, the object must also have "map", a text or a list of texts.
     """
     reply_object = last_object(reply, "action", unique=True)
     if isinstance(reply_object, Invalid):
@@ -138,11 +135,6 @@ def sound_plan(reply: str, *, single: bool, predicts: bool) -> MovePlan | Invali
     return MovePlan(tuple(_writable(fold_typography(name)) for name in names), drawing)
 
 
-_ROLE = "You plan the way of an agent over a map of tiles. Answer with its actions and nothing else."
-_ROLE_SINGLE = (
-    "You guide an agent over a map of tiles, one move at a time. Answer with its next action and nothing else."
-)
-
 _TERMS = """\
 The map has one line for each row and one character for each tile. A position is written (row, column); rows are \
 counted from 0 downwards, columns from 0 to the right. move_up leads to the row above, move_down to the row below, \
@@ -156,16 +148,9 @@ _REWARDS = {
     "-50 for up to 8 and -100 beyond; diagonal steps count as one. Every action costs {cost:g}.",
 }
 
-_DEATHS = {"enemy": "met an enemy", "hazard": "stepped on a hazard"}
-
 
 class TileWording(Wording[TileMap, Location, MovePlan]):
-    """One prompt for each goal, with the map as it is now; nothing of earlier prompts is shown again.
-
-    Args:
-        name: Its name.
-        style: The form of requests and replies.
-    """
+    """One prompt for each goal, with the map as it is now; nothing of earlier prompts is shown again."""
 
     rules_role = "system"
     memory = Memory("fresh")
@@ -191,22 +176,19 @@ class TileWording(Wording[TileMap, Location, MovePlan]):
         if objective is None:
             return f"The map is over. {_feedback(state)}".strip()
         explains = self._style.protocol.explains
+        target = f"the tile {objective.tile!r} at ({objective.row}, {objective.column})" if explains else _target(state)
         parts = [
             f"The map:\n{_map_text(state)}",
             _constant(state.board),
             *_beings(state),
+            _TERMS if explains else "",
+            f"The agent is at {_position(state)}.",
+            f"Rewards: {_rewards(state)}",
+            _feedback_or_first(state),
+            f"The target is {target}.",
+            self._request_text,
         ]
-        if explains:
-            parts.append(_TERMS)
-        parts.append(f"The agent is at {_position(state)}.")
-        parts.append(f"Rewards: {_rewards(state)}")
-        parts.append(_feedback_or_first(state))
-        if explains:
-            parts.append(f"The target is the tile {objective.tile!r} at ({objective.row}, {objective.column}).")
-        else:
-            parts.append(f"The target is {_target(state)}.")
-        parts.append(self._request_text)
-        return "\n\n".join(parts)
+        return "\n\n".join(filter(None, parts))
 
     def _request(self) -> str:
         style = self._style
@@ -306,8 +288,8 @@ def _tiles(map_board: Board) -> str:
 
 
 def _objectives(map_board: Board) -> str:
-    listed = (map_board.case.objectives[number] for number in map_board.numbers)
-    return json.dumps({objective.name: list(objective[1:]) for objective in listed}, ensure_ascii=False)
+    objectives = (map_board.case.objectives[number] for number in map_board.numbers)
+    return json.dumps({objective.name: list(objective[1:]) for objective in objectives}, ensure_ascii=False)
 
 
 def _walkable(map_board: Board) -> str:

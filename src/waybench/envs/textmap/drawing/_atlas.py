@@ -7,8 +7,9 @@ from math import atan2, hypot, pi
 from textwrap import wrap
 
 from waybench._svg import drawing, path, text
+from waybench.envs.textmap._instances import MapInstance
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
 from waybench.envs.textmap.drawing._layout import Box, Point, bearing, layout, shown
-from waybench.envs.textmap.map import NEVER, Edge, MapInstance, PlaceMap
 
 LETTER, LINE = 6.9, 15  # width of a letter, height of a line
 _COLUMNS = 18  # letters of a line in a box

@@ -5,11 +5,12 @@ from math import hypot
 
 from waybench._svg import drawing, path, text, texts, walk
 from waybench.core import AnswerState, Picture, TurnRecord, plural
+from waybench.envs.textmap._extraction_items import Extraction
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._minigame_game import Minigame
+from waybench.envs.textmap._place_map import Edge
+from waybench.envs.textmap._prefix import reached
 from waybench.envs.textmap.drawing._overlay import Board, Overlay, Pair, map_board, name_shapes, overlays
-from waybench.envs.textmap.extract import Extraction
-from waybench.envs.textmap.map import Edge, reached
-from waybench.envs.textmap.minigame import Minigame
-from waybench.envs.textmap.questions import MapQuestion
 
 AnyQuestion = MapQuestion | Minigame | Extraction
 

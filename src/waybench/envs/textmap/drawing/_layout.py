@@ -7,7 +7,7 @@ from itertools import count
 from math import atan2, hypot, inf, pi
 from typing import NamedTuple
 
-from waybench.envs.textmap.map import Edge
+from waybench.envs.textmap._place_map import Edge
 from waybench.envs.textmap.worlds import DIRECTIONS
 
 Cell = tuple[int, int]  # column and row; rows count downwards

@@ -10,21 +10,14 @@ from statistics import fmean
 
 from waybench._svg import path
 from waybench.core import Outcome, TurnRecord, plural
+from waybench.envs.textmap._answers import PAPER, SOUND, Rules, Trajectory, destinations, move_index
+from waybench.envs.textmap._extraction_items import EXAMPLES, Extraction, PlayerTriplets, triplet_scores
+from waybench.envs.textmap._game import read_hops, shortest_way
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._minigame_game import Minigame, outgoing_moves
+from waybench.envs.textmap._place_map import Edge, PlaceMap
+from waybench.envs.textmap._prefix import reached
 from waybench.envs.textmap.drawing._layout import FONT, LINE, Cell, Name, Names, Point, bearing, between, layout, shown
-from waybench.envs.textmap.extract import EXAMPLES, Extraction, PlayerTriplets, triplet_scores
-from waybench.envs.textmap.map import Edge, PlaceMap, reached
-from waybench.envs.textmap.minigame import Minigame, outgoing_moves
-from waybench.envs.textmap.questions import (
-    PAPER,
-    SOUND,
-    MapQuestion,
-    Rules,
-    Trajectory,
-    destinations,
-    move_index,
-    read_hops,
-    shortest_way,
-)
 
 Pair = tuple[str, str]
 Line = tuple[Point, Point, Point]  # start, control point, end

@@ -1,9 +1,8 @@
 """Generated maps of places, with their walkthroughs."""
 
 from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, World, draw_name, opposite
-from waybench.envs.textmap.worlds._items import LOWEST_CLASS, WORLD_OPTIONS, Ask, CutoffFunction, WorldItems
+from waybench.envs.textmap.worlds._items import IDLE, LOWEST_CLASS, WORLD_OPTIONS, Ask, CutoffFunction, WorldItems
 from waybench.envs.textmap.worlds._play import ABBREVIATIONS, Play
-from waybench.envs.textmap.worlds._walk import IDLE
 
 __all__ = [
     "ABBREVIATIONS",

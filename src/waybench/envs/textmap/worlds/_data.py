@@ -1,24 +1,14 @@
-"""Text worlds as data: places, exits, doors, things, themes and names."""
+"""Text worlds as data: places, exits, things, themes and names, and the links between places."""
 
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 
 from waybench._package_data import read_toml
 from waybench.core import Stream, UsageError
 
 LEAST_PLACES = 4
 EXITS = ("list", "none", "prose")
-DIRECTIONS = (
-    "north",
-    "northeast",
-    "east",
-    "southeast",
-    "south",
-    "southwest",
-    "west",
-    "northwest",
-    "up",
-    "down",
-)
+DIRECTIONS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest", "up", "down")
 _PAIRS = (("enter ", "exit "), ("climb ", "descend "), ("board ", "leave "), ("crawl into ", "crawl out of "))
 _BOTH_WAYS = ("squeeze through ", "swim across ", "step through ", "jump over ")
 _BARE = {"in": "out", "out": "in", "up": "down", "down": "up"} | {
@@ -32,6 +22,8 @@ _BACK = {
 }
 ONE_WAY_VERBS = ("slide down", "jump into", "drop through", "dive into", "step onto")
 MOVING_VERBS = frozenset(way.split()[0] for way in (*_BACK, *ONE_WAY_VERBS, "go "))
+_STRAIGHT = ("north", "east", "south", "west")
+_FAR = 1_000  # distance between places without a direction, so that each has free cells around it
 
 
 def opposite(action: str) -> str | None:
@@ -46,21 +38,9 @@ def opposite(action: str) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorldStyle:
-    """Parameters of a text world.
+    """Parameters of a text world; `WORLD_OPTIONS` says what they mean.
 
-    Attributes:
-        places: Number of places, 4 or more.
-        one_way: Share of the links between places whose opposite move does not lead back.
-        doors: Share of links with a door, closed at first.
-        dark: Share of places whose name is shown only in the light of the lamp.
-        special: Share of links that are not directions, such as entering, climbing or crawling.
-        confusable: Share of places whose names resemble another place's.
-        prose: Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract).
-        exits: How exits are described: "list", "prose", or "none".
-        brief: Whether a place is described only at the first visit.
-
-    Raises:
-        UsageError: If a value is out of range.
+    A `brief` world describes a place only at the first visit.
     """
 
     places: int
@@ -85,16 +65,10 @@ class WorldStyle:
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """One place.
+    """One place; its name is unique, also in lower case.
 
-    Attributes:
-        name: Name, the line above the description; unique, also in lower case.
-        dark: Whether it is described only in the light of the lamp.
-        text: Description of one or more paragraphs; empty if there is none.
-        ways: Description of the exits without a door.
-        sound: Answer to listening.
-        smell: The smell of the place.
-        events: Random events there; they change nothing.
+    `dark` places are described only in the light of the lamp. `text` is the description, empty if there is none, and
+    `ways` describes the exits without a door. `sound` answers listening. `events` happen at random and change nothing.
     """
 
     name: str
@@ -108,15 +82,7 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """A one-directional way from a place to another.
-
-    Attributes:
-        source: Number of the place where it starts.
-        action: The command; unique among the exits of the place.
-        target: Number of the place where it ends.
-        door: Number of its door, if there is one.
-        travel_text: Text shown on the way; may be empty.
-    """
+    """A way from a place to another in one direction; its action is unique among the exits of the place."""
 
     source: int
     action: str
@@ -127,14 +93,7 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that can be examined.
-
-    Attributes:
-        name: Name; unique in its place.
-        place: Number of its place; -1 if the player carries it from the start.
-        portable: Whether it can be taken.
-        text: Answer to examining it.
-    """
+    """Something that can be examined, by a unique name in its place; place -1 is the player."""
 
     name: str
     place: int
@@ -172,19 +131,9 @@ class Voice:
 class World:
     """A text game, as played by `Play`.
 
-    Attributes:
-        name: Name in its set.
-        intro: Text at the start, before the first place.
-        places: All places.
-        exits: All exits, each in one direction.
-        doors: Names of the doors; no place has two of the same name.
-        things: Things that can be examined or taken, including the lamp.
-        lamp: Number of the lamp among the things; -1 if there is none, and then no place is dark.
-        start: Number of the first place.
-        style: Parameters of the world.
-        voice: Answers of the game.
-        pulse: Whether a random event happens in each turn; repeated cyclically.
-        seed: Seed of further random choices for this world.
+    `intro` is the text before the first place, whose number is `start`. No place has two `doors` of the same name.
+    `lamp` is the number of the lamp among the things; -1 if there is none, and then no place is dark. `pulse` says
+    whether a random event happens in each turn; it is repeated cyclically. `seed` is for further random choices.
     """
 
     name: str
@@ -205,24 +154,9 @@ class World:
 class Theme:
     """The words of a theme.
 
-    Attributes:
-        nouns: Nouns of places.
-        adjectives: Adjectives in names of places.
-        whole: Nouns for the whole region, for the introduction.
-        ways: Nouns for ways, in the singular.
-        ground: Descriptions of the ground.
-        around: Descriptions of the surroundings.
-        moods: Descriptions of the mood, as ends of sentences.
-        details: Whole sentences.
-        scenery: Things that can be examined.
-        sounds: Answers to listening.
-        smells: Smells.
-        events: Random events.
-        enter: Things to enter.
-        climb: Things to climb.
-        board: Things to board.
-        crawl: Things to crawl into.
-        shadowy: Weight of its places in the choice of dark places.
+    `whole` are nouns for the whole region, `ways` nouns for ways in the singular, `moods` ends of sentences and
+    `details` whole sentences. The fields from `enter` to `crawl` have things to enter, climb, board and crawl into.
+    `shadowy` is the weight of its places in the choice of dark places.
     """
 
     nouns: tuple[str, ...]
@@ -246,9 +180,7 @@ class Theme:
 
 _DATA = read_toml(__file__, "themes.toml")
 _THEMES = {name: Theme(**theme) for name, theme in _DATA["themes"].items()}
-COUNTRIES: tuple[tuple[Theme, ...], ...] = tuple(
-    tuple(_THEMES[name] for name in country) for country in _DATA["countries"]
-)
+COUNTRIES = tuple(tuple(_THEMES[name] for name in country) for country in _DATA["countries"])
 """Groups of themes that can occur in the same world."""
 
 
@@ -261,31 +193,28 @@ def name_places(
 ) -> list[tuple[str, str]]:
     """Return the name and the noun of each place.
 
-    Args:
-        themes: The theme of each place.
-        fixed_names: Names and nouns of places that are used unless the place gets a confusable name.
-        confusable: Share of places whose names resemble another one.
-        rng: Random stream.
+    `confusable` is the share of places whose names resemble another one. `fixed_names` has names and nouns of some
+    places, which they get unless theirs is confusable.
     """
     count = len(themes)
     names: dict[int, tuple[str, str]] = {}
     used = {"darkness", *(name.lower() for name, _ in fixed_names.values())}
     order = list(range(count))
     rng.shuffle(order)
-    alike = sorted(order, key=lambda place: place in fixed_names)[: round(confusable * count)]
-    alike.sort(key=lambda place: themes[place].nouns)  # groups places of one theme
+    alike = sorted(order, key=lambda number: number in fixed_names)[: round(confusable * count)]
+    alike.sort(key=lambda number: themes[number].nouns)  # groups places of one theme
     while alike:
         if len(alike) == 1:  # a single name cannot be confused
-            alike += [place for place in order if place not in names and place not in alike][:1]
+            alike += [number for number in order if number not in names and number not in alike][:1]
         size = 2 + rng.below(3)
         group = alike[:size] if len(alike) - size != 1 else alike[: size + 1]
-        for place, name in zip(group, _resembling(themes[group[0]], len(group), used, rng), strict=False):
-            names[place] = name
-        alike = [place for place in alike if place not in names]
-    for place in order:
-        if place not in names:
-            names[place] = fixed_names[place] if place in fixed_names else _plain(themes[place], used, rng)
-    return [names[place] for place in range(count)]
+        for number, name in zip(group, _draw_similar_names(themes[group[0]], len(group), used, rng), strict=False):
+            names[number] = name
+        alike = [number for number in alike if number not in names]
+    for number in order:
+        if number not in names:
+            names[number] = fixed_names[number] if number in fixed_names else _plain(themes[number], used, rng)
+    return [names[number] for number in range(count)]
 
 
 def draw_name(rng: Stream) -> str:
@@ -294,7 +223,7 @@ def draw_name(rng: Stream) -> str:
     return f"{rng.choice(theme.adjectives)} {rng.choice(theme.nouns)}".lower()
 
 
-def _resembling(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tuple[str, str]]:
+def _draw_similar_names(theme: Theme, size: int, used: set[str], rng: Stream) -> list[tuple[str, str]]:
     """Return up to `size` names that resemble each other."""
     while True:
         if rng.below(4):
@@ -324,3 +253,180 @@ def _plain(theme: Theme, used: set[str], rng: Stream) -> tuple[str, str]:
         if name.lower() not in used and len(set(name.split())) == len(name.split()):
             used.add(name.lower())
             return name, noun.lower()
+
+
+Cell = tuple[int, int, int]
+
+_STEPS: dict[str, Cell] = {
+    **{"north": (0, 1, 0), "northeast": (1, 1, 0), "east": (1, 0, 0), "southeast": (1, -1, 0), "south": (0, -1, 0)},
+    **{"southwest": (-1, -1, 0), "west": (-1, 0, 0), "northwest": (-1, 1, 0), "up": (0, 0, 1), "down": (0, 0, -1)},
+}
+
+
+@dataclass(slots=True)
+class Link:
+    """A link between two places.
+
+    Attributes:
+        source: Number of a place.
+        target: Number of another one.
+        there: The direction from source to target; empty if the move is special.
+        back: The direction back; empty if it is special as well, None if there is no way back.
+        fresh: Whether this link added the target, which can then be named after it.
+        one_way: Whether the opposite move does not lead back.
+    """
+
+    source: int
+    target: int
+    there: str
+    back: str | None
+    fresh: bool
+    one_way: bool = False
+
+
+@dataclass(slots=True)
+class Layout:
+    """The links between places, which are numbered from 0, the start.
+
+    Attributes:
+        regions: Number of the region of each place.
+        links: All links; every place can be reached from every other.
+        used: Directions of the exits of each place.
+    """
+
+    regions: list[int]
+    links: list[Link] = field(default_factory=lambda: [])
+    used: list[set[str]] = field(default_factory=lambda: [])
+
+
+def make_layout(style: WorldStyle, regions: int, rng: Stream) -> Layout:
+    """Generate the layout of a world with this number of regions, each of consecutive connected places."""
+    count = style.places
+    layout = Layout([number * regions // count for number in range(count)], used=[set() for _ in range(count)])
+    n_links = count - 1 + max(1, count * (15 + rng.below(30)) // 100)
+    special = [number < round(style.special * n_links) for number in range(n_links)]
+    rng.shuffle(special)
+    cells = _grow(layout, special[: count - 1], rng)
+    _close_loops(layout, cells, special[count - 1 :], rng)
+    _make_one_way(layout, round(style.one_way * len(layout.links)), rng)
+    return layout
+
+
+def _neighbour(cell: Cell, direction: str) -> Cell:
+    x, y, z = _STEPS[direction]
+    return cell[0] + x, cell[1] + y, cell[2] + z
+
+
+def _grow(layout: Layout, special: list[bool], rng: Stream) -> list[Cell]:
+    """Add each place next to an earlier one; return the cells."""
+    cells: list[Cell] = [(0, 0, 0)]
+    taken = {cells[0]}
+    slanted = rng.below(3)  # some games have no northeast at all
+    directions = [*_STRAIGHT * 4, *DIRECTIONS[1:8:2] * slanted, "up", "down"]
+    first: dict[int, int] = {}
+    for number in range(1, len(layout.regions)):
+        region = layout.regions[number]
+        begin = first.setdefault(region, number)
+        if special[number - 1]:
+            parent = _parent(begin, number, rng)
+            layout.links.append(Link(parent, number, "", "", True))
+            cells.append((_FAR * number, 0, 0))
+        else:
+            parent, direction = _parent(begin, number, rng), rng.choice(directions)
+            while _neighbour(cells[parent], direction) in taken:  # there is always a free cell at the border
+                begin = max(0, begin - 1)
+                parent, direction = _parent(begin, number, rng), rng.choice(directions)
+            _join(layout, Link(parent, number, direction, opposite(direction), True))
+            cells.append(_neighbour(cells[parent], direction))
+        taken.add(cells[-1])
+    return cells
+
+
+def _parent(begin: int, number: int, rng: Stream) -> int:
+    """Draw the parent of a place: often the last place, mostly one of the same region."""
+    if rng.below(2):
+        return number - 1
+    return rng.below(number) if begin == number else begin + rng.below(number - begin)
+
+
+def _join(layout: Layout, link: Link) -> None:
+    layout.links.append(link)
+    layout.used[link.source].add(link.there)
+    layout.used[link.target].add(link.back or "")
+
+
+def _close_loops(layout: Layout, cells: list[Cell], special: list[bool], rng: Stream) -> None:
+    """Add links between existing places, so that many places have several paths to them."""
+    linked = {ends for link in layout.links for ends in ((link.source, link.target), (link.target, link.source))}
+    where = {cell: number for number, cell in enumerate(cells)}
+    near: list[tuple[int, str, int]] = []
+    for source, cell in enumerate(cells):
+        for direction in (*DIRECTIONS[:4], "up"):
+            target = where.get(_neighbour(cell, direction))
+            if target is not None and (source, target) not in linked:
+                near.append((source, direction, target))
+    rng.shuffle(near)
+    near.sort(key=lambda candidate: candidate[1] in _STRAIGHT)  # popped from the end, so straight first
+    for is_special in special:
+        if is_special:
+            source = rng.below(len(cells))
+            target = (source + 1 + rng.below(min(len(cells) - 1, 12))) % len(cells)
+            layout.links.append(Link(source, target, "", "", False))
+        elif near:
+            source, direction, target = near.pop()
+            _join(layout, Link(source, target, direction, opposite(direction), False))
+        else:
+            _join_far(layout, rng)
+
+
+def _join_far(layout: Layout, rng: Stream) -> None:
+    """Link two places by an unused direction; they need not be neighbours, since passages can wind."""
+    count = len(layout.regions)
+    for _ in range(200):
+        source, direction = rng.below(count), rng.choice(_STRAIGHT)
+        target = (source + 1 + rng.below(min(count - 1, 12))) % count
+        back = opposite(direction) or ""
+        if direction not in layout.used[source] and back not in layout.used[target]:
+            _join(layout, Link(source, target, direction, back, False))
+            return
+
+
+def _make_one_way(layout: Layout, count: int, rng: Stream) -> None:
+    """Make some links one-way.
+
+    If that would cut off a place, the link gets a way back in another direction, so that every place can still be
+    reached from every other.
+    """
+    ways: list[list[int]] = [[] for _ in layout.regions]
+    for link in layout.links:
+        ways[link.source].append(link.target)
+        ways[link.target].append(link.source)
+    links = list(layout.links)
+    rng.shuffle(links)
+    for link in links[:count]:
+        if not link.fresh and rng.below(2):
+            link.source, link.target, link.there, link.back = link.target, link.source, link.back or "", link.there
+        layout.used[link.target].discard(link.back or "")
+        ways[link.target].remove(link.source)
+        if _reaches(ways, link.target, link.source):
+            link.back, link.one_way = None, True
+            continue
+        ways[link.target].append(link.source)
+        free = [
+            direction for direction in DIRECTIONS if direction not in layout.used[link.target] | {opposite(link.there)}
+        ]
+        link.one_way = bool(free)
+        link.back = rng.choice(free) if free else link.back
+        layout.used[link.target].add(link.back or "")
+
+
+def _reaches(ways: list[list[int]], source: int, target: int) -> bool:
+    seen, queue = {source}, deque([source])
+    while queue:
+        for place in ways[queue.popleft()]:
+            if place == target:
+                return True
+            if place not in seen:
+                seen.add(place)
+                queue.append(place)
+    return False

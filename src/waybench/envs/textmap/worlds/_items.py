@@ -1,20 +1,256 @@
-"""Generated sets of questions about text worlds, and the worlds by key."""
+"""Walkthroughs of text worlds, the maps learned from them, and generated sets of questions about them."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, Protocol, TypeVar
 
 from waybench.core import Item, Json, Option, Source, Stream, UsageError
-from waybench.envs.textmap.map import MapInstance, PlaceMap, with_ids
-from waybench.envs.textmap.worlds._data import EXITS, LEAST_PLACES, World, WorldStyle
-from waybench.envs.textmap.worlds._play import Play
-from waybench.envs.textmap.worlds._walk import MOST_STEPS, learn_map, walk
+from waybench.envs.textmap._instances import MapInstance, number_option
+from waybench.envs.textmap._place_map import NEVER, Move, PlaceMap, Step, Traversal, edges_of_traversals
+from waybench.envs.textmap._prefix import with_ids
+from waybench.envs.textmap.worlds._data import DIRECTIONS, EXITS, LEAST_PLACES, Exit, World, WorldStyle, opposite
+from waybench.envs.textmap.worlds._play import Play, Turn
 from waybench.envs.textmap.worlds._world import make_world
 
 VERSION = 1  # of the generator; part of every item's key
 LOWEST_LEVEL, HIGHEST_LEVEL = LEAST_PLACES, 400  # numbers of places
+LOWEST_CLASS, HIGHEST_CLASS = 1, 7
+MOST_STEPS = 5_000  # fewer than the number that stands for "never"
+_LONGEST_TRIP = 4  # moves away from the route before turning back
+_WORLDS = 1_000  # most additional worlds to try if a world has too few instances
+_EMPTY = 30  # consecutive worlds without instances before giving up
+IDLE = ("wait", "listen", "smell", "look", "inventory", "jump")
 
-_T = TypeVar("_T")
+T = TypeVar("T")
+M = TypeVar("M", bound=MapInstance)
+Q = TypeVar("Q", bound=MapInstance, covariant=True)
+CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
+
+
+def walk(play: Play, rng: Stream, steps: int, *, visit_all: bool = False) -> tuple[tuple[str, Turn], ...]:
+    """Generate a walkthrough of a world, with so many steps after the first, which has the number 0.
+
+    It visits all places if the number of steps suffices; with `visit_all`, steps are added, up to `MOST_STEPS`, if it
+    does not. The other steps are detours and commands without effect, such as looking, waiting and blocked moves. Some
+    exits are never taken. After entering a dark place without a light, the player lights the lamp before leaving.
+
+    Returns:
+        Each command with its result; the opening is that of "Init".
+    """
+    if not 1 <= steps <= MOST_STEPS:
+        raise UsageError(f"steps is {steps}: give a number of steps from 1 to {MOST_STEPS}")
+    return tuple(_Walker(play, rng, steps).walk(visit_all))
+
+
+def _nearest(ways: Callable[[int], Iterable[Exit]], begin: int, is_target: Callable[[int], bool]) -> list[Exit]:
+    """Return a shortest path from a place to a different place that is a target; empty if there is none."""
+    arrivals: dict[int, Exit | None] = {begin: None}
+    queue = deque([begin])
+    while queue:
+        for way in ways(queue.popleft()):
+            if way.target in arrivals:
+                continue
+            arrivals[way.target] = way
+            if is_target(way.target):
+                path = [way]
+                while (last := arrivals[path[-1].source]) is not None:
+                    path.append(last)
+                return path[::-1]
+            queue.append(way.target)
+    return []
+
+
+class _Walker:
+    """Generator of one walkthrough."""
+
+    def __init__(self, play: Play, rng: Stream, steps: int) -> None:
+        self._play, self._rng, self._limit = play, rng, steps
+        self._world = world = play.world
+        self._ways: list[list[Exit]] = [[] for _ in world.places]
+        for way in world.exits:
+            self._ways[way.source].append(way)
+        for ways in self._ways:
+            rng.shuffle(ways)
+        turn = self._play.begin()
+        self._now = turn.after
+        self._visited = {self._now.place}
+        self._turns = [("Init", turn)]
+        self._route = self._find_route()
+        self._ahead = len(self._route)  # remaining moves of the route
+        # Bit mask of the doors on the route.
+        self._doors = sum(1 << door for door in {way.door for way in self._route} if door is not None)
+        unused = self._choose_unused_exits()
+        self._detours = [[way for way in ways if way not in unused] for ways in self._ways]
+
+    def walk(self, visit_all: bool) -> list[tuple[str, Turn]]:
+        """Make all steps, and more if needed to visit all places; return the commands with their results."""
+        if visit_all and self._spare < 0:
+            self._limit = min(self._limit - self._spare, MOST_STEPS)
+        for way in self._route:
+            self._take_lamp()
+            share, extra = divmod(max(0, self._spare), self._ahead + 1)
+            self._stray(self._rng.below(2 * share + 1) + (self._rng.below(self._ahead + 1) < extra))
+            self._go(way)
+            self._ahead -= 1
+        self._take_lamp()
+        self._stray(self._steps_left)
+        return self._turns
+
+    def _find_route(self) -> list[Exit]:
+        """Return a route to every place: first to the lamp, then always to the nearest new place."""
+        place, visited = self._now.place, {self._now.place}
+        route: list[Exit] = []
+        lamp = self._world.things[self._world.lamp].place if self._world.lamp >= 0 else -1
+        if lamp not in (-1, place):
+            route = [next(way for way in self._ways[place] if way.target == lamp and way.door is None)]
+            visited.add(lamp)
+        while len(visited) < len(self._world.places):
+            place = route[-1].target if route else place
+            route += _nearest(self._ways.__getitem__, place, lambda target: target not in visited)
+            visited.add(route[-1].target)
+        return route
+
+    def _choose_unused_exits(self) -> set[Exit]:
+        """Draw the exits that are never taken, among those that the route does not use."""
+        route = set(self._route)
+        unused = [way for ways in self._ways for way in ways if way not in route]
+        self._rng.shuffle(unused)
+        # Keep one exit of the last place usable, so that detours are possible there.
+        last = next((way for way in unused if way.source == self._route[-1].target), None)
+        unused.sort(key=lambda way: way is last)
+        return set(unused[: (len(unused) + 1) // 2])
+
+    @property
+    def _steps_left(self) -> int:
+        """Number of remaining steps."""
+        return self._limit + 1 - len(self._turns)
+
+    @property
+    def _spare(self) -> int:
+        """Number of steps that the route does not need; negative if the route is too long."""
+        closed = (self._doors & ~self._now.opened).bit_count()
+        lamp = self._world.lamp
+        light = 0 if lamp < 0 else (not self._now.lit) + (not self._now.taken >> lamp & 1)
+        return self._steps_left - self._ahead - closed - light
+
+    def _do(self, action: str) -> None:
+        if self._steps_left:
+            turn = self._play.act(self._now, action)
+            self._now = turn.after
+            self._visited.add(self._now.place)
+            self._turns.append((action, turn))
+
+    def _take_lamp(self) -> None:
+        lamp = self._world.lamp
+        if lamp >= 0 and self._world.things[lamp].place == self._now.place and not self._now.taken >> lamp & 1:
+            self._do(f"take {self._world.things[lamp].name}")
+
+    def _go(self, way: Exit) -> None:
+        """Make a move of the route, with the commands that it needs."""
+        if way.door is not None and not self._now.opened >> way.door & 1:
+            if self._spare > 0 and self._rng.below(3) == 0:
+                self._do(way.action)  # finds the door closed
+            self._do(f"open {self._world.doors[way.door]}")
+        lamp = self._world.things[self._world.lamp].name if self._world.lamp >= 0 else ""
+        unlit = self._world.places[way.target].dark and not self._now.lit
+        if unlit and (self._steps_left < 2 or self._rng.below(4) == 0):
+            self._do(f"light {lamp}")
+        self._do(way.action)
+        if self._play.dark(self._now):
+            for _ in range(min(self._rng.below(3), max(0, self._spare))):
+                self._do(self._idle())
+            self._do(f"light {lamp}")
+        elif self._now.lit and self._spare >= 6 and self._rng.below(2):
+            self._do(f"extinguish {lamp}")  # so that the next dark place is dark again
+
+    def _stray(self, count: int) -> None:
+        """Make about `count` steps that the route does not need, and no more than are spare."""
+        end = len(self._turns) + count
+        while len(self._turns) < end and self._spare > 0:
+            if self._rng.below(2) or not self._trip():
+                self._do(self._idle())
+
+    def _usable(self, place: int) -> list[Exit]:
+        """Return the exits that a detour can take: to visited places, not into the dark, without closed doors."""
+        return [
+            way
+            for way in self._detours[place]
+            if way.target in self._visited
+            and (self._now.lit or not self._world.places[way.target].dark)
+            and (way.door is None or self._now.opened >> way.door & 1)
+        ]
+
+    def _trip(self) -> bool:
+        """Make a round trip; return whether that was possible."""
+        home = place = self._now.place
+        out: list[Exit] = []
+        for _ in range(1 + self._rng.below(_LONGEST_TRIP)):
+            ways = self._usable(place)
+            if not ways:
+                break
+            out.append(self._rng.choice(ways))
+            place = out[-1].target
+        back = [] if place == home else _nearest(self._usable, place, lambda target: target == home)
+        if not out or len(out) + len(back) > self._spare or (place != home and not back):
+            return False
+        for way in out + back:
+            self._do(way.action)
+        return True
+
+    def _idle(self) -> str:
+        """Return a command that leads nowhere."""
+        draw = self._rng.below(10)
+        things = [] if self._play.dark(self._now) else self._play.here(self._now)
+        doors = [way.door for way in self._ways[self._now.place] if way.door is not None]
+        if draw < 4 and things:
+            thing = self._rng.choice(things)
+            return f"{self._rng.choice(('examine', 'examine', 'take', 'search'))} {thing}"
+        if draw == 4 and doors:
+            return f"open {self._world.doors[self._rng.choice(doors)]}"
+        if draw < 7:
+            ways = {way.action for way in self._ways[self._now.place]}
+            blocked = [direction for direction in DIRECTIONS if direction not in ways]
+            if blocked:
+                return self._rng.choice(blocked)
+        return self._rng.choice(IDLE)
+
+
+def learn_map(play: Play, turns: Sequence[tuple[str, Turn]]) -> PlaceMap:
+    """Return the map that can be learned from a walkthrough of a world, as `walk` returns it.
+
+    After each move that has an opposite, such as "north" or "enter hut", the opposite is tried, and only if it leads
+    back, the map has it as a move that can be inferred. Names are in lower case, as in the published maps. Places and
+    actions are in random order, so that the order gives no information.
+    """
+    names = [place.name.lower() for place in play.world.places]
+    now, named_at = turns[0][1].after, [0 if turns[0][1].shows_name else NEVER]
+    places = {names[now.place]}
+    traversals: list[Traversal] = []
+    inferred: dict[Move, int] = {}
+    tried_moves: set[Move] = set()
+    for number, (action, turn) in enumerate(turns[1:], 1):
+        before, now = now, turn.after
+        if now.place != before.place:
+            source, target = names[before.place], names[now.place]
+            move = (source, action, target)
+            traversals.append(Traversal(number, move, (len(named_at) - 1, len(named_at))))
+            named_at.append(NEVER)
+            places.add(target)
+            back = None if move in tried_moves else opposite(action)
+            tried_moves.add(move)
+            if back is not None and play.leads_to(now, back) == before.place:
+                inferred[target, back, source] = len(traversals) - 1
+        if turn.shows_name:
+            named_at[-1] = min(named_at[-1], number)
+    edges = edges_of_traversals(traversals, named_at, inferred)
+    rng = Stream("textmap/order", play.world.seed)
+    place_names = sorted(places)
+    actions = sorted({edge.action for edge in edges})
+    rng.shuffle(place_names)
+    rng.shuffle(actions)
+    steps = [Step(number, action, turn.text) for number, (action, turn) in enumerate(turns)]
+    return PlaceMap(play.world.name, tuple(place_names), tuple(actions), edges, tuple(steps))
 
 
 def _share(name: str, doc: str) -> Option:
@@ -27,13 +263,11 @@ WORLD_OPTIONS = (
     _share("dark", "Share of dark places, whose name needs a lamp to be seen."),
     _share("special", "Share of links without a direction, such as entering, climbing or crawling."),
     _share("confusable", "Share of places with a name similar to another place's."),
-    Option(
-        name="prose",
-        default=None,
-        kind=int,
-        low=0,
-        high=3,
-        doc="Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract); by default drawn.",
+    number_option(
+        "prose",
+        0,
+        3,
+        "Length of descriptions, from 0 (names alone) to 3 (long descriptions that distract); by default drawn.",
     ),
     Option(
         name="exits",
@@ -41,13 +275,11 @@ WORLD_OPTIONS = (
         choices=("any", *EXITS),
         doc="Description of exits; any draws one for each world.",
     ),
-    Option(
-        name="steps",
-        default=None,
-        kind=int,
-        low=1,
-        high=MOST_STEPS,
-        doc="Length of the walkthrough in steps; by default about 2.5 times the number of places, at least 20, and "
+    number_option(
+        "steps",
+        1,
+        MOST_STEPS,
+        "Length of the walkthrough in steps; by default about 2.5 times the number of places, at least 20, and "
         "enough to visit them all. A shorter one shows fewer places, and the item's level is that of the map shown.",
     ),
 )
@@ -63,60 +295,29 @@ _DEFAULTS = {
 
 
 def world_item(key: str, level: int, options: Mapping[str, Json], index: int) -> tuple[PlaceMap, World]:
-    """Generate a world of a set, with a walkthrough and its map.
-
-    Args:
-        key: The set's key.
-        level: Number of places.
-        options: A value for each of `WORLD_OPTIONS`.
-        index: Number within the set, from 0.
-
-    Raises:
-        UsageError: If the level does not exist.
-    """
+    """Generate a world with `level` places and the map of a walkthrough of it; `options` has all `WORLD_OPTIONS`."""
     if not LOWEST_LEVEL <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level}: give a number of places from {LOWEST_LEVEL} to {HIGHEST_LEVEL}")
     option_texts = [f"{option.name}={options[option.name]!r}" for option in WORLD_OPTIONS]
     rng = Stream("textmap/world", VERSION, key, level, *option_texts, index)
-    style = _style(level, options, rng)
-    steps = options["steps"]
-    about = max(20, level * (230 + rng.below(41)) // 100)
-    world = make_world(rng, style, f"{level}-{index}")
-    play = Play(world)
-    turns = walk(play, rng, about, visit_all=True) if steps is None else walk(play, rng, _or_default(steps, about))
-    return learn_map(play, turns), world
-
-
-def _style(level: int, options: Mapping[str, Json], rng: Stream) -> WorldStyle:
-    """Return the style of a world. Defaults are always drawn, so that options do not change the rest of the world."""
+    # Defaults are always drawn, so that options do not change the rest of the world.
     defaults = {name: rng.choice(values) for name, values in _DEFAULTS.items()}
     exits, brief = rng.choice(("list", "none", "prose", "prose")), rng.below(2) == 1
     shares = {name: _or_default(options[name], defaults[name] / 100) for name in _DEFAULTS if name != "prose"}
-    exits_option = str(options["exits"])
-    return WorldStyle(
-        places=level,
-        **shares,
-        prose=_or_default(options["prose"], defaults["prose"]),
-        exits=exits if exits_option == "any" else exits_option,
-        brief=brief,
-    )
+    prose = _or_default(options["prose"], defaults["prose"])
+    exits = exits if options["exits"] == "any" else str(options["exits"])
+    style = WorldStyle(places=level, **shares, prose=prose, exits=exits, brief=brief)
+    about = max(20, level * (230 + rng.below(41)) // 100)
+    play = Play(make_world(rng, style, f"{level}-{index}"))
+    turns = walk(play, rng, _or_default(options["steps"], about), visit_all=options["steps"] is None)
+    return learn_map(play, turns), play.world
 
 
-def _or_default(value: Json, default: _T) -> _T:
+def _or_default(value: Json, default: T) -> T:
     return value if isinstance(value, type(default)) else default
 
 
-LOWEST_CLASS, HIGHEST_CLASS = 1, 7
-
-_WORLDS = 1_000  # most additional worlds to try if a world has too few instances
-_EMPTY = 30  # consecutive worlds without instances before giving up
-
-M = TypeVar("M", bound=MapInstance)
-Made = TypeVar("Made", bound=MapInstance, covariant=True)
-CutoffFunction = Callable[[PlaceMap], int]  # map -> last step that is shown
-
-
-class Ask(Protocol[Made]):
+class Ask(Protocol[Q]):
     """Makes the instances about one map."""
 
     def __call__(
@@ -128,35 +329,18 @@ class Ask(Protocol[Made]):
         options: Mapping[str, Any],
         world: World | None,
         /,
-    ) -> Sequence[Made]:
-        """Return instances.
-
-        Args:
-            place_map: The map.
-            cutoff: The last step that is shown.
-            count: Number of questions.
-            stream: Random stream.
-            options: Source options by name, perhaps with others.
-            world: The generated world of the map, if any.
-        """
+    ) -> Sequence[Q]:
+        """Return at most `count` instances about a map; `world` is its generated world, if any."""
         ...
 
 
 class WorldItems(Source[M]):
     """Instances about worlds generated by key.
 
-    Args:
-        key: The set's key.
-        level: Size class: worlds of level k have at least 2 ** (k + 1) and fewer than 2 ** (k + 2) places.
-        options: A value for each of `WORLD_OPTIONS`, "prefix_steps", "questions", and the options that `ask` needs.
-        cutoff: Map -> last step that is shown; None for "prefix_steps".
-        ask: Makes the instances about a world.
-        purpose: Beginning of the keys of their random streams.
-        prove: Instance -> facts about it.
-        is_one_item: Whether a world is one item with all questions, and not one for each question.
-
-    Raises:
-        UsageError: If the level does not exist.
+    Worlds of level k have at least 2 ** (k + 1) and fewer than 2 ** (k + 2) places. `options` has a value for each of
+    `WORLD_OPTIONS`, "prefix_steps", "questions", and what `ask` needs; `purpose` begins the keys of the random streams
+    for `ask`. `cutoff` returns the last step that is shown of a map; None for "prefix_steps". A world is one item for
+    each question, or with `is_one_item` one with all questions.
     """
 
     def __init__(
@@ -175,8 +359,10 @@ class WorldItems(Source[M]):
             raise UsageError(f"level {level}: give a size class from {LOWEST_CLASS} to {HIGHEST_CLASS}")
         self._key, self._level, self._prove = key, level, prove
         self._items_per_world = 1 if is_one_item else int(options["questions"])
-        shown = cutoff or _by_steps(options["prefix_steps"])
-        self._world: tuple[Any, ...] = (ask, purpose, shown, key, level, tuple(options.items()))
+        cutoff_function = cutoff or _by_steps(options["prefix_steps"])
+        self._instances: Callable[[int, int], Sequence[M]] = partial(
+            _instances, ask, purpose, cutoff_function, key, level, tuple(options.items())
+        )
 
     def item(self, index: int) -> Item[M]:
         """Return the item with this number.
@@ -185,7 +371,7 @@ class WorldItems(Source[M]):
             UsageError: If no world of this kind has such an instance.
         """
         world, number = divmod(index, self._items_per_world)
-        instances = self._made(world, 0)
+        instances = self._instances(world, 0)
         extra = empty = 0
         # A small world can have fewer questions than required; additional worlds supply the rest.
         while number >= len(instances):
@@ -194,13 +380,10 @@ class WorldItems(Source[M]):
             empty = 0 if instances else empty + 1
             if extra > _WORLDS or empty > _EMPTY:
                 raise UsageError(f"level {self._level}: these worlds have no such question; change their options")
-            instances = self._made(world, extra)
+            instances = self._instances(world, extra)
         instance = instances[number]
         name = f"{self._level}-{index}"
         return Item(instance, name, instance.level, self._key, index, self._prove(instance))
-
-    def _made(self, world: int, extra: int) -> Sequence[M]:
-        return _instances(*self._world, world, extra)
 
 
 @lru_cache(maxsize=96)  # in training, an item is played by a group of episodes, each with a source of its own
@@ -222,21 +405,16 @@ def _instances(
 
 
 def draw_world(key: str, level: int, options: Mapping[str, Json], index: int, extra: int) -> tuple[PlaceMap, World]:
-    """Generate a world of a set and its map.
+    """Generate a world of a set and its map; `extra` above 0 is the number of an additional world in place of it.
 
-    Args:
-        key: The set's key.
-        level: Size class.
-        options: A value for each of `WORLD_OPTIONS`, and perhaps "names".
-        index: Number of the world within the set.
-        extra: Number of the additional world in place of it; 0 for the world itself.
+    `options` has a value for each of `WORLD_OPTIONS`, and perhaps "names".
     """
     rng = Stream("textmap/size", key, level, index, extra)
     least = 2 << level
     places = least + rng.below(min(2 * least, HIGHEST_LEVEL + 1) - least)
     world_options = {option.name: options[option.name] for option in WORLD_OPTIONS}
-    name = index if not extra else index + (extra << 32)  # a number that no world of the set has
-    place_map, world = world_item(key, places, world_options, name)
+    # No world of the set has the number of an additional one.
+    place_map, world = world_item(key, places, world_options, index + (extra << 32))
     if options.get("names", "plain") == "plain":
         return place_map, world
     numbers = list(range(1, 4 * len(world.places)))

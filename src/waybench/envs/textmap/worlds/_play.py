@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, Thing, World
-from waybench.envs.textmap.worlds._prose import join_items, sentence, towards, with_article
+from waybench.envs.textmap.worlds._data import DIRECTIONS, MOVING_VERBS, Exit, World
+from waybench.envs.textmap.worlds._world import direction_phrase, join_items, sentence, with_article
 
 LONGEST_COMMAND = 120  # characters
 
@@ -16,16 +16,7 @@ _NOWHERE = frozenset((*DIRECTIONS, "in", "out"))
 
 
 class Situation(NamedTuple):
-    """The state of a game.
-
-    Attributes:
-        place: Number of the current place.
-        opened: Bit mask of open doors.
-        taken: Bit mask of carried things.
-        seen: Bit mask of places that have been described.
-        lit: Whether the lamp is lit.
-        turn: Number of turns so far.
-    """
+    """The state of a game, with bit masks of open doors, carried things and places that have been described."""
 
     place: int
     opened: int = 0
@@ -38,11 +29,7 @@ class Situation(NamedTuple):
 class Turn(NamedTuple):
     """The result of a command.
 
-    Attributes:
-        after: The new state.
-        text: The answer of the game.
-        shows_name: Whether the text has the name of the new place on a line of its own.
-        understood: Whether the command was understood.
+    `shows_name` says whether the text has the name of the new place on a line of its own.
     """
 
     after: Situation
@@ -52,11 +39,7 @@ class Turn(NamedTuple):
 
 
 class Play:
-    """The engine of a world. It is stateless: commands take a state and return the next one.
-
-    Args:
-        world: The world.
-    """
+    """The engine of a world. It is stateless: commands take a state and return the next one."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -102,7 +85,7 @@ class Play:
         Every command gets an answer; commands that are too long or have control characters are not understood. The text
         ends with a line feed.
         """
-        words = _cleaned(command)
+        words = _normalize_command(command)
         if words is None:
             return Turn(before, f"{self.world.voice.unknown}\n", understood=False)
         way = self._exits.get((before.place, words))
@@ -150,32 +133,28 @@ class Play:
             for door, way in doors.items():
                 state = "closed" if self._is_closed(now, way) else "open"
                 if way.action in DIRECTIONS:
-                    sentences.append(f"{sentence(towards(way.action))} is {with_article(door)}, which is {state}.")
+                    sentences.append(
+                        f"{sentence(direction_phrase(way.action))} is {with_article(door)}, which is {state}."
+                    )
                 else:
                     sentences.append(f"{sentence(with_article(door))}, which is {state}, is in the way ({way.action}).")
         return " ".join(filter(None, sentences))
 
-    def _thing(self, now: Situation, name: str) -> Thing:
-        return self.world.things[self._things[now.place][name]]
-
     def _do(self, now: Situation, words: str) -> Turn:
         """Execute a command that is not an exit of the place."""
         voice, place = self.world.voice, self.world.places[now.place]
-        match words:
-            case "look":
-                return self._look(now)
-            case "inventory":
-                return Turn(now, self._inventory(now) + "\n")
-            case "wait":
-                return Turn(now, f"{voice.wait}\n")
-            case "listen":
-                return Turn(now, f"{place.sound}\n")
-            case "smell":
-                return Turn(now, f"It smells of {place.smell}.\n")
-            case "jump":
-                return Turn(now, f"{voice.jump}\n")
-            case _:
-                pass
+        if words == "look":
+            return self._look(now)
+        if words == "inventory":
+            return Turn(now, self._inventory(now) + "\n")
+        answers = {
+            "wait": voice.wait,
+            "listen": place.sound,
+            "smell": f"It smells of {place.smell}.",
+            "jump": voice.jump,
+        }
+        if words in answers:
+            return Turn(now, answers[words] + "\n")
         direction = words.removeprefix("go ")
         if direction in _NOWHERE:
             way = self._exits.get((now.place, direction))
@@ -228,10 +207,10 @@ class Play:
             return Turn(now, f"{voice.too_dark}\n")
         if noun not in self.here(now):
             return Turn(now, f"{voice.absent}\n")
-        if not self._thing(now, noun).portable:
+        number = self._things[now.place][noun]
+        if not self.world.things[number].portable:
             return Turn(now, voice.fixed.format(noun) + "\n")
-        taken = now.taken | 1 << self._things[now.place][noun]
-        return Turn(now._replace(taken=taken), voice.taken.format(noun) + "\n")
+        return Turn(now._replace(taken=now.taken | 1 << number), voice.taken.format(noun) + "\n")
 
     def _examine(self, now: Situation, noun: str, verb: str) -> Turn:
         voice, number = self.world.voice, self._carries(now, noun)
@@ -261,7 +240,7 @@ class Play:
         return self._look(now, before=voice.lit.format(noun))
 
 
-def _cleaned(command: str) -> str | None:
+def _normalize_command(command: str) -> str | None:
     """Return a command in lower case with abbreviations expanded; None if it is invalid."""
     if len(command) > LONGEST_COMMAND or not command.isprintable():
         return None

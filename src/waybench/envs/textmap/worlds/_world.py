@@ -1,28 +1,25 @@
-"""Generator of text worlds."""
+"""Generator of text worlds: their texts, places and things."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+from waybench._package_data import read_toml
 from waybench.core import Stream
 from waybench.envs.textmap.worlds._data import (
     COUNTRIES,
     DIRECTIONS,
     Exit,
+    Layout,
+    Link,
     Location,
     Theme,
     Thing,
+    Voice,
     World,
     WorldStyle,
+    make_layout,
     name_places,
-)
-from waybench.envs.textmap.worlds._layout import make_layout
-from waybench.envs.textmap.worlds._prose import (
-    LAMPS,
-    Deck,
-    describe,
-    describe_exits,
-    draw_portable,
-    examine_text,
-    introduction,
-    make_moves,
-    make_voice,
 )
 
 _ORDER = {direction: number for number, direction in enumerate(DIRECTIONS)}
@@ -30,15 +27,242 @@ _PULSE = 61  # period of random events, in turns
 _LARGEST_REGION = 40
 
 
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """A kind of special move; "{}" stands for the thing to enter or climb, "{A}" for the thing with its article."""
+
+    there: str
+    back: str | None
+    names: tuple[str, ...]
+    descriptions: tuple[str, ...]
+    descriptions_back: tuple[str, ...] = ()
+
+
+_WORDS = read_toml(__file__, "words.toml")
+_MOVES: Mapping[str, tuple[str, ...]] = _WORDS["moves"]
+_BOTH_WAYS, _ONE_WAY = _WORDS["both_ways"], _WORDS["one_way"]
+_SPECIAL = {name: _Kind(**kind) for name, kind in _WORDS["special"].items()}
+
+
+def with_article(noun: str) -> str:
+    """Return a noun with "a" or "an" before it."""
+    return f"{'an' if noun[0].lower() in 'aeiou' else 'a'} {noun}"
+
+
+def sentence(text: str) -> str:
+    """Return a text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
+@dataclass(slots=True)
+class Moves:
+    """All exits of a world, and the names derived from them.
+
+    `names` has a name and a noun for places named after the way to them, `descriptions` a text for each special exit.
+    """
+
+    exits: list[Exit] = field(default_factory=lambda: [])
+    doors: list[str] = field(default_factory=lambda: [])
+    names: dict[int, tuple[str, str]] = field(default_factory=lambda: {})
+    descriptions: dict[tuple[int, str], str] = field(default_factory=lambda: {})
+
+
+def make_moves(layout: Layout, themes: list[Theme], doors: float, prose: int, rng: Stream) -> Moves:
+    """Name the moves of a layout; `doors` is the share of links with a door, `prose` the length of descriptions."""
+    moves = Moves()
+    order = list(range(len(layout.links)))
+    rng.shuffle(order)
+    # Doors are preferably in directions that lead both ways.
+    order.sort(key=lambda number: not layout.links[number].there or layout.links[number].one_way)
+    door_links = set(order[: round(doors * len(order))])
+    near: list[set[str]] = [set() for _ in themes]  # names of the doors of each place
+    used: set[str] = set()
+    for number, link in enumerate(layout.links):
+        door = None
+        if number in door_links:
+            door = len(moves.doors)
+            moves.doors.append(_door(near[link.source] | near[link.target], rng))
+            near[link.source].add(moves.doors[door])
+            near[link.target].add(moves.doors[door])
+        begin = len(moves.exits)
+        if link.there:
+            moves.exits.append(Exit(link.source, link.there, link.target))
+        else:
+            _special(link, moves, themes[link.source], prose, used, rng)
+        if link.back:
+            moves.exits.append(Exit(link.target, link.back, link.source))
+        if door is not None:
+            moves.exits[begin:] = [replace(way, door=door) for way in moves.exits[begin:]]
+    return moves
+
+
+def _door(used: set[str], rng: Stream) -> str:
+    while (name := f"{rng.choice(_MOVES['door_likeness'])} {rng.choice(_MOVES['doors'])}") in used:
+        pass
+    return name
+
+
+def _noun(nouns: tuple[str, ...], used: set[str], rng: Stream) -> str:
+    """Draw a noun that no other special move of this world has."""
+    name = rng.choice(nouns)
+    for attempt in range(1_000):
+        if name not in used:
+            break
+        name = f"{rng.choice(_MOVES['likeness'])} {rng.choice(nouns)}"
+        if attempt > 60:
+            name = f"{rng.choice(_MOVES['likeness'])} {name}"
+    used.add(name)
+    return name
+
+
+def _special(link: Link, moves: Moves, theme: Theme, prose: int, used: set[str], rng: Stream) -> None:
+    """Add the exits of a link without a direction."""
+    if link.one_way:
+        verb = rng.choice(sorted(_ONE_WAY["moves"]))
+        move = _ONE_WAY["moves"][verb]
+        noun = _noun(move["nouns"], used, rng)
+        _add(link, moves, _Kind(verb, None, (move["name"],), _ONE_WAY["descriptions"]), noun, prose, rng)
+    elif not link.fresh or rng.below(5) == 0:
+        verb = rng.choice(sorted(_BOTH_WAYS["nouns"]))
+        noun = _noun(_BOTH_WAYS["nouns"][verb], used, rng)
+        _add(
+            link, moves, _Kind(verb, verb, (), _BOTH_WAYS["descriptions"], _BOTH_WAYS["descriptions"]), noun, prose, rng
+        )
+    else:
+        kinds = [(kind, getattr(theme, name)) for name, kind in _SPECIAL.items()]
+        kind, nouns = rng.choice(kinds)
+        noun = _noun(nouns, used, rng)
+        if (
+            kind is _SPECIAL["enter"]
+            and rng.below(4) == 0
+            and not any((way.source, way.action) == (link.source, "in") for way in moves.exits)
+        ):
+            kind = replace(kind, there="in", back="out")
+        _add(link, moves, kind, noun, prose, rng)
+
+
+def _add(link: Link, moves: Moves, kind: _Kind, noun: str, prose: int, rng: Stream) -> None:
+    def descriptions(templates: tuple[str, ...]) -> str:
+        article = with_article(noun)
+        return rng.choice(templates).replace("{A}", sentence(article)).replace("{a}", article).format(noun)
+
+    def travel_text(action: str) -> str:
+        verb = action.removesuffix(noun).strip()
+        return f"You {verb} the {noun}." if prose >= 2 and verb and verb != action else ""
+
+    there = kind.there.format(noun)
+    moves.exits.append(Exit(link.source, there, link.target, travel_text=travel_text(there)))
+    moves.descriptions[link.source, there] = descriptions(kind.descriptions)
+    if kind.back and link.back is not None:
+        back = kind.back.format(noun)
+        moves.exits.append(Exit(link.target, back, link.source, travel_text=travel_text(back)))
+        moves.descriptions[link.target, back] = descriptions(kind.descriptions_back)
+    if link.fresh and kind.names:
+        title = " ".join(word if word in ("of", "in", "the") else sentence(word) for word in noun.split())
+        moves.names[link.target] = (rng.choice(kind.names).format(title), noun)
+
+
+_PROSE: Mapping[str, tuple[str, ...]] = _WORDS["prose"]
+LAMPS = _PROSE["lamps"]
+
+
+def introduction(theme: Theme, prose: int, rng: Stream) -> str:
+    """Return the text before the first place."""
+    name = rng.choice(_PROSE["first_syllables"]) + rng.choice(_PROSE["last_syllables"])
+    title = f"{rng.choice(_PROSE['titles']).format(name)}\n{rng.choice(_PROSE['subtitles'])}"
+    return title if prose == 0 else f"{title}\n\n{rng.choice(_PROSE['quests']).format(whole=rng.choice(theme.whole))}"
+
+
+class Deck:
+    """Deals texts of a kind in random order without repetition until all have been dealt."""
+
+    def __init__(self, rng: Stream) -> None:
+        self._rng = rng
+        self._remaining: dict[tuple[str, ...], list[str]] = {}
+
+    def deal(self, texts: tuple[str, ...]) -> str:
+        """Return one of the texts."""
+        remaining = self._remaining.setdefault(texts, [])
+        if not remaining:
+            remaining.extend(texts)
+            self._rng.shuffle(remaining)
+        return remaining.pop()
+
+
+def describe(theme: Theme, noun: str, scenery: Sequence[str], smell: str, rumour: str, prose: int, deck: Deck) -> str:
+    """Write the description of a place in the length `prose`, from 0 to 3.
+
+    `rumour` is the name of another place to mention, with a meaningless direction; empty if none.
+    """
+    if prose == 0:
+        return ""
+    slots = {"noun": noun, "a": with_article(noun), "A": sentence(with_article(noun)), "smell": smell}
+    for slot, choices in (("mood", theme.moods), ("ground", theme.ground), ("around", theme.around)):
+        slots[slot] = deck.deal(choices)
+    opening = deck.deal(_PROSE["openings"])
+    sentences = [sentence(opening.format(**slots))]
+    if prose == 3:
+        sentences.append(sentence(deck.deal(_openings_after(opening)).format(**slots)))
+    sentences += [deck.deal(theme.details)] if prose > 1 else []
+    sentences += [deck.deal(_PROSE["remarks"])] if prose > 2 else []
+    for thing in scenery:
+        article = with_article(thing)
+        sentences.append(deck.deal(_PROSE["scenery"]).format(a=article, A=sentence(article)))
+    text = " ".join(sentences)
+    if prose == 3 and rumour:
+        directions = {"direction": deck.deal(DIRECTIONS[:8]), "direction2": deck.deal(DIRECTIONS[:8])}
+        text += "\n" + deck.deal(_PROSE["rumours"]).format(name=rumour, **directions)
+    return text
+
+
+@cache
+def _openings_after(opening: str) -> tuple[str, ...]:
+    """Return the openings that have no slot in common with one of them."""
+    slots = [slot for slot in ("{mood}", "{ground}", "{around}", "{a}") if slot in opening]
+    return tuple(text for text in _PROSE["openings"] if not any(slot in text for slot in slots))
+
+
+def examine_text(noun: str, rng: Stream) -> str:
+    """Return the answer to examining a thing."""
+    return rng.choice(_PROSE["examined"]).format(noun)
+
+
+def join_items(items: Sequence[str]) -> str:
+    """Join items with commas, and "and" before the last."""
+    return " and ".join(filter(None, (", ".join(items[:-1]), items[-1])))
+
+
+def direction_phrase(direction: str) -> str:
+    """Return a direction as a phrase."""
+    return {"up": "above you", "down": "below you"}.get(direction, f"to the {direction}")
+
+
+def describe_exits(actions: Sequence[str], special: Sequence[str], exits: str, theme: Theme, rng: Stream) -> str:
+    """Return the description of the exits without a door: as a "list", as "prose", or "none"."""
+    if exits == "none" or not actions:
+        return ""
+    if exits == "list":
+        return f"Exits: {', '.join(actions)}."
+    directions = [action for action in actions if action in DIRECTIONS]
+    sentences = list(special)
+    if directions and rng.below(2):
+        ways = [_way(direction, theme, rng) for direction in directions]
+        sentences.insert(0, rng.choice(_PROSE["ways"]).format(list=join_items(ways)))
+    elif directions:
+        sentences.insert(0, rng.choice(_PROSE["going"]).format(plain=join_items(directions)))
+    return " ".join(sentences)
+
+
+def _way(direction: str, theme: Theme, rng: Stream) -> str:
+    if direction in ("up", "down"):
+        return f"a way {direction}"
+    return f"{with_article(rng.choice(theme.ways))} {rng.choice(('to the ', 'leading ', 'going '))}{direction}"
+
+
 def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
     """Generate a text world.
 
     Every place can be reached from every other. The first place is never dark.
-
-    Args:
-        rng: Random stream.
-        style: Parameters of the world.
-        name: Name in its set.
     """
     regions = 1 + max((style.places - 1) // _LARGEST_REGION, rng.below(1 + min(4, style.places // 12)))
     layout = make_layout(style, regions, rng)
@@ -47,11 +271,13 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
     themes = [country[region % len(country)] for region in layout.regions]
     moves = make_moves(layout, themes, style.doors, style.prose, rng)
     names = name_places(themes, moves.names, style.confusable, rng)
-    dark = _dark(themes, round(style.dark * style.places), rng)
+    # Any place but the first can be dark, preferably one of a shadowy theme.
+    order = sorted((-(rng.below(100) * theme.shadowy), number) for number, theme in enumerate(themes) if number)
+    dark = {number for _, number in order[: round(style.dark * style.places)]}
     things = _things(themes, style.prose, rng)
     lamp = len(things) if dark else -1
     if dark:
-        where = rng.choice((-1, 0, _beside(moves.exits, dark)))
+        where = rng.choice((-1, 0, _draw_neighbour(moves.exits, dark)))
         lamp_name = rng.choice(LAMPS)
         things.append(Thing(lamp_name, where, True, examine_text(lamp_name, rng)))
     # Names that work after "the": not "Inside the Hut" or "Abel's Chapel".
@@ -77,7 +303,8 @@ def make_world(rng: Stream, style: WorldStyle, name: str = "world") -> World:
         ways = describe_exits(actions, special, style.exits, theme, rng)
         places.append(Location(title, number in dark, text, ways, deck.deal(theme.sounds), smell, theme.events))
     pulse = _pulse(style.prose >= 2, rng)
-    intro, voice = introduction(themes[0], style.prose, rng), make_voice(rng)
+    intro = introduction(themes[0], style.prose, rng)
+    voice = Voice(**{name: rng.choice(answers) for name, answers in _WORDS["voice"].items()})
     exits, doors = tuple(moves.exits), tuple(moves.doors)
     return World(name, intro, tuple(places), exits, doors, tuple(things), lamp, 0, style, voice, pulse, rng.word())
 
@@ -90,13 +317,7 @@ def _pulse(lively: bool, rng: Stream) -> tuple[bool, ...]:
     return tuple(pulse)
 
 
-def _dark(themes: list[Theme], count: int, rng: Stream) -> set[int]:
-    """Draw the dark places: any but the first, preferably in shadowy themes."""
-    order = [(-(rng.below(100) * theme.shadowy), place) for place, theme in enumerate(themes) if place]
-    return {place for _, place in sorted(order)[:count]}
-
-
-def _beside(exits: list[Exit], dark: set[int]) -> int:
+def _draw_neighbour(exits: list[Exit], dark: set[int]) -> int:
     """Return a neighbour of the first place with exits both ways and no door; the first place if there is none."""
     ways = {(way.source, way.target) for way in exits if way.door is None}
     near = [target for source, target in sorted(ways) if source == 0 and target not in dark and (target, 0) in ways]
@@ -112,7 +333,7 @@ def _things(themes: list[Theme], prose: int, rng: Stream) -> list[Thing]:
         rng.shuffle(scenery)
         count = rng.below(prose + 1) if prose < 3 else 1 + rng.below(3)
         things += [Thing(noun, place, False, examine_text(noun, rng)) for noun in scenery[:count]]
-        name = draw_portable(rng)
+        name = rng.choice(_PROSE["portable"])
         if rng.below(5) == 0 and name not in held:  # unique in a world, so that carried things have different names
             held.add(name)
             things.append(Thing(name, place, True, examine_text(name, rng)))

@@ -1,26 +1,78 @@
-"""The board of a world that is being generated: tiles, paths, and rectangles to build in."""
+"""The board of a world that is being generated: tiles, sets of cells, paths, and rectangles to build in."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from waybench.core import Stream
 from waybench.envs.spaces import Floor
-from waybench.envs.tilemap.worlds._cells import Values, packed, unpacked
 from waybench.envs.tilemap.worlds._tiles import Palette
 
+Mask = NDArray[np.bool_]
+"""A truth value for each cell, shape (cells,)."""
+_SCALE = 16  # of the noise: values are from 0 to 255 * _SCALE**2
 _MARGIN, _BUILDING = 1, 2  # and 0 for free cells
 _DIGITS = bytes.maketrans(b"\0\1", b"01")
 _AS_MARGIN = bytes.maketrans(b"\0", bytes([_MARGIN]))
 _PROBES = 40  # random cells to be tried before all are
 
 
+def pack(mask: Mask) -> int:
+    """Return the cells whose value is true, as bits."""
+    return int.from_bytes(np.packbits(mask, bitorder="little").tobytes(), "little")
+
+
+def unpack(cells: int, size: int) -> Mask:
+    """Return for each of `size` cells whether it is among these bits."""
+    octets = np.frombuffer(cells.to_bytes(-(-size // 8), "little"), np.uint8)
+    return np.unpackbits(octets, count=size, bitorder="little").view(np.bool_)
+
+
+Values = NDArray[np.int64]
+"""A whole number for each cell, shape (cells,)."""
+
+
+def noise(rng: Stream, width: int, height: int, pitch: int) -> Values:
+    """Return smooth random values, one for each cell, from 0 to 65280.
+
+    The values of points at a distance of `pitch`, at least 1, are drawn; the others lie between them.
+    """
+    down, across = height // pitch + 2, width // pitch + 2
+    random_bytes = b"".join([rng.word().to_bytes(8, "big") for _ in range(across * down // 8 + 1)])
+    points = np.frombuffer(random_bytes, np.uint8, across * down).reshape(down, across)
+    return (_weights(height, pitch) @ points @ _weights(width, pitch).T).astype(np.int64).reshape(-1)
+
+
+@lru_cache(maxsize=256)
+def _weights(length: int, pitch: int) -> NDArray[np.float64]:
+    """Return the weight of each point in each cell of a line, shape (length, points).
+
+    Weights and values are whole numbers far below 2**53: their products as floats, which are much faster, are exact.
+    """
+    cells = np.arange(length)
+    points, t = cells // pitch, cells % pitch
+    ease = _SCALE * (3 * t * t * pitch - 2 * t**3) // pitch**3
+    weights = np.zeros((length, length // pitch + 2))
+    weights[cells, points], weights[cells, points + 1] = _SCALE - ease, ease
+    return weights
+
+
+def level(values: Values, percent: int) -> int:
+    """Return the value that this share of the cells reach or exceed."""
+    index = max(0, min(values.size - 1, values.size * (100 - percent) // 100))
+    return int(np.partition(values, index)[index])
+
+
+Area = tuple[int, int, int, int]  # first row and column, and those after its last ones
+
+
 def _is_simple(ring: int) -> bool:
     """Say whether a cell can be filled without parting its walkable neighbours.
 
-    Args:
-        ring: Which of the eight cells around it are walkable, one bit each, clockwise from the upper left one.
+    `ring` has a bit for each of the eight cells around it that is walkable, clockwise from the upper left one.
     """
     walkable = [bool(ring >> i & 1) for i in range(8)]
     straight = [i for i in range(1, 8, 2) if walkable[i]]
@@ -36,12 +88,6 @@ _SIMPLE = bytes(_is_simple(ring) for ring in range(256))
 
 class Board:
     """Tiles by cell; a cell's number is row * width + column, as in `Floor`.
-
-    Args:
-        width: Number of columns.
-        height: Number of rows.
-        palette: The kinds of tiles.
-        rng: Random numbers, for all that is decided here.
 
     Attributes:
         cells: The number of the kind of each cell's tile.
@@ -59,7 +105,7 @@ class Board:
 
     # ---- single cells
 
-    def beside(self, cell: int) -> list[int]:
+    def neighbours(self, cell: int) -> list[int]:
         """Return the cells above, right, below and left, those that there are."""
         width, cells = self.width, list[int]()
         column = cell % width
@@ -128,15 +174,15 @@ class Board:
 
     def numbers(self, cells: int) -> list[int]:
         """Return the cells' numbers, in order."""
-        return np.flatnonzero(unpacked(cells, len(self.cells))).tolist()
+        return np.flatnonzero(unpack(cells, len(self.cells))).tolist()
 
     def paint(self, cells: int, kind: int) -> None:
         """Give the cells this tile."""
-        np.frombuffer(self.cells, np.uint8)[unpacked(cells, len(self.cells))] = kind
+        np.frombuffer(self.cells, np.uint8)[unpack(cells, len(self.cells))] = kind
 
     def edges(self, values: Values, level: int) -> int:
         """Return the cells between which and their right or lower neighbour the values pass a level: a line."""
-        above = packed(values >= level)
+        above = pack(values >= level)
         right = (above ^ above >> 1) & self._not_last
         return right | (above ^ above >> self.width) & (self.all >> self.width)
 
@@ -168,25 +214,19 @@ class Board:
     def route(self, start: int, goals: int, speeds: Sequence[tuple[int, int]]) -> list[int]:
         """Return the cells of a cheapest way, from the start to the first goal that it reaches, both included.
 
-        Args:
-            start: Where it begins.
-            goals: Where it may end, as bits.
-            speeds: (cells as bits, cost of stepping on one of them); costs are small whole numbers, cells that are in
-                none cannot be entered.
-
-        Returns:
-            Nothing if no goal can be reached.
+        `speeds` has pairs of cells as bits and the cost of stepping on one of them, a small whole number; cells that
+        are in none cannot be entered. The way is empty if no goal can be reached.
         """
         slowest, empty, layer = max(cost for _, cost in speeds), 0, 1 << start
         layers, spreads = [layer], [0] * (slowest - 1)  # spreads begin with those of turns before the first
-        rest, width, not_first, not_last = self.all & ~layer, self.width, self._not_first, self._not_last
+        free, width, not_first, not_last = self.all & ~layer, self.width, self._not_first, self._not_last
         while not layer & goals:
             spreads.append((layer & not_last) << 1 | (layer & not_first) >> 1 | layer << width | layer >> width)
             layer = 0
             for cells, cost in speeds:
                 layer |= spreads[-cost] & cells
-            layer &= rest
-            rest ^= layer
+            layer &= free
+            free ^= layer
             layers.append(layer)
             empty = 0 if layer else empty + 1
             if empty > slowest:
@@ -201,7 +241,7 @@ class Board:
                 if cells >> cell & 1:
                     turn -= cost
                     break
-            layer, beside, straight = layers[turn], self.beside(cell), cell + heading
+            layer, beside, straight = layers[turn], self.neighbours(cell), cell + heading
             # Ways keep straight on more often than not: a way that turns at every step looks like noise.
             if heading and straight in beside and layer >> straight & 1 and self.rng.below(5):
                 previous = straight
@@ -216,11 +256,11 @@ class Board:
     def parts(self) -> list[int]:
         """Return the walkable cells' connected parts as bits, the largest first."""
         floor = Floor(self.width, self.height, self.walkable())
-        rest, components = floor.open, list[int]()
-        while rest:
-            part = floor.reached_from((rest & -rest).bit_length() - 1)
+        remaining, components = floor.open, list[int]()
+        while remaining:
+            part = floor.reached_from((remaining & -remaining).bit_length() - 1)
             components.append(part)
-            rest &= ~part
+            remaining &= ~part
         components.sort(key=lambda part: (-part.bit_count(), part))
         return components
 
@@ -234,13 +274,10 @@ def _bits(values: bytearray, indexes: Iterable[int]) -> int:
 
 @dataclass(slots=True)
 class Location:
-    """Somewhere that has a name, or can have one.
+    """Somewhere that has a name, or can have one, by the kind of place.
 
-    Attributes:
-        kind: What it is, as names of places and phrases go by it.
-        cells: Its cells that can be stood on, and that something may be found at.
-        door: The cell before it, to which a road leads.
-        indoor: Whether it is furnished.
+    `cells` can be stood on, and something may be found there. `door` is the cell before the place, to which a road
+    leads. Indoor places are furnished.
     """
 
     kind: str
@@ -252,14 +289,8 @@ class Location:
 class Frame:
     """A rectangle of the board that can be drawn in without regard to the side that its front is on.
 
-    In its own coordinates the front is the last row. Rows and columns just outside it are those of the board.
-
-    Args:
-        board: The board.
-        top: Its first row on the board.
-        left: Its first column on the board.
-        size: Its height and width on the board.
-        turn: How it lies, from 0 to 7: 1 turns it upside down, 2 left to right, 4 swaps rows and columns.
+    In its own coordinates the front is the last row. Rows and columns just outside it are those of the board. `turn`
+    says how it lies, from 0 to 7: 1 turns it upside down, 2 left to right, 4 swaps rows and columns.
     """
 
     __slots__ = ("_across", "_down", "_first", "_high", "_left", "_top", "_wide", "board", "height", "turn", "width")
@@ -320,10 +351,7 @@ class Frame:
     def roundness(self, row: int, column: int, front: bool = True) -> int:
         """Return how far out a cell is: 0 in the middle, 100 on the largest ellipse; in whole numbers.
 
-        Args:
-            row: Its row.
-            column: Its column.
-            front: Whether the front half is round as well; otherwise its sides are straight.
+        Without `front`, the sides of the front half are straight.
         """
         across, down = (2 * column + 1 - self.width) * self.height, (2 * row + 1 - self.height) * self.width
         if down > 0 and not front:
@@ -335,24 +363,17 @@ class Frame:
         self.board.claim(self._top, self._left, self._high, self._wide, is_building)
 
 
-def partition(frame: Frame, area: tuple[int, int, int, int], most: int, wall: int, door: int) -> list[list[int]]:
-    """Divide an area, walled in on all sides, into rooms with a door in each wall between two of them.
+def partition(frame: Frame, area: Area, most: int, wall: int, door: int) -> list[list[int]]:
+    """Divide an area, walled in on all sides, into rooms with a door in each wall between two; return their cells.
 
-    Args:
-        frame: Where it is.
-        area: Its first row and column, and those after its last ones.
-        most: Largest number of cells of a room; sides are at least 2, so that a room may be larger.
-        wall: The walls' tile.
-        door: The doors' tile.
-
-    Returns:
-        The cells of each room.
+    A room has at most `most` cells; sides are at
+    least 2, so that a room may be larger.
     """
-    rng, rooms, rest = frame.board.rng, list[list[int]](), [area]
-    while rest:
-        top, left, bottom, right = rest.pop()
+    rng, rooms, areas = frame.board.rng, list[list[int]](), [area]
+    while areas:
+        area = top, left, bottom, right = areas.pop()
         high, wide = bottom - top, right - left
-        lines = _lines(frame, (top, left, bottom, right)) if high * wide > most else []
+        lines = _lines(frame, area) if high * wide > most else []
         if not lines:
             rooms.append([frame.cell(row, column) for row in range(top, bottom) for column in range(left, right)])
             continue
@@ -361,18 +382,22 @@ def partition(frame: Frame, area: tuple[int, int, int, int], most: int, wall: in
         # The more even one of two lines, so that there are few slivers.
         line = min((rng.choice(lines) for _ in range(2)), key=lambda line: abs(line - middle))
         gap = top + rng.below(high) if upright else left + rng.below(wide)
-        if upright:
-            for row in range(top, bottom):
-                frame.put(row, line, door if row == gap else wall)
-            rest += [(top, left, bottom, line), (top, line + 1, bottom, right)]
-        else:
-            for column in range(left, right):
-                frame.put(line, column, door if column == gap else wall)
-            rest += [(top, left, line, right), (line + 1, left, bottom, right)]
+        for at in range(top, bottom) if upright else range(left, right):
+            row, column = (at, line) if upright else (line, at)
+            frame.put(row, column, door if at == gap else wall)
+        areas += halves(area, upright, line, line + 1)
     return rooms
 
 
-def _lines(frame: Frame, area: tuple[int, int, int, int]) -> list[int]:
+def halves(area: Area, upright: bool, first: int, last: int) -> list[Area]:
+    """Return the parts of an area on both sides of a strip of columns, if it is upright, or of rows."""
+    top, left, bottom, right = area
+    if upright:
+        return [(top, left, bottom, first), (top, last, bottom, right)]
+    return [(top, left, first, right), (last, left, bottom, right)]
+
+
+def _lines(frame: Frame, area: Area) -> list[int]:
     """Return where a wall can go across the longer side: not next to another, nor with an end at a door."""
     top, left, bottom, right = area
     if right - left > bottom - top:

@@ -1,9 +1,22 @@
-"""Built-up space: towns, halls, houses and villages."""
+"""Built-up space, and decoration until every tile is in use."""
 
-from waybench.envs.tilemap.worlds._board import Board, Frame, Location, partition
+from itertools import product
+
+import numpy as np
+
+from waybench.envs.tilemap.worlds._board import Area, Board, Frame, Location, halves, noise, pack, partition
+from waybench.envs.tilemap.worlds._tiles import SOLID_ROLES
+
+_FIXED_ROLES = frozenset(("door", "bridge", "thing", "person", "hero", "foe"))  # never replaced by another tile
+_NEVER_FORCED = frozenset(("road", "bridge", "wall", "floor", "door", "cliff", "shore", "water", "river", "furniture"))
+_AREAS = frozenset(("ground", "patch", "floor", "solid", "cliff", "water", "river", "wall"))
+_FLOORS = frozenset(("ground", "patch", "floor", "road", "shore"))
+_ROCKS = _AREAS & SOLID_ROLES
+_CROWDED = 60  # walkable cells, per cent, below which a solid tile takes the place of another one
+_FEW = 2  # of a kind of which there are no more than this, none is replaced
 
 
-def house(frame: Frame, kind: str = "house", most: int = 14) -> list[Location]:
+def house(frame: Frame, kind: str, most: int = 14) -> list[Location]:
     """Build a house with its door in front; `most` is the size of a room that is still divided, in cells."""
     board, roles = frame.board, frame.board.palette.roles
     wall, floor, door = board.rng.choice(roles["wall"]), board.rng.choice(roles["floor"]), roles["door"][0]
@@ -22,8 +35,7 @@ def house(frame: Frame, kind: str = "house", most: int = 14) -> list[Location]:
 def tower(frame: Frame) -> list[Location]:
     """Build a round tower."""
     places, ground = house(frame, "tower", most=1000), frame.board.palette.one("ground")
-    last_row, last_column = frame.height - 1, frame.width - 1
-    for row, column in ((0, 0), (0, last_column), (last_row, 0), (last_row, last_column)):
+    for row, column in product((0, frame.height - 1), (0, frame.width - 1)):
         frame.put(row, column, ground)
     return places
 
@@ -37,10 +49,9 @@ def shrine(frame: Frame) -> list[Location]:
         frame.put(last, column, wall)
     frame.put(last, middle, frame.board.palette.one("door"))
     places[0].door = frame.cell(last + 1, middle)
-    for row in range(2, last - 1, 2):
-        for column in (2, frame.width - 3):
-            if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:
-                frame.put(row, column, wall)
+    for row, column in product(range(2, last - 1, 2), (2, frame.width - 3)):
+        if frame.width >= 7 and frame.board.cells[frame.cell(row, column)] == floor:
+            frame.put(row, column, wall)
     places[0].cells = [cell for cell in places[0].cells if frame.board.cells[cell] == floor]
     return places
 
@@ -48,15 +59,14 @@ def shrine(frame: Frame) -> list[Location]:
 def ruin(frame: Frame) -> list[Location]:
     """Build a house, and let it fall to ruin."""
     places, rng, palette = house(frame, "ruin", most=24), frame.board.rng, frame.board.palette
-    walls, ground, rubble = frozenset(palette.roles["wall"]), palette.one("ground"), palette.one("cliff")
-    door = palette.one("door")
-    for row in range(frame.height):
-        for column in range(frame.width):
-            kind = frame.board.cells[frame.cell(row, column)]
-            if kind in walls and not rng.below(6):
-                frame.put(row, column, rubble if rng.below(3) == 0 else ground)
-            elif kind == door or (kind not in walls and not rng.below(3)):
-                frame.put(row, column, ground)
+    ground, rubble, door = map(palette.one, ("ground", "cliff", "door"))
+    walls = frozenset(palette.roles["wall"])
+    for row, column in product(range(frame.height), range(frame.width)):
+        kind = frame.board.cells[frame.cell(row, column)]
+        if kind in walls and not rng.below(6):
+            frame.put(row, column, rubble if rng.below(3) == 0 else ground)
+        elif kind == door or (kind not in walls and not rng.below(3)):
+            frame.put(row, column, ground)
     return places
 
 
@@ -75,14 +85,7 @@ def village(frame: Frame) -> list[Location]:
 
 
 def _row(frame: Frame, street: int, free: range, back: bool) -> list[Location]:
-    """Build houses along one side of a street, with a path from each door to it.
-
-    Args:
-        frame: The village.
-        street: The street's row.
-        free: Columns that are left free.
-        back: Whether it is the side behind the street.
-    """
+    """Build houses along one side of a street, with a path from each door to it; `free` has the columns left free."""
     rng, locations, column = frame.board.rng, list[Location](), frame.board.rng.below(2)
     room = frame.height - street - 2 if back else street - 1
     while column + 4 <= frame.width:
@@ -93,9 +96,6 @@ def _row(frame: Frame, street: int, free: range, back: bool) -> list[Location]:
             frame.board.cells[locations[-1].door] = frame.board.palette.one("road")
         column += wide + 1 + rng.below(2)
     return locations
-
-
-Area = tuple[int, int, int, int]  # first row and column, and those after its last ones
 
 
 def _frame(board: Board, area: Area, turn: int) -> Frame:
@@ -130,7 +130,7 @@ def town(board: Board) -> list[Location]:
     blocks = [block for area in areas for block in _blocks(board, area)]
     if len(blocks) == 1:
         return _terrace(board, blocks[0])
-    return [place for block in blocks for place in _build(board, block)]
+    return [building for block in blocks for building in _build(board, block)]
 
 
 def _wall(board: Board) -> None:
@@ -166,23 +166,22 @@ def _canal(board: Board, area: Area) -> list[Area]:
 
 def _blocks(board: Board, area: Area) -> list[Area]:
     """Divide an area by streets."""
-    rng, blocks, rest = board.rng, list[Area](), [area]
+    rng, blocks, areas = board.rng, list[Area](), [area]
     most_high, most_wide = 8 + rng.below(5), 12 + rng.below(10)
-    while rest:
-        top, left, bottom, right = rest.pop()
+    while areas:
+        area = top, left, bottom, right = areas.pop()
         high, wide = bottom - top, right - left
         if high <= most_high and wide <= most_wide:
-            blocks.append((top, left, bottom, right))
+            blocks.append(area)
             continue
         street = 2 if high * wide > 1500 or rng.below(5) == 0 else 1
-        if wide * most_high > high * most_wide and wide >= 11:
-            line = left + 5 + (wide - 10 - street) * (25 + rng.below(51)) // 100
-            rest += [(top, left, bottom, line), (top, line + street, bottom, right)]
-        elif high >= 11:
-            line = top + 5 + (high - 10 - street) * (25 + rng.below(51)) // 100
-            rest += [(top, left, line, right), (line + street, left, bottom, right)]
-        else:
-            blocks.append((top, left, bottom, right))
+        upright = wide * most_high > high * most_wide and wide >= 11
+        first, length = (left, wide) if upright else (top, high)
+        if length < 11:
+            blocks.append(area)
+            continue
+        line = first + 5 + (length - 10 - street) * (25 + rng.below(51)) // 100
+        areas += halves(area, upright, line, line + street)
     return blocks
 
 
@@ -221,11 +220,14 @@ def _terrace(board: Board, block: Area) -> list[Location]:
     return locations
 
 
-def _lawn(board: Board, area: Area) -> None:
-    roles, rng = board.palette.roles, board.rng
-    kind = rng.choice([roles["ground"][0], *roles.get("patch", [])])
+def _fill(board: Board, area: Area, kind: int) -> None:
     for cell in _cells(board, area):
         board.cells[cell] = kind
+
+
+def _lawn(board: Board, area: Area) -> None:
+    roles = board.palette.roles
+    _fill(board, area, board.rng.choice([roles["ground"][0], *roles.get("patch", [])]))
 
 
 def _square(board: Board, block: Area) -> Location:
@@ -235,9 +237,8 @@ def _square(board: Board, block: Area) -> Location:
     _lawn(board, block)
     stall = rng.choice(roles.get("deco") or roles["solid"])
     step = 2 + rng.below(2)
-    for row in range(top + 1, bottom - 1, step):
-        for column in range(left + 1, right - 1, step):
-            board.cells[row * board.width + column] = stall
+    for row, column in product(range(top + 1, bottom - 1, step), range(left + 1, right - 1, step)):
+        board.cells[row * board.width + column] = stall
     cells = _open(board, _cells(board, block))
     return Location("square", cells, cells[0])
 
@@ -255,8 +256,7 @@ def _park(board: Board, block: Area) -> Location:
         elif rng.below(7) == 0:
             board.cells[cell] = rng.choice(trees)
     if bottom - top >= 7 and right - left >= 8:
-        for cell in _cells(board, (top + 2, left + 2, bottom - 2, right - 2)):
-            board.cells[cell] = roles["water"][0]
+        _fill(board, (top + 2, left + 2, bottom - 2, right - 2), roles["water"][0])
         for cell in _cells(board, (top + 1, left + 1, top + 2, right - 1)):
             board.cells[cell] = roles["shore"][0] if rng.below(2) else roles["ground"][0]
     gate = _frame(board, block, rng.below(8))
@@ -274,42 +274,37 @@ def halls(board: Board) -> list[Location]:
     """Lay out one great building: rooms with doors between them, some with pillars, pools, carpets or gardens."""
     rng, palette, width, height = board.rng, board.palette, board.width, board.height
     wall, door = palette.one("wall"), palette.one("door")
-    size = width * height
+    size, building = width * height, _frame(board, (0, 0, height, width), 0)
     rim = int(size >= 280)  # a small building is seen without its outer walls
-    for cell in range(size if rim else 0):
-        if cell // width in (0, height - 1) or cell % width in (0, width - 1):
-            board.cells[cell] = wall
+    if rim:
+        building.ring(wall)
     most = 22 + rng.below(20) + size // (90 + rng.below(120))
-    whole, places = _frame(board, (0, 0, height, width), 0), list[Location]()
-    for area in _passages(board, (rim, rim, height - rim, width - rim)):
-        for cells in partition(whole, area, min(110, most), wall, door):
-            places.append(_room(board, cells))
+    places = [
+        _room(board, cells)
+        for area in _passages(board, (rim, rim, height - rim, width - rim))
+        for cells in partition(building, area, min(110, most), wall, door)
+    ]
     _more_doors(board, size // 150)
-    for place in places:
-        place.cells = _open(board, place.cells)
+    for room in places:
+        room.cells = _open(board, room.cells)
     return places
 
 
 def _passages(board: Board, area: Area) -> list[Area]:
     """Lead passages through a large area, walled on both sides; return what lies between them."""
-    rng, wall, rooms, rest = board.rng, board.palette.one("wall"), list[Area](), [area]
-    while rest:
-        top, left, bottom, right = rest.pop()
+    rng, wall, rooms, areas = board.rng, board.palette.one("wall"), list[Area](), [area]
+    while areas:
+        area = top, left, bottom, right = areas.pop()
         high, wide = bottom - top, right - left
         if min(high, wide) < 15 or high * wide < 420 + rng.below(500):
-            rooms.append((top, left, bottom, right))
+            rooms.append(area)
             continue
         broad, upright = 2 + rng.below(2), wide > high
         first = (left if upright else top) + (wide if upright else high) * (35 + rng.below(31)) // 100
         last = first + broad + 1
-        if upright:
-            rest += [(top, left, bottom, first), (top, last + 1, bottom, right)]
-            walls = [(top, line, bottom, line + 1) for line in (first, last)]
-        else:
-            rest += [(top, left, first, right), (last + 1, left, bottom, right)]
-            walls = [(line, left, line + 1, right) for line in (first, last)]
-        for cell in (cell for line in walls for cell in _cells(board, line)):
-            board.cells[cell] = wall
+        areas += halves(area, upright, first, last + 1)
+        for line in (first, last):
+            _fill(board, (top, line, bottom, line + 1) if upright else (line, left, line + 1, right), wall)
     return rooms
 
 
@@ -351,3 +346,113 @@ def _more_doors(board: Board, count: int) -> None:
             count -= 1
         if count <= 0:
             return
+
+
+def lay_patches(board: Board, plan: str) -> None:
+    """Vary the ground: by regions in open country, by spots everywhere."""
+    rng, ground, size = board.rng, board.palette.one("ground"), len(board.cells)
+    patches = board.palette.roles.get("patch", [])
+    if plan == "wild" and patches:
+        values = noise(rng, board.width, board.height, max(3, min(8, board.height // 3)))
+        ranked = np.sort(values)
+        for number, patch in enumerate(patches):
+            # A band of values makes an area with a hole in it, or a strip; it has a twentieth of the cells or so.
+            low = size * (10 + 80 * number // len(patches)) // 100
+            band = (values >= ranked[low]) & (values < ranked[low + size // 20])
+            board.paint(pack(band) & board.bits([ground]), patch)
+    for patch in patches:
+        for _ in range(1 + size // 900):
+            _spot(board, patch, (rng.below(board.height), rng.below(board.width)))
+
+
+def _spot(board: Board, patch: int, middle: tuple[int, int]) -> None:
+    rng, ground = board.rng, board.palette.one("ground")
+    high, wide = 1 + rng.below(2), 1 + rng.below(3)
+    for row in range(max(0, middle[0] - high), min(board.height, middle[0] + high + 1)):
+        for column in range(max(0, middle[1] - wide), min(board.width, middle[1] + wide + 1)):
+            cell = row * board.width + column
+            corner = abs(row - middle[0]) == high and abs(column - middle[1]) == wide
+            if board.cells[cell] == ground and not corner and rng.below(5):
+                board.cells[cell] = patch
+
+
+def furnish(board: Board, places: list[Location]) -> None:
+    """Put furniture along the walls of rooms, and solid things out of doors."""
+    rng, palette, size = board.rng, board.palette, len(board.cells)
+    furniture, deco = palette.roles.get("furniture"), palette.roles.get("deco")
+    if furniture:
+        walls = frozenset(palette.roles["wall"])
+        for cells in (location.cells for location in places if location.indoor and location.cells):
+            for _ in range(rng.below(2 + len(cells) // 7)):
+                cell = rng.choice(cells)
+                if any(board.cells[neighbour] in walls for neighbour in board.neighbours(cell)):
+                    _set(board, cell, rng.choice(furniture))
+    if deco:
+        grounds = frozenset((palette.one("ground"), *palette.roles.get("patch", [])))
+        for _ in range(size // 130):
+            cell = rng.below(size)
+            if board.cells[cell] in grounds:
+                _set(board, cell, rng.choice(deco))
+
+
+def _set(board: Board, cell: int, kind: int) -> None:
+    """Put a solid tile somewhere, unless it would be in the way."""
+    now = board.palette.kinds[board.cells[cell]]
+    if now.role not in _FIXED_ROLES and now.walkable and board.simple(cell):
+        board.cells[cell] = kind
+
+
+def hide(board: Board, places: list[Location]) -> None:
+    """Put objects and people into places, where there is room for them."""
+    rng, palette, kinds = board.rng, board.palette, board.palette.kinds
+    more, open_places = 1 + len(board.cells) // 1500, [location for location in places if location.cells]
+    for role in ("thing", "fixture", "person") if open_places else ():
+        for kind in palette.roles.get(role, []):
+            for _ in range(1 + rng.below(more)):
+                cell = rng.choice(rng.choice(open_places).cells)
+                now = kinds[board.cells[cell]]
+                if role == "fixture":
+                    _set(board, cell, kind)
+                elif now.walkable and now.role not in _FIXED_ROLES:
+                    board.cells[cell] = kind
+
+
+def complete(board: Board) -> None:
+    """See to it that every kind of tile is somewhere.
+
+    Roads, waters, or furniture that the map turned out to have no place for are not forced upon it, as long as other
+    kinds can take their places in the alphabet.
+    """
+    palette = board.palette
+    for number in range(2, len(palette.kinds)):
+        if number in board.cells:
+            continue
+        role = palette.kinds[number].role
+        if role not in _NEVER_FORCED and _insert(board, number):
+            continue
+        while palette.spare:
+            kind = palette.spare.pop(0)
+            if kind.role not in _NEVER_FORCED and _insert(board, palette.add(kind)):
+                break
+        else:
+            _insert(board, number)
+
+
+def _insert(board: Board, number: int) -> bool:
+    """Put one tile of a kind where it fits best; say whether there is a place for it."""
+    kinds, cells, walkable = board.palette.kinds, board.cells, board.palette.walkable
+    role, solid = kinds[number].role, not walkable[number]
+    choices = [_AREAS & {role}, _FLOORS]
+    if solid:
+        choices.insert(1 if board.share() < _CROWDED else 2, _ROCKS)
+    for roles in choices:
+        choice = {other for other, kind in enumerate(kinds) if kind.role in roles and cells.count(other) > _FEW}
+        for cell in board.random_cells() if choice else ():
+            if cells[cell] not in choice:
+                continue
+            # On open ground it blocks no path, and among tiles like it it can be seen.
+            beside = (walkable[cells[neighbour]] for neighbour in board.neighbours(cell))
+            if not solid or (board.simple(cell) if walkable[cells[cell]] else any(beside)):
+                cells[cell] = number
+                return True
+    return False

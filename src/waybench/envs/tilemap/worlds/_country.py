@@ -1,14 +1,19 @@
 """Open country: woods, waters, ridges, caves, groves and roads between them."""
 
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 
 from waybench.envs.spaces import spanning_tree
-from waybench.envs.tilemap.worlds._board import Board, Frame, Location
+from waybench.envs.tilemap.worlds._board import Board, Frame, Location, Values, level, noise, pack
 from waybench.envs.tilemap.worlds._buildings import house, ruin, shrine, tower, village
-from waybench.envs.tilemap.worlds._cells import Values, level, noise, packed
 from waybench.envs.tilemap.worlds._tiles import Biome
+
+_TRIES = 25  # to find room for one place
+_SMALL, _LARGE = 280, 8000  # cells: few waters, and more ridges and rivers
+_SLOPE = 100_000  # of the ground towards the sea, in units of the noise
+_PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
 
 
 def cave(frame: Frame) -> list[Location]:
@@ -16,10 +21,9 @@ def cave(frame: Frame) -> list[Location]:
     board, rng = frame.board, frame.board.rng
     rock, inside = board.palette.one("cliff"), board.rng.choice(board.palette.roles["floor"])
     high, wide = frame.height, frame.width
-    for row in range(high):
-        for column in range(wide):
-            if frame.roundness(row, column, front=False) < 100:
-                frame.put(row, column, rock)
+    for row, column in product(range(high), range(wide)):
+        if frame.roundness(row, column, front=False) < 100:
+            frame.put(row, column, rock)
     mouth = wide // 2 + rng.below(3) - 1
     row, column, dug = high - 1, mouth, dict[int, None]()
     for _ in range(high * wide):
@@ -41,14 +45,10 @@ def camp(frame: Frame) -> list[Location]:
     tent = rng.choice(board.palette.roles.get("deco") or board.palette.roles["wall"])
     patch = rng.choice(board.palette.roles.get("patch") or board.palette.roles["ground"])
     high, wide = frame.height, frame.width
-    for row in range(1, high - 1):
-        for column in range(1, wide - 1):
-            frame.put(row, column, patch)
-    for column in range(0, wide, 2):
-        frame.put(0, column, tent)
-    for row in range(2, high - 1, 2):
-        frame.put(row, 0, tent)
-        frame.put(row, wide - 1, tent)
+    for row, column in product(range(1, high - 1), range(1, wide - 1)):
+        frame.put(row, column, patch)
+    for row, column in (*product((0,), range(0, wide, 2)), *product(range(2, high - 1, 2), (0, wide - 1))):
+        frame.put(row, column, tent)
     frame.claim()
     cells = [frame.cell(row, column) for row in range(1, high) for column in range(1, wide - 1)]
     return [Location("camp", cells, frame.cell(high, rng.below(wide)))]
@@ -60,13 +60,12 @@ def circle(frame: Frame) -> list[Location]:
     stone = rng.choice(board.palette.roles.get("deco") or board.palette.roles["cliff"])
     high, wide = frame.height, frame.width
     inner: list[int] = []
-    for row in range(high):
-        for column in range(wide):
-            far = frame.roundness(row, column)
-            if far < 36:
-                inner.append(frame.cell(row, column))
-            elif far < 121 and (row + column) % 2 == 0:
-                frame.put(row, column, stone)
+    for row, column in product(range(high), range(wide)):
+        far = frame.roundness(row, column)
+        if far < 36:
+            inner.append(frame.cell(row, column))
+        elif far < 121 and (row + column) % 2 == 0:
+            frame.put(row, column, stone)
     frame.claim()
     return [Location("circle", inner, frame.cell(high, wide // 2))]
 
@@ -100,14 +99,13 @@ def grove(frame: Frame) -> list[Location]:
     high, wide = frame.height, frame.width
     patch, tree = board.rng.choice(roles.get("patch") or roles["ground"]), roles["solid"][0]
     inner: list[int] = []
-    for row in range(high):
-        for column in range(wide):
-            far = frame.roundness(row, column)
-            if far < 30:
-                frame.put(row, column, patch)
-                inner.append(frame.cell(row, column))
-            elif far < 115:
-                frame.put(row, column, tree)
+    for row, column in product(range(high), range(wide)):
+        far = frame.roundness(row, column)
+        if far < 30:
+            frame.put(row, column, patch)
+            inner.append(frame.cell(row, column))
+        elif far < 115:
+            frame.put(row, column, tree)
     middle = wide // 2
     for row in range(high // 2, high):
         frame.put(row, middle, patch)
@@ -139,14 +137,13 @@ def garden(frame: Frame) -> list[Location]:
     roles, rng = frame.board.palette.roles, frame.board.rng
     patches = roles.get("patch") or roles["ground"]
     high, wide = frame.height, frame.width
-    one, two = rng.choice(patches), rng.choice(patches)
+    beds = rng.choice(patches), rng.choice(patches)
     cells: list[int] = []
-    for row in range(1, high - 1):
-        for column in range(1, wide - 1):
-            middle = 3 <= row < high - 3 and 3 <= column < wide - 3
-            frame.put(row, column, roles["water"][0] if middle else (one, two)[(row + column) % 2])
-            if not middle:
-                cells.append(frame.cell(row, column))
+    for row, column in product(range(1, high - 1), range(1, wide - 1)):
+        middle = 3 <= row < high - 3 and 3 <= column < wide - 3
+        frame.put(row, column, roles["water"][0] if middle else beds[(row + column) % 2])
+        if not middle:
+            cells.append(frame.cell(row, column))
     frame.ring(roles["solid"][-1])
     gate = 1 + rng.below(wide - 2)
     frame.put(high - 1, gate, roles["door"][0])
@@ -172,22 +169,8 @@ SITES: dict[str, tuple[tuple[int, int], tuple[int, int], Callable[[Frame], list[
 }
 
 
-_TRIES = 25  # to find room for one place
-_SMALL, _LARGE = 280, 8000  # cells: few waters, and more ridges and rivers
-_SLOPE = 100_000  # of the ground towards the sea, in units of the noise
-_PER_PLACE = 190  # cells on a small map; on a large one places are farther apart
-
-
 def wild(board: Board, biome: Biome) -> list[Location]:
-    """Lay out open country.
-
-    Args:
-        board: An empty board.
-        biome: What the country is like.
-
-    Returns:
-        Its places.
-    """
+    """Lay out open country on an empty board; return its places."""
     pitch = max(3, min(11, 2 + board.height // 5) * biome.grain // 10)
     _plant(board, biome, pitch)
     for _ in range(biome.ridges * (1 + len(board.cells) // _LARGE)):
@@ -202,14 +185,14 @@ def wild(board: Board, biome: Biome) -> list[Location]:
         _river(board)
     sites = _settle(board, biome)
     _connect(board, [locations[0].door for locations in sites])
-    return [place for locations in sites for place in locations]
+    return [location for locations in sites for location in locations]
 
 
 def _noise(board: Board, pitch: int) -> Values:
     return noise(board.rng, board.width, board.height, pitch)
 
 
-def _between(board: Board, bounds: tuple[int, int]) -> int:
+def _draw_between(board: Board, bounds: tuple[int, int]) -> int:
     return bounds[0] + board.rng.below(bounds[1] - bounds[0] + 1)
 
 
@@ -218,7 +201,7 @@ def _plant(board: Board, biome: Biome, pitch: int) -> None:
     rng, trees = board.rng, board.palette.roles["solid"]
     coarse, fine = _noise(board, pitch), _noise(board, max(2, pitch // 2))
     values = 2 * coarse + fine
-    wooded = values >= level(values, _between(board, biome.woods))
+    wooded = values >= level(values, _draw_between(board, biome.woods))
     regions = _noise(board, pitch)[wooded] * len(trees) // 65281
     for cell, region in zip(np.flatnonzero(wooded).tolist(), regions.tolist(), strict=True):
         species = region if rng.below(7) else rng.below(len(trees))
@@ -242,7 +225,7 @@ def _flood(board: Board, biome: Biome, pitch: int) -> None:
         ahead = np.arange(length) * _SLOPE // length
         far = _SLOPE - ahead if side >= 2 else ahead
         values = values + (np.tile(far, height) if side % 2 else np.repeat(far, width))
-    water = packed(values >= level(values, _between(board, biome.water)))
+    water = pack(values >= level(values, _draw_between(board, biome.water)))
     board.paint(water, palette.one("water"))
     reach = board.spread(water)
     if biome.shore == "sea" and height > 15:
@@ -321,12 +304,12 @@ def _connect(board: Board, ends: list[int]) -> None:
     """Lay roads between places, each to the nearest of those before it, and a few that lead on or off the map."""
     rng, width, height = board.rng, board.width, board.height
     buildings, values = board.building_cells(), _noise(board, 3)
-    rough = packed(values >= level(values, 45))
+    rough = pack(values >= level(values, 45))
 
-    def apart(one: int, other: int) -> int:
-        return abs(one // width - other // width) + abs(one % width - other % width)
+    def steps_between(cell: int, other: int) -> int:
+        return abs(cell // width - other // width) + abs(cell % width - other % width)
 
-    pairs = [(end, min(ends[:i], key=lambda other: apart(end, other))) for i, end in enumerate(ends) if i]
+    pairs = [(end, min(ends[:i], key=lambda other: steps_between(end, other))) for i, end in enumerate(ends) if i]
     pairs += [(rng.choice(ends), rng.choice(ends)) for _ in range(len(ends) // 4)]
     for _ in range(1 + len(ends) // 8 if ends else 0):
         far = rng.below(2)
@@ -339,10 +322,7 @@ def _connect(board: Board, ends: list[int]) -> None:
 def _costs(board: Board, buildings: int, rough: int) -> list[tuple[int, int]]:
     """Return what a road costs on each kind of cell: least on another road, most over water.
 
-    Args:
-        board: The board.
-        buildings: Cells that no road enters, as bits.
-        rough: Cells which a road rather goes round, as bits.
+    No road enters `buildings`, and it rather goes round `rough`, cells as bits.
     """
     roles = board.palette.roles
     roads = board.bits([roles["road"][0], roles["bridge"][0]]) & ~buildings

@@ -8,6 +8,12 @@ from typing import NamedTuple
 from waybench._package_data import read_toml
 from waybench.core import Stream
 
+HERO, FOE = 0, 1  # numbers of kinds
+SOLID_ROLES = frozenset(("solid", "wall", "water", "river", "cliff", "furniture", "deco", "fixture", "foe"))
+INTERACTIVE_ROLES = frozenset(("thing", "fixture"))
+_SYMBOLS = "$%&*+=~^!?"
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Biome:
@@ -26,7 +32,7 @@ class Biome:
         water: Least and greatest share of lakes and sea, per cent.
         woods: Least and greatest share of the main solid tile, per cent.
         ridges: Number of lines of cliffs or the like, at most; on the largest maps there are up to three times as many.
-        rivers: Number of rivers, at most; likewise.
+        rivers: Number of rivers, at most; on the largest maps there are up to three times as many.
         shore: "lakes", "sea" (on one side) or "isles".
         grain: Size of its areas, in tenths of the usual.
     """
@@ -50,17 +56,6 @@ class Biome:
 
 _DATA = read_toml(__file__, "biomes.toml")
 BIOMES = {name: Biome(**biome) for name, biome in _DATA["biomes"].items()}
-
-# Age -> what can be taken or stood upon, what must be stood next to, who can be met, and what rooms are furnished with.
-THINGS: Mapping[str, tuple[str, ...]] = _DATA["things"]
-FIXTURES: Mapping[str, tuple[str, ...]] = _DATA["fixtures"]
-PEOPLE: Mapping[str, tuple[str, ...]] = _DATA["people"]
-FURNITURE: Mapping[str, tuple[str, ...]] = _DATA["furniture"]
-
-
-HERO, FOE = 0, 1  # numbers of kinds
-SOLID_ROLES = frozenset(("solid", "wall", "water", "river", "cliff", "furniture", "deco", "fixture", "foe"))
-INTERACTIVE_ROLES = frozenset(("thing", "fixture"))
 
 # What a plan cannot do without, first things first; a small alphabet has the first few of them.
 _LADDERS = {
@@ -87,17 +82,10 @@ _SHARES = (
     *("patch",) * 3,
     *("wall", "floor"),
 )
-_SYMBOLS = "$%&*+=~^!?"
-_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
 class Kind(NamedTuple):
-    """One kind of tile.
-
-    Attributes:
-        name: What it is called.
-        role: What it is for.
-    """
+    """One kind of tile: its name, and what it is for."""
 
     name: str
     role: str
@@ -144,15 +132,7 @@ class Palette:
 
 
 def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> Palette:
-    """Choose the kinds of tiles.
-
-    Args:
-        biome: Where they come from.
-        size: How many kinds there are, the player and the antagonist included; at least 7.
-        hero: The player's name.
-        foe: The antagonist's name.
-        rng: Random numbers.
-    """
+    """Choose so many kinds of tiles, the player and the antagonist included; at least 7."""
     palette = Palette([Kind(hero, "hero"), Kind(foe, "foe")], {}, [])
     ladder = _LADDERS[biome.plan].split()
     roles = ladder[: 5 + max(0, size - 7) * 2 // 3]  # the rest of a small alphabet is not all for the plan
@@ -172,17 +152,16 @@ def draw_palette(biome: Biome, size: int, hero: str, foe: str, rng: Stream) -> P
 
 
 def _extras(biome: Biome, rng: Stream) -> list[Kind]:
-    pools = {
-        "thing": list(THINGS[biome.age]),
-        "fixture": list(FIXTURES[biome.age]),
-        "person": list(PEOPLE[biome.age]),
-        "furniture": list(FURNITURE[biome.age]),
-        "patch": list(biome.patches),
-        "deco": list(biome.deco),
-        "solid": list(biome.masses),
-        "wall": list(biome.walls),
-        "floor": list(biome.floors),
+    tables = {"thing": "things", "fixture": "fixtures", "person": "people", "furniture": "furniture"}
+    pools = {role: list(_DATA[table][biome.age]) for role, table in tables.items()}
+    areas = {
+        "patch": biome.patches,
+        "deco": biome.deco,
+        "solid": biome.masses,
+        "wall": biome.walls,
+        "floor": biome.floors,
     }
+    pools |= {role: list(names) for role, names in areas.items()}
     for pool in pools.values():
         rng.shuffle(pool)
     extras: list[Kind] = []
@@ -198,10 +177,6 @@ def write_signs(kinds: list[Kind], rng: Stream) -> list[str]:
 
     The first two, the player and the antagonist, are "@" and "#". People are symbols as long as there are any; the
     other characters are letters and digits, either after the names or in their order.
-
-    Args:
-        kinds: The kinds.
-        rng: Random numbers.
     """
     order = rng.choice(("", "", _LETTERS, _LETTERS[26:52] + _LETTERS[:26] + _LETTERS[52:]))
     free, symbols, signs = dict.fromkeys(order or _LETTERS), list(_SYMBOLS), ["@", "#"]
@@ -235,13 +210,7 @@ _STORY: Mapping[str, tuple[str, ...]] = _WORDS["story"]
 
 
 class Words:
-    """Names and texts of one world; nothing is named twice.
-
-    Args:
-        biome: What the world is like.
-        age: "old" or "new".
-        rng: Random numbers.
-    """
+    """Names and texts of one world; nothing is named twice."""
 
     def __init__(self, biome: str, age: str, rng: Stream) -> None:
         self._biome, self._age, self._rng = biome, age, rng
@@ -254,14 +223,7 @@ class Words:
         return template
 
     def place(self, kind: str) -> str:
-        """Name a place.
-
-        Args:
-            kind: What it is, or "region" and a direction.
-
-        Returns:
-            Its name with a preposition before it, as in "in the Lonely Tower".
-        """
+        """Name a place of a kind, or "region" and a direction, with a preposition before it: "in the Lonely Tower"."""
         if kind.startswith("region "):
             return _WORDS["countries"][self._biome][0].format(kind.removeprefix("region "))
         templates = _WORDS["places"][f"{self._age} room" if kind == "room" else kind]
@@ -271,17 +233,9 @@ class Words:
         return name
 
     def objective(self, role: str, tile: str, place: str) -> str:
-        """Name an objective.
-
-        Args:
-            role: The role of the tile that it is about; nothing if it is about the place alone.
-            tile: That tile's name.
-            place: The place's name.
-        """
-        for tasks in (
-            _WORDS["tasks"][role or "place"],
-            _WORDS["tasks"]["place"],
-        ):  # of those about a place alone there are more than objectives
+        """Name an objective about a tile of this role and name in a place, or without a role about the place alone."""
+        # Of tasks about a place alone there are more than objectives.
+        for tasks in (_WORDS["tasks"][role or "place"], _WORDS["tasks"]["place"]):
             templates = list(tasks)
             self._rng.shuffle(templates)
             for task in sorted(templates, key=lambda task: task in self._used_names):
@@ -307,16 +261,10 @@ class Words:
             rng.choice(_STORY["troubles"]),
         ]
         tasks = [name[0].lower() + name[1:] for name in objectives]
-        per_sentence = 1 if len(tasks) <= 5 else 2
+        links, per_sentence = _STORY["links"], 1 if len(tasks) <= 5 else 2
         for number, first in enumerate(range(0, len(tasks), per_sentence)):
             last = first + per_sentence >= len(tasks)
-            link = (
-                "First"
-                if not number
-                else "Last of all"
-                if last
-                else _STORY["links"][(number - 1) % len(_STORY["links"])]
-            )
+            link = "First" if not number else "Last of all" if last else links[(number - 1) % len(links)]
             sentences.append(f"{link}, {hero} has to {', and then to '.join(tasks[first : first + per_sentence])}.")
         sentences += [rng.choice(_STORY["warnings"]).format(**slots), rng.choice(_STORY["endings"]).format(**slots)]
         return " ".join(sentences)

@@ -6,9 +6,8 @@ from typing import NamedTuple
 from waybench.core import Stream
 from waybench.envs.tilemap._instance import Objective, TileMap
 from waybench.envs.tilemap.worlds._board import Board, Location
-from waybench.envs.tilemap.worlds._buildings import halls, town
+from waybench.envs.tilemap.worlds._buildings import complete, furnish, halls, hide, lay_patches, town
 from waybench.envs.tilemap.worlds._country import wild
-from waybench.envs.tilemap.worlds._decoration import complete, furnish, hide, lay_patches
 from waybench.envs.tilemap.worlds._tiles import (
     BIOMES,
     FOE,
@@ -16,7 +15,6 @@ from waybench.envs.tilemap.worlds._tiles import (
     HERO,
     HEROES,
     INTERACTIVE_ROLES,
-    Biome,
     Kind,
     Words,
     draw_palette,
@@ -27,6 +25,10 @@ LEAST, MOST = 56, 89  # walkable cells, per cent: a little inside what is promis
 _POCKET = 3  # a part of the map that is no larger than this is filled, not joined
 # What gives way where there is too little room, one after the other.
 _SOFT = (("solid",), ("water", "river"), ("cliff",), ("wall",))
+_DRAWS = 6  # of which the first that is far enough is taken
+_FINDS = frozenset(("thing", "fixture", "person"))
+_FIXED_ROLES = frozenset(("bridge", "door", *_FINDS))
+_MASSES = frozenset(("solid", "cliff", "wall", "water", "river"))
 
 
 def _cells_of_roles(board: Board, *roles: str) -> int:
@@ -45,7 +47,7 @@ def join(board: Board) -> None:
         cells = board.numbers(part)
         if len(cells) <= _POCKET:
             for cell in cells:
-                beside = [board.cells[neighbour] for neighbour in board.beside(cell)]
+                beside = [board.cells[neighbour] for neighbour in board.neighbours(cell)]
                 board.cells[cell] = next((kind for kind in beside if not kinds[kind].walkable), roles["solid"][0])
             continue
         walkable, walls, waters = (
@@ -64,14 +66,10 @@ def join(board: Board) -> None:
 
 
 def make_room(board: Board, least: int) -> None:
-    """Clear the edges of woods and waters, and if need be walls, until enough cells can be walked on.
+    """Clear the edges of woods and waters, and if need be walls, until `least` per cent of the cells can be walked on.
 
-    Kinds of which there is one tile only are left. What is cleared is next to what can be walked on already, so that
-    a world that was joined up stays so.
-
-    Args:
-        board: The board.
-        least: What is enough, per cent.
+    Kinds of which there is one tile only are left. What is cleared is next to what can be walked on already, so that a
+    world that was joined up stays so.
     """
     size, ground = board.width * board.height, board.palette.one("ground")
     for roles in _SOFT:
@@ -87,12 +85,7 @@ def make_room(board: Board, least: int) -> None:
 
 
 def fill_up(board: Board, most: int) -> None:
-    """Plant single trees on open ground, parting nothing, until no more than enough cells can be walked on.
-
-    Args:
-        board: The board, joined up.
-        most: What is enough, per cent.
-    """
+    """Plant single trees on open ground, parting nothing, until at most `most` per cent can be walked on."""
     rng, size, palette = board.rng, board.width * board.height, board.palette
     grounds = {palette.one("ground"), *palette.roles.get("patch", [])}
     spare = board.walkable().bit_count() - size * most // 100
@@ -109,10 +102,6 @@ _DIRECTIONS = (
     *("north-western", "northern", "north-eastern", "western", "central", "eastern"),
     *("south-western", "southern", "south-eastern"),
 )
-_DRAWS = 6  # of which the first that is far enough is taken
-_FINDS = frozenset(("thing", "fixture", "person"))
-_FIXED_ROLES = frozenset(("bridge", "door", *_FINDS))
-_MASSES = frozenset(("solid", "cliff", "wall", "water", "river"))
 
 
 class Goal(NamedTuple):
@@ -138,7 +127,10 @@ def landmarks(board: Board, plan: str) -> list[Location]:
         cells = board.numbers(board.bits(kind_numbers))
         for _ in range(min(len(cells) // 4, 1 + len(board.cells) // 1000)):
             cell = rng.choice(cells)
-            if role != "road" or sum(board.cells[neighbour] in kind_numbers for neighbour in board.beside(cell)) >= 3:
+            if (
+                role != "road"
+                or sum(board.cells[neighbour] in kind_numbers for neighbour in board.neighbours(cell)) >= 3
+            ):
                 locations.append(Location(name, [cell], cell))
     cells, walkable, width, below = board.cells, board.palette.walkable, board.width, rng.below
     # Such that `_region` finds the same number: the first row is the least one with 3 * row // height == number.
@@ -160,10 +152,7 @@ def _region(board: Board, cell: int) -> int:
 class Quest:
     """Chooses where everything happens, on a board that is finished but for the player and the antagonist.
 
-    Args:
-        board: The board, joined up; both are put on it.
-        places: Its places, the regions last.
-        count: Number of objectives.
+    Both are put on the board, which is joined up. The regions are the last of its places.
 
     Attributes:
         goals: The objectives in their order.
@@ -172,8 +161,8 @@ class Quest:
     def __init__(self, board: Board, places: list[Location], count: int) -> None:
         self._board, self._places = board, places
         self._place_of: dict[int, int] = {}
-        for number, place in enumerate(places[:-9]):
-            self._place_of.update(dict.fromkeys(place.cells, number))
+        for number, location in enumerate(places[:-9]):
+            self._place_of.update(dict.fromkeys(location.cells, number))
         kinds = board.palette.kinds
         self._finds = board.numbers(board.bits(number for number, kind in enumerate(kinds) if kind.role in _FINDS))
         start, _ = self._settle(HERO, self._can_start)
@@ -182,7 +171,7 @@ class Quest:
         self.goals: list[Goal] = []
         at, last = start, list[Goal]()
         if count > 1 and board.rng.below(3):
-            last.append(Goal(board.rng.choice(self._beside(foe)), lair, foe))
+            last.append(Goal(board.rng.choice(self._free_neighbours(foe)), lair, foe))
             self._used_cells.add(last[0].cell)
         while len(self.goals) + len(last) < count:
             goal = self._goal(at)
@@ -203,7 +192,7 @@ class Quest:
 
     def _spots(self) -> Iterator[tuple[int, int]]:
         """Yield cells, each with the number of its place: some of each place in turn, then all in random order."""
-        rng, places = self._board.rng, [n for n, place in enumerate(self._places) if place.cells]
+        rng, places = self._board.rng, [n for n, location in enumerate(self._places) if location.cells]
         rng.shuffle(places)
         for number in places:
             for _ in range(_DRAWS):
@@ -215,10 +204,10 @@ class Quest:
         """Return the number of a cell's place; if it is in none, that of its region."""
         return self._place_of.get(cell, len(self._places) - 9 + _region(self._board, cell))
 
-    def _beside(self, cell: int) -> list[int]:
+    def _free_neighbours(self, cell: int) -> list[int]:
         """Return the cells beside one that can be walked on and have not been taken."""
         cells, walkable = self._board.cells, self._board.palette.walkable
-        return [n for n in self._board.beside(cell) if walkable[cells[n]] and n not in self._used_cells]
+        return [n for n in self._board.neighbours(cell) if walkable[cells[n]] and n not in self._used_cells]
 
     def _can_start(self, cell: int) -> bool:
         kind = self._board.palette.kinds[self._board.cells[cell]]
@@ -227,7 +216,7 @@ class Quest:
     def _can_lurk(self, cell: int) -> bool:
         """Say whether the antagonist can be on a cell: off every path, or in the place of a rock beside one."""
         kind = self._board.palette.kinds[self._board.cells[cell]]
-        if kind.role in _FIXED_ROLES or not self._beside(cell):
+        if kind.role in _FIXED_ROLES or not self._free_neighbours(cell):
             return False
         return self._board.simple(cell) and cell not in self._used_cells if kind.walkable else kind.role in _MASSES
 
@@ -244,7 +233,11 @@ class Quest:
                 best, most = goal, far
             if far * 5 >= board.width + board.height:
                 break
-        return best or self._any()
+        if best is not None:
+            return best
+        free = [cell for cell in board.numbers(board.walkable()) if cell not in self._used_cells]
+        cell = board.rng.choice(free)
+        return Goal(cell, self._at(cell))
 
     def _draw(self) -> Goal | None:
         """Draw one candidate: something to be found or, less often, a place alone; None if it is not to be had."""
@@ -253,24 +246,13 @@ class Quest:
             cell = find = rng.choice(self._finds)
             place = self._at(cell)
             if not board.palette.walkable[board.cells[cell]]:
-                cell = rng.choice(self._beside(cell) or [cell])
+                cell = rng.choice(self._free_neighbours(cell) or [cell])
         else:
             named_places = len(self._places) - 9  # of which regions are the last resort, but not the last place
             place = rng.below(named_places) if named_places and rng.below(5) else named_places + rng.below(9)
             cell = rng.choice(self._places[place].cells or [0])
         walkable = board.palette.walkable[board.cells[cell]]
         return Goal(cell, place, find) if walkable and cell not in self._used_cells else None
-
-    def _any(self) -> Goal:
-        cells = [cell for cell in self._board.numbers(self._board.walkable()) if cell not in self._used_cells]
-        cell = self._board.rng.choice(cells)
-        return Goal(cell, self._at(cell))
-
-
-def _lay_out(board: Board, biome: Biome) -> list[Location]:
-    if biome.plan == "wild":
-        return wild(board, biome)
-    return town(board) if biome.plan == "town" else halls(board)
 
 
 def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, name: str, rng: Stream) -> TileMap:
@@ -293,7 +275,7 @@ def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, n
     about = BIOMES[biome]
     hero, foe = rng.choice(HEROES), rng.choice(FOES)
     board = Board(size[1], size[0], draw_palette(about, tiles, hero, foe, rng), rng)
-    places = _lay_out(board, about)
+    places = wild(board, about) if about.plan == "wild" else (town if about.plan == "town" else halls)(board)
     join(board)
     make_room(board, LEAST + 3)
     lay_patches(board, about.plan)
@@ -304,7 +286,7 @@ def make_world(size: tuple[int, int], biome: str, tiles: int, objectives: int, n
     fill_up(board, MOST)
     places += landmarks(board, about.plan)
     quest = Quest(board, places, objectives)
-    return _write(board, quest, [place.kind for place in places], Words(biome, about.age, rng), name)
+    return _write(board, quest, [location.kind for location in places], Words(biome, about.age, rng), name)
 
 
 def _write(board: Board, quest: Quest, places: list[str], words: Words, name: str) -> TileMap:

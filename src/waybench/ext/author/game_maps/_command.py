@@ -16,18 +16,21 @@ import click
 from waybench.core import DataError, Json, UsageError, is_object, plural, prepare_folder, read_json, read_text
 from waybench.data import LocalFiles
 from waybench.envs.textmap import (
+    LABELS,
     MOST_PATHS,
     NEVER,
     PUBLISHED_STEPS,
+    RELEASED_LABELS,
     Edge,
     Move,
     PlaceMap,
     Traversal,
     WriteResult,
+    count_questions,
     edges_of_traversals,
+    selected_maps,
     write_map,
 )
-from waybench.envs.textmap.questions import LABELS, RELEASED_LABELS, selected_maps
 from waybench.ext.author.game_maps._story import Story
 from waybench.ext.author.game_maps._words import (
     LONGEST,
@@ -296,8 +299,6 @@ def counts(
 
 
 def _row(place_map: PlaceMap, steps: int | None, labels: str, *, published: bool) -> dict[str, Json]:
-    from waybench.envs.textmap.questions import count_questions  # numpy is loaded where there is something to count
-
     last = place_map.last_step - 1 if published else place_map.last_step
     prefix_steps = PUBLISHED_STEPS if published and steps is None else steps
     counted = count_questions(place_map, last if prefix_steps is None else min(prefix_steps, last), LABELS[labels])

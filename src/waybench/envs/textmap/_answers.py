@@ -4,19 +4,21 @@ import ast
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
 
 from waybench.core import AnswerState, Invalid, is_array, is_object, last_list, normal_name, shown
-from waybench.envs.textmap.map import LONGEST, PlaceMap, similarity
-from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap._instances import LONGEST_NAME, similarity
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import PlaceMap
 
 LONGEST_LITERAL = 20_000  # characters of a Python literal; the published limit was 512 tokens
 MOST_HOPS = 1_000
 
 _PARSE_ERRORS = (ValueError, SyntaxError, TypeError, MemoryError, RecursionError)
+HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
+_OPEN = "?"
 
 
 class Hop(NamedTuple):
@@ -30,36 +32,22 @@ class Hop(NamedTuple):
 Trajectory = tuple[Hop, ...]
 
 
-class Keys(NamedTuple):
-    """The keys of the objects in an answer."""
+RELEASED = Hop("location_before", "action", "location_after")
+"""The keys of the objects in an answer to the released program, whose evaluator accepts no others."""
 
-    before: str
-    action: str
-    after: str
-
-
-RELEASED = Keys("location_before", "action", "location_after")
-"""The keys of the released program; its evaluator accepts no others."""
-
-PRINTED = Keys("prev_node", "action", "node")
-"""The keys of the paper's Examples 7 and 8."""
+PRINTED = Hop("prev_node", "action", "node")
+"""The keys in the paper's Examples 7 and 8."""
 
 
-def published_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajectory | Invalid:
-    """Parse the text from the first "[" to the first "]" of a reply as a Python literal.
+def published_answer(reply: str, keys: Hop = RELEASED, lead: str = "") -> Trajectory | Invalid:
+    """Parse the text from the first "[" to the first "]" of a reply as a Python literal, after the prompt's `lead`.
 
     So a "]" in a name, a nested list or JSON's `null` make an answer ill-structured, and the first of two lists counts
     (spec, section 5.1). Nothing is evaluated, so an expression that is not a literal is ill-structured too, as is a
     list of anything but dictionaries, on which the published evaluator crashed.
-
-    Args:
-        reply: The raw reply.
-        keys: The keys that the prompt requires.
-        lead: The end of the prompt, which is prepended to the reply.
     """
     text = lead + reply.strip() if lead else reply
-    start = text.find("[")
-    end = text.find("]")
+    start, end = text.find("["), text.find("]")
     if start < 0 or end < start:
         return Invalid("The reply has no list in square brackets.")
     if end - start >= LONGEST_LITERAL:
@@ -73,13 +61,10 @@ def published_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Traje
     return trajectory(value, keys)
 
 
-def sound_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajectory | Invalid:
-    """Parse the last JSON array or Python list of objects in a reply.
+def sound_answer(reply: str, keys: Hop = RELEASED, lead: str = "") -> Trajectory | Invalid:
+    """Parse the last JSON array or Python list of objects in a reply, whose reasoning has been removed.
 
-    Args:
-        reply: The reply without its reasoning.
-        keys: The keys that the prompt requires.
-        lead: The end of the prompt, which is prepended to a reply that has no list of its own.
+    `lead`, the end of the prompt, is prepended to a reply that has no list of its own.
     """
     moves = last_list(reply, keys)
     if moves is None and lead:
@@ -89,7 +74,7 @@ def sound_answer(reply: str, keys: Keys = RELEASED, lead: str = "") -> Trajector
     return moves if isinstance(moves, Invalid) else trajectory(moves, keys)
 
 
-def trajectory(value: Any, keys: Keys = RELEASED) -> Trajectory | Invalid:
+def trajectory(value: Any, keys: Hop = RELEASED) -> Trajectory | Invalid:
     """Validate a parsed value: a non-empty list of objects, each with a string under each of the three keys."""
     if not is_array(value):
         return Invalid("The answer must be a list.")
@@ -108,8 +93,10 @@ def trajectory(value: Any, keys: Keys = RELEASED) -> Trajectory | Invalid:
             text = move[key]
             if not isinstance(text, str):
                 return Invalid(f"In element {number} of the list, {shown(key)} must be a text.")
-            if len(text) > LONGEST:
-                return Invalid(f"In element {number} of the list, {shown(key)} has more than {LONGEST} characters.")
+            if len(text) > LONGEST_NAME:
+                return Invalid(
+                    f"In element {number} of the list, {shown(key)} has more than {LONGEST_NAME} characters."
+                )
             texts.append(text.encode("utf-8", "backslashreplace").decode())  # lone surrogates cannot be stored
         hops.append(Hop(*texts))
     return tuple(hops)
@@ -134,31 +121,12 @@ class Question(Protocol):
         ...
 
 
-class Difference(Enum):
-    """Intended differences from the scores of the published evaluator (spec, sections 5 and 6)."""
-
-    DESTINATION_READ = "the destination that was answered is read; the evaluator compared the true one with itself"
-    VALIDATED_MOVES = "routes take only moves that were tried in the game; the evaluator added opposites unseen"
-    ALL_OR_NOTHING = "a route reaches the destination or fails; the evaluator gave credit for a similar name"
-    FIXED_TIES = "of equally close moves the one that leads on is taken; the evaluator's choice was one of chance"
-    GIVEN_MOVES = "the reasoning of a destination has to make the moves given; the evaluator took any way there"
-    CLOSEST_MOVES = "in such reasoning the closest valid move counts, as in a route; the evaluator wanted the same text"
-    NO_CRASH = "a list of other things than objects is ill-structured; the evaluator stopped there"
-    NO_EVAL = "an expression that is no literal is ill-structured; the evaluator evaluated it"
-    BOUNDED = "an answer of more characters or moves than the parser's limits is ill-structured; there were no limits"
-    NEVER_IS_NEVER = "a pair of places without a path is not answerable; the evaluator took never for step 9999"
-    KEPT_APART = "answers to unanswerable questions are kept apart; the evaluator gave them zeros"
-    OWN_QUESTIONS = "a question is scored from its own text; the evaluator gave zeros if its id was unknown"
-
-
 @dataclass(frozen=True, slots=True)
 class Rules:
     """Scoring rules: how names in an answer are matched.
 
-    Attributes:
-        name: Name of the rules.
-        similar: Whether an action is replaced by the closest valid one, and the score of a destination is its
-            similarity to the right one; otherwise names must be equal up to case, width, spaces and typography.
+    With `similar`, an action is replaced by the closest valid one, and the score of a destination is its similarity to
+    the right one; otherwise names must be equal up to case, width, spaces and typography.
     """
 
     name: str
@@ -190,16 +158,8 @@ class MoveIndex:
 
     def has(self, before: str, action: str, after: str) -> bool:
         """Return whether the map has a move with the same normalized names."""
-        source, known_action, target = (
-            self.find_place(before),
-            self._normal_actions.get(normal_name(action)),
-            self.find_place(after),
-        )
-        return (
-            source is not None
-            and known_action is not None
-            and target in self._ways.get(source, {}).get(known_action, ())
-        )
+        ways = self._ways.get(self.find_place(before) or "", {})
+        return self.find_place(after) in ways.get(self._normal_actions.get(normal_name(action), ""), ())
 
     def targets(self, places: Iterable[str], action: str) -> frozenset[str]:
         """Return the places that an action can lead to from any of the given places."""
@@ -234,10 +194,8 @@ class MoveIndex:
         return places
 
 
-@lru_cache(maxsize=64)
-def move_index(place_map: PlaceMap) -> MoveIndex:
-    """Return the index of a map (cached, since a map has thousands of questions)."""
-    return MoveIndex(place_map)
+move_index = lru_cache(maxsize=64)(MoveIndex)
+"""Return the index of a map (cached, since a map has thousands of questions)."""
 
 
 def destinations(place_map: PlaceMap, question: Question) -> frozenset[str]:
@@ -254,14 +212,8 @@ def success(
     """Return the success of a well-structured answer, from 0 to 1 (paper, section 2.3).
 
     A route is executed from its source and succeeds if it can end at the destination. For a destination question, the
-    last place of the answer counts: `paper` gives the similarity of its name, `sound` 1 for the right name.
-
-    Args:
-        place_map: The map.
-        question: The question.
-        hops: The answer.
-        rules: The scoring rules.
-        any_reached: Whether any place that the given moves can lead to is right; otherwise only the target.
+    last place of the answer counts: `paper` gives the similarity of its name, `sound` 1 for the right name. Any place
+    that the given moves can lead to is right, or without `any_reached` only the target.
     """
     if not question.actions:
         actions = [hop.action for hop in hops]
@@ -279,7 +231,7 @@ def length_weight(place_map: PlaceMap, question: Question, hops: Sequence[Hop]) 
     p is the number of moves in the answer, and l the number of given moves or of moves of a shortest path. The weight
     is 0 if there is no path.
     """
-    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
+    from waybench.envs.textmap._paths import routes
 
     shortest = len(question.actions) or routes(place_map).shortest(question.source, question.target) or 0
     return shortest / max(shortest, len(hops)) if shortest else 0.0
@@ -291,12 +243,6 @@ def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rule
     It starts at the source, each move starts where the last one ended, and each is a move of the map. A route ends at
     the destination. In a destination question, the moves are the given ones: `paper` compares the closest valid
     actions, `sound` requires the same names.
-
-    Args:
-        place_map: The map.
-        question: The question.
-        hops: The answer.
-        rules: The scoring rules.
     """
     index = move_index(place_map)
     if not rules.similar:
@@ -328,17 +274,8 @@ def reasoning(place_map: PlaceMap, question: Question, hops: Sequence[Hop], rule
     return True
 
 
-HELP = "Type the actions of a route with commas between them, or the place of a destination, or the reply itself."
-
-_OPEN = "?"
-
-
 def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None:
-    """Return the answer that a typed line stands for.
-
-    Args:
-        text: Comma-separated actions for a route question, a place for a destination question.
-        state: The question.
+    """Return the answer of a typed line: comma-separated actions of a route, or the place of a destination.
 
     Returns:
         The trajectory, or None if the line names an action or a place that is nowhere on the map: a slip of the keys
@@ -347,13 +284,13 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
     """
     question, here = state.instance, state.instance.source
     if question.path:
-        place = _named(text, question.map.places)
+        place = find_name(text, question.map.places)
         if place is None:
             return None
         *before, last = (Hop(_OPEN, action, _OPEN) for action in question.actions)
         return (*before, last._replace(after=place))
     hops: list[Hop] = []
-    for action in (_named(part, question.map.actions) for part in text.split(",")):
+    for action in (find_name(part, question.map.actions) for part in text.split(",")):
         if action is None or len(hops) == MOST_HOPS:
             return None
         ends = move_index(question.map).follow(here, [action], SOUND)
@@ -363,7 +300,7 @@ def parse_typed(text: str, state: AnswerState[MapQuestion]) -> Trajectory | None
     return tuple(hops)
 
 
-def _named(text: str, names: Sequence[str]) -> str | None:
+def find_name(text: str, names: Iterable[str]) -> str | None:
     """Return the name that a text is, whatever the case of its letters; None for no such name."""
     wanted = text.strip().casefold()
     return next((name for name in names if name.casefold() == wanted), None)

@@ -5,21 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from statistics import fmean
-from typing import Any
 
 from waybench.core import AnswerState, DataError, Json, Judgement, OneAnswerGame, Outcome, Player, Stream, is_array
-from waybench.envs.textmap.map import (
-    LONGEST_NAME,
-    NEVER,
-    Edge,
-    MapInstance,
-    PlaceMap,
-    Renaming,
-    renaming,
-    similarity,
-    track,
-)
-from waybench.envs.textmap.questions._answers import (
+from waybench.envs.textmap._answers import (
     MOST_HOPS,
     PAPER,
     SOUND,
@@ -31,30 +19,23 @@ from waybench.envs.textmap.questions._answers import (
     reasoning,
     success,
 )
-from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap._instances import LONGEST_NAME, MapInstance, Renaming, renaming, similarity
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
+from waybench.envs.textmap._prefix import track
 from waybench.envs.textmap.worlds import draw_name, opposite
 
+_LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path
 
-def places_renamed(instance: MapInstance, key: str, number: int) -> Renaming:
-    """Return the new names of a map's places, the same for all questions about it in an isomorphic set.
 
-    Args:
-        instance: What is asked about the map.
-        key: The key of its set.
-        number: The number of the isomorphic set, from 1.
-    """
+def rename_places(instance: MapInstance, key: str, number: int) -> Renaming:
+    """Return the new names of a map's places, the same for all questions about it in an isomorphic set."""
     return renaming(instance.map.places, draw_name, key, instance.map.name, number)
 
 
-def renamed_question(question: MapQuestion, key: str, number: int) -> MapQuestion:
-    """Return a question with new names for all places, in the walkthrough, too. Moves and steps stay.
-
-    Args:
-        question: The question.
-        key: The key of its set.
-        number: The number of the isomorphic set, from 1.
-    """
-    names = places_renamed(question, key, number)
+def rename_question(question: MapQuestion, key: str, number: int) -> MapQuestion:
+    """Return a question with new names for all places, in the walkthrough, too. Moves and steps stay."""
+    names = rename_places(question, key, number)
     return replace(
         question,
         map=names.map(question.map),
@@ -72,11 +53,7 @@ class TrajectoryAnswers:
         return [list(hop) for hop in action]
 
     def decode(self, action: Json) -> Trajectory:
-        """Read what `encode` wrote.
-
-        Raises:
-            DataError: If it is something else.
-        """
+        """Read what `encode` wrote."""
         return read_hops(action)
 
 
@@ -84,9 +61,6 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
     """A game whose answer is a trajectory.
 
     The events have the score by the rules `sound` in any case, so a run with the rules `paper` gives both scores.
-
-    Args:
-        rules: The scoring rules.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -102,7 +76,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
 
     def judge(self, instance: MapQuestion, answer: Trajectory) -> Judgement:
         """Score an answer."""
-        place_map, rules = instance.map, self._rules
+        place_map, rules, index = instance.map, self._rules, move_index(instance.map)
         strict = success(place_map, instance, answer, SOUND)
         # In the paper's formula only the question's target is right; in `sound` any place that the moves can lead to.
         value = success(place_map, instance, answer, PAPER, any_reached=False) if rules is PAPER else strict
@@ -111,7 +85,7 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
             "weight": length_weight(place_map, instance, answer),
             "reasoning": reasoning(place_map, instance, answer, rules),
             "moves": len(answer),
-            "invented": _invented(instance, answer),
+            "invented": sum(not index.has(hop.before, hop.action, hop.after) for hop in answer),
         }
         return Judgement(value, events, Outcome.OK if value == 1 else self._failure_outcome(instance, answer))
 
@@ -131,34 +105,18 @@ class QuestionGame(TrajectoryAnswers, OneAnswerGame[MapQuestion, Trajectory]):
         )
 
 
-def _invented(question: MapQuestion, hops: Trajectory) -> int:
-    """Count the moves of an answer that the map does not have."""
-    index = move_index(question.map)
-    return sum(not index.has(hop.before, hop.action, hop.after) for hop in hops)
-
-
 def read_hops(data: Json) -> Trajectory:
-    """Read [place before, action, place after] for each move.
-
-    Raises:
-        DataError: If it is something else.
-    """
+    """Read [place before, action, place after] for each move."""
     if not is_array(data) or not 1 <= len(data) <= MOST_HOPS:
         raise DataError("an answer is a list of moves")
-    return tuple(_hop(move) for move in data)
-
-
-def _hop(move: Any) -> Hop:
-    if (
-        not is_array(move)
-        or len(move) != len(Hop._fields)
-        or not all(isinstance(text, str) and len(text) <= LONGEST_NAME for text in move)
-    ):
-        raise DataError("a move is a list of three texts")
-    return Hop(*move)
-
-
-_LONGEST_WALK = 2  # most moves of a random route, as a multiple of the shortest path
+    for move in data:
+        if (
+            not is_array(move)
+            or len(move) != len(Hop._fields)
+            or not all(isinstance(text, str) and len(text) <= LONGEST_NAME for text in move)
+        ):
+            raise DataError("a move is a list of three texts")
+    return tuple(Hop(*move) for move in data)  # pyright: ignore[reportArgumentType]
 
 
 def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
@@ -167,7 +125,7 @@ def oracle(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     return _hops(question.path or shortest_way(question, question.map.edges) or _placeholder_move(question))
 
 
-def walked(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
+def walk_made_moves(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
     """Know the moves that the walkthrough makes, and nothing that follows from them.
 
     A route is a shortest one by these moves; without one, it goes straight to the destination by whatever leaves the
@@ -232,7 +190,7 @@ def constant(state: AnswerState[MapQuestion], rng: Stream) -> Trajectory:
 PLAYERS: Mapping[str, Player[AnswerState[MapQuestion], Trajectory]] = {
     "heuristic": reverse,
     "oracle": oracle,
-    "walked": walked,
+    "walked": walk_made_moves,
     "reverse": reverse,
     "random": random,
     "constant": constant,
@@ -314,6 +272,5 @@ def _best_constant(place_map: PlaceMap) -> tuple[str, str]:
     def mean_similarity(place: str) -> float:
         return fmean(similarity(place, other) for other in place_map.places)
 
-    return max(place_map.places, key=mean_similarity), Counter(edge.action for edge in place_map.edges).most_common(1)[
-        0
-    ][0]
+    [(action, _)] = Counter(edge.action for edge in place_map.edges).most_common(1)
+    return max(place_map.places, key=mean_similarity), action

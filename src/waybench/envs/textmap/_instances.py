@@ -15,6 +15,7 @@ from waybench.core import (
     Instance,
     Json,
     Metric,
+    Option,
     Stream,
     UsageError,
     check_fields,
@@ -22,9 +23,19 @@ from waybench.core import (
     is_object,
     unknown,
 )
-from waybench.envs.textmap.map._place_map import Edge, PlaceMap, Step, load_map, read_edges, read_names
+from waybench.envs.textmap._place_map import Edge, PlaceMap, Step, load_map, read_edges, read_names
 
 MetricFunction = Callable[[EpisodeRecord], float | None]
+LONGEST_NAME = 1_000  # characters; parsers of replies reject longer names
+MARK = re.compile(r"\s*\([^()]*\)\Z")  # what follows a name in parentheses
+_MOST_TRIES = 1000
+MOST_PLACES, MOST_EDGES, MOST_STEPS = 2_000, 20_000, 20_000
+LATEST_CUTOFF = 1_000_000
+LONGEST_TEXT = 1 << 24  # characters of a map as JSON
+DATA_SET = "mango"  # data set of the published maps
+PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # files of a map
+_EDGE_KEYS = ("src_node", "dst_node", "action", "seen_in_forward", "seen_in_reversed")
+_NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
 
 
 def event(record: EpisodeRecord, name: str) -> Json:
@@ -39,7 +50,9 @@ def share(
     return Metric(name=name, of=compute, title=title, low=0, high=1, better=better, doc=doc, labels=labels)
 
 
-LONGEST = 1_000  # characters of a name; parsers of replies reject longer names
+def number_option(name: str, low: int, high: int, doc: str, default: int | None = None) -> Option:
+    """Return an option that takes a whole number; where there is no default, other options decide."""
+    return Option(name=name, default=default, kind=int, low=low, high=high, doc=doc)
 
 
 def distance(first: str, second: str) -> int:
@@ -78,21 +91,13 @@ def similarity(first: str, second: str) -> float:
     """
     first, second = first.lower(), second.lower()
     longer = max(len(first), len(second))
-    if longer == 0 or longer > LONGEST:
+    if longer == 0 or longer > LONGEST_NAME:
         return 0.0
     return 1 - distance(first, second) / longer
 
 
-_MARK = re.compile(r"(.*?)(\s*\([^()]*\))?", re.DOTALL)  # a name and what follows it in parentheses
-_MOST_TRIES = 1000
-
-
 class Renaming:
-    """New names for the places of a map.
-
-    Args:
-        names: Place -> new name.
-    """
+    """New names for the places of a map."""
 
     def __init__(self, names: dict[str, str]) -> None:
         self._names = names
@@ -113,11 +118,12 @@ class Renaming:
 
     def text(self, text: str) -> str:
         """Return a text with the new names of all places that it names; case and other words stay."""
-        return self._in_prose.sub(lambda found: self._named(found[0]), text)
 
-    def _named(self, old: str) -> str:
-        new = self._plain[old.lower()]
-        return new.title() if old.istitle() else new.capitalize() if old[0].isupper() else new
+        def rename(match: re.Match[str]) -> str:
+            old, new = match[0], self._plain[match[0].lower()]
+            return new.title() if old.istitle() else new.capitalize() if old[0].isupper() else new
+
+        return self._in_prose.sub(rename, text)
 
     def map(self, place_map: PlaceMap) -> PlaceMap:
         """Return the map with the new names in its places, moves and observations. Actions stay."""
@@ -130,20 +136,15 @@ class Renaming:
 
 
 def _without_mark(name: str) -> str:
-    found = _MARK.fullmatch(name)
-    return name if found is None or not found[1] else found[1]
+    return MARK.sub("", name) or name
 
 
 @lru_cache(maxsize=64)
 def renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose: str | int) -> Renaming:
-    """Return new names for places, all different from each other and from the old ones.
+    """Return new names for places (a tuple), all different from each other and from the old ones.
 
-    What follows a name in parentheses, such as a machine id, is exchanged among the places.
-
-    Args:
-        places: The places, as a tuple.
-        draw: Random stream -> some name, in lower case.
-        *purpose: Key of the random stream.
+    `draw` returns some name in lower case; `purpose` is the key of its random stream. What follows a name in
+    parentheses, such as a machine id, is exchanged among the places.
     """
     rng = Stream("isomorph", "places", *purpose)
     used = {_without_mark(place).lower() for place in places}
@@ -165,19 +166,9 @@ def renaming(places: Sequence[str], draw: Callable[[Stream], str], *purpose: str
     return Renaming(names)
 
 
-MOST_PLACES, MOST_EDGES, MOST_STEPS = 2_000, 20_000, 20_000
-LATEST_CUTOFF = 1_000_000
-LONGEST_NAME = 1_000  # characters; the same limit as for names in answers
-LONGEST_TEXT = 1 << 24  # characters of a map as JSON
-
-DATA_SET = "mango"  # data set of the published maps
-PARTS = ("edges.json", "locations.json", "actions.json", "walkthrough")  # files of a map
-
 Locate = Callable[[str, str], Path]
 
 _sorted_json = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode
-_EDGE_KEYS = ("src_node", "dst_node", "action", "seen_in_forward", "seen_in_reversed")
-_NAMED_KEYS = ("seen_in_forward_answerable", "seen_in_reversed_answerable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,14 +236,7 @@ def _map_text(place_map: PlaceMap) -> str:
 
 
 def read_map(data: dict[str, Json]) -> PlaceMap:
-    """Read the map of an instance; repeated maps are cached.
-
-    Args:
-        data: The instance as JSON.
-
-    Raises:
-        DataError: If there is none, or it is invalid.
-    """
+    """Read the map of an instance; repeated maps are cached."""
     if "map" not in data:
         raise DataError('map: missing; give the map, or (with `waybench score`) a published game\'s name as "game"')
     try:
@@ -265,11 +249,7 @@ def read_map(data: dict[str, Json]) -> PlaceMap:
 
 
 def read_number(data: dict[str, Json], key: str, low: int, high: int, what: str) -> int:
-    """Read an integer of an instance.
-
-    Raises:
-        DataError: If it is not an integer from `low` to `high`; the message asks for `what`.
-    """
+    """Read an integer from `low` to `high` of an instance; the error message asks for `what`."""
     value = data.get(key)
     if type(value) is not int or not low <= value <= high:
         raise DataError(f"{key}: give {what}, a whole number from {low} to {high}")
@@ -348,37 +328,22 @@ def _steps(rows: Sequence[Json]) -> tuple[Step, ...]:
 
 
 def resolve_game(data: Json, locate: Locate) -> Json:
-    """Replace the name of a published game in an instance by its map.
-
-    Args:
-        data: An instance with "game", such as "zork1"; one that has a map is returned unchanged.
-        locate: (data set, file) -> path.
-
-    Raises:
-        DataError: If the name of the game is invalid.
-        UsageError: If its files are missing.
-    """
+    """Replace the name of a published game in an instance ("game", such as "zork1") by its map, unless it has a map."""
     if not is_object(data) or "game" not in data or "map" in data:
         return data
     game, cutoff = data["game"], data.get("cutoff")
     if not isinstance(game, str) or not game.isascii() or not game.isalnum():
         raise DataError("game: give the name of a published game, such as zork1")
     place_map = published_map(game, locate)
-    rest = {key: value for key, value in data.items() if key != "game"}
-    return {"map": map_json(cut(place_map, cutoff) if type(cutoff) is int and cutoff >= 0 else place_map), **rest}
+    fields = {key: value for key, value in data.items() if key != "game"}
+    return {"map": map_json(cut(place_map, cutoff) if type(cutoff) is int and cutoff >= 0 else place_map), **fields}
 
 
-@lru_cache(maxsize=64)
-def _load_cached(folder: Path, game: str) -> PlaceMap:
-    return load_map(folder, game)
+_load_cached = lru_cache(maxsize=64)(load_map)
 
 
 def published_map(game: str, locate: Locate) -> PlaceMap:
-    """Return the map of a published game (cached).
-
-    Args:
-        game: The game's name.
-        locate: (data set, file) -> path.
+    """Return the map of a published game (cached); `locate` returns the path of a file of a data set.
 
     Raises:
         UsageError: If there is no such game, or its files are missing.

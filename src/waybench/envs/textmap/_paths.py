@@ -1,6 +1,10 @@
-"""Paths of a map: simple paths in constant memory, and shortest lengths of all pairs."""
+"""Paths of a map: simple paths in constant memory, and shortest lengths of all pairs.
 
-from collections.abc import Callable, Iterable, Iterator
+The module imports numpy, so other modules import it only where there is something to compute. The loop that enumerates
+simple paths is compiled; it is plain Python over arrays and gives the same results without compilation.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -8,31 +12,136 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import NDArray
 
 from waybench._compile import compiled
 from waybench.core import Stream, UsageError
-from waybench.envs.textmap.map import _kernel
-from waybench.envs.textmap.map._kernel import Ints
-from waybench.envs.textmap.map._place_map import NEVER, PlaceMap
-from waybench.envs.textmap.map._prefix import Difficulty, Labels, Rule, edge_labels, reached, route_difficulty
+from waybench.envs.textmap._place_map import NEVER, PlaceMap
+from waybench.envs.textmap._prefix import EasyOrHard, Labels, Rule, edge_labels, reached
 
+Ints = NDArray[np.int64]
+Bits = NDArray[np.uint8]
+
+OVER = -1  # returned by `walk` when the budget is exceeded
 BUDGET = 100_000_000  # paths; a few seconds, and forty times the number of the largest published map
 BLOCK = 1 << 12  # most paths in one block
 BLOCK_MOVES = 1 << 16  # most moves in one block, unless one path can have more
+_KINDS: dict[EasyOrHard | None, int] = {None: -1, "easy": 0, "hard": 1}
+_FAR = 1 << 14  # more moves than any path has; the sum of two is below 2**16
 
-_KINDS: dict[Difficulty | None, int] = {None: -1, "easy": 0, "hard": 1}
+
+def walk(
+    first: Ints,
+    heads: Ints,
+    moves: Ints,
+    hard: Bits,
+    last: int,
+    kind: int,
+    longest: int,
+    budget: int,
+    ranks: Ints,
+    state: Ints,
+    nodes: Ints,
+    cursors: Ints,
+    hard_prefix: Bits,
+    on_path: Bits,
+    pairs: Ints,
+    lengths: Ints,
+    starts: Ints,
+    path_moves: Ints,
+) -> int:
+    """Continue the enumeration of simple paths, and count and write those that match.
+
+    A simple path is a sequence of moves that visits no place twice; two moves between the same places make two paths.
+    Paths from one place are enumerated depth first, with the moves from each place in their order. The search keeps its
+    own stack, as deep as there are places, so no map can exhaust the call stack.
+
+    Args:
+        first: Index of the first move of each place in the next three arrays; shape (places + 1,).
+        heads: Target place of each move; shape (moves,).
+        moves: The caller's number of each move; shape (moves,).
+        hard: 1 for a move that makes every path with it hard; shape (moves,).
+        last: The last start place.
+        kind: 1 for hard paths only, 0 for easy ones only, -1 for both.
+        longest: Greatest number of moves; longer paths are not enumerated.
+        budget: Most paths to enumerate, whether they match or not.
+        ranks: Ranks of the matching paths to write, in ascending order; empty for all.
+        state: Start place, depth, and the numbers of paths visited, paths matched and ranks written so far; shape (5,).
+            Modified. Initially the place before the first start place, and depth -1.
+        nodes: The place at each depth; shape (places + 1,). Modified, as are the next three.
+        cursors: The next move to try at each depth; shape (places + 1,).
+        hard_prefix: 1 if the path up to a depth is hard; shape (places + 1,).
+        on_path: 1 for a place on the path; shape (places,).
+        pairs: Number of matching paths by start and end; shape (places, places), or (0, 0) to skip. Incremented.
+        lengths: Number of matching paths by hardness and number of moves; shape (2, places + 1). Incremented.
+        starts: Receives the start of each path in `path_moves`, and the end of the last one; its size is one more than
+            the most paths to write in one call, 1 to count only.
+        path_moves: Receives the moves of the paths, concatenated; holds at least as many as there are places.
+
+    Returns:
+        The number of paths written, or `OVER`. The enumeration is complete when the start place in `state` is beyond
+        `last`.
+    """
+    source, depth, visited, matched, picked = state[0], state[1], state[2], state[3], state[4]
+    room, picking, counting = starts.size - 1, ranks.size > 0, pairs.size > 0
+    path_count, move_count = 0, 0
+    while True:
+        if depth < 0:
+            source += 1
+            if source > last:
+                break
+            if longest < 1:
+                continue
+            depth = 0
+            nodes[0], cursors[0], hard_prefix[0], on_path[source] = source, first[source], 0, 1
+        cursor = cursors[depth]
+        node = nodes[depth]
+        if cursor == first[node + 1]:
+            on_path[node] = 0
+            depth -= 1
+            continue
+        cursors[depth] = cursor + 1
+        head = heads[cursor]
+        is_hard = hard_prefix[depth] | hard[cursor]
+        if on_path[head] or (is_hard and kind == 0):
+            continue
+        visited += 1
+        if visited > budget:
+            return OVER
+        length = depth + 1
+        matches = kind < 0 or is_hard == kind
+        if matches:
+            if counting:
+                pairs[source, head] += 1
+            lengths[is_hard, length] += 1
+            matches = room > 0 and (not picking or ranks[picked] == matched)
+            matched += 1
+        if matches:
+            starts[path_count] = move_count
+            for step in range(length):
+                path_moves[move_count + step] = moves[cursors[step] - 1]
+            move_count += length
+            path_count += 1
+            picked += 1
+            starts[path_count] = move_count
+        if length < longest:
+            depth = length
+            nodes[depth], cursors[depth], hard_prefix[depth], on_path[head] = head, first[head], is_hard, 1
+        if matches:
+            if picking and picked == ranks.size:
+                source = last + 1  # all ranks are written
+                break
+            if path_count == room or move_count + on_path.size > path_moves.size:
+                break
+    state[0], state[1], state[2], state[3], state[4] = source, depth, visited, matched, picked
+    return path_count
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A selection of paths; by default all.
+    """A selection of paths, by default all: of a difficulty at the cutoff of `Paths`, of at most `longest` moves."""
 
-    Attributes:
-        difficulty: Difficulty at the cutoff of `Paths`.
-        longest: Greatest number of moves.
-    """
-
-    difficulty: Difficulty | None = None
+    difficulty: EasyOrHard | None = None
     longest: int | None = None
 
 
@@ -79,11 +188,7 @@ class Block:
         return (self.moves[start:end] for start, end in pairwise(self.starts.tolist()))
 
     def greatest(self, values: Ints) -> Ints:
-        """Return the maximum over the moves of each path.
-
-        Args:
-            values: A row of values for each edge of the map; shape (edges, ...).
-        """
+        """Return the maximum over the moves of each path; `values` have shape (edges of the map, ...)."""
         return np.maximum.reduceat(values[self.moves], self.starts[:-1])
 
 
@@ -108,12 +213,20 @@ class Paths:
         self._map, self._budget = place_map, budget
         labels = [edge_labels(edge) for edge in place_map.edges]
         bound = NEVER if cutoff is None else cutoff
-        self._hard = np.array([not reached(label.easy_from(rule), bound) for label in labels], dtype=np.uint8)
-        self._graph = self._graph_of(
+        hard = np.array([not reached(label.easy_from(rule), bound) for label in labels], dtype=np.uint8)
+        edges, places = place_map.edges, {place: number for number, place in enumerate(place_map.places)}
+        sources = [places[edge.source] for edge in edges]
+        usable = [
             number
             for number, label in enumerate(labels)
             if cutoff is None or reached(label.answerable_from(rule), cutoff)
-        )
+        ]
+        usable.sort(key=lambda number: sources[number])
+        degrees = np.bincount([sources[number] for number in usable], minlength=len(places))
+        moves = np.array(usable, dtype=np.int64)
+        heads = np.array([places[edges[number].target] for number in usable], dtype=np.int64)
+        first = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
+        self._graph = _Graph(first, heads, moves, hard[moves])
 
     def tally(self, choice: Choice = ALL) -> Tally:
         """Count paths.
@@ -160,21 +273,12 @@ class Paths:
     def _search(self, choice: Choice, *, writes: bool = False) -> "_Search":
         return _Search(self._map.name, self._graph, choice, self._budget, writes)
 
-    def _graph_of(self, numbers: Iterable[int]) -> "_Graph":
-        edges, places = self._map.edges, {place: number for number, place in enumerate(self._map.places)}
-        ordered = sorted(numbers, key=lambda number: places[edges[number].source])
-        degrees = np.bincount([places[edges[number].source] for number in ordered], minlength=len(places))
-        moves = np.array(ordered, dtype=np.int64)
-        heads = np.array([places[edges[number].target] for number in ordered], dtype=np.int64)
-        first = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-        return _Graph(first, heads, moves, self._hard[moves])
-
 
 class _Graph(NamedTuple):
     first: Ints
     heads: Ints
     moves: Ints
-    hard: _kernel.Bits
+    hard: Bits
 
 
 class _Search:
@@ -207,7 +311,7 @@ class _Search:
             *(self._hard_prefix, self._on_path, self.pairs, self.lengths),
             *(self._starts, self._path_moves),
         )
-        if path_count == _kernel.OVER:
+        if path_count == OVER:
             raise UsageError(
                 f"map {self._name}: more than {self._budget:,} simple paths would have to be walked: lower the cutoff "
                 "or the greatest length, or raise the budget"
@@ -216,7 +320,7 @@ class _Search:
 
     def blocks(self) -> Iterator[Block]:
         """Yield all remaining paths in blocks; the arrays are copies."""
-        while self._state[_kernel.SOURCE] <= self._last:
+        while self._state[0] <= self._last:  # the start place
             path_count = self.go()
             if path_count:
                 starts = self._starts[: path_count + 1].copy()
@@ -237,13 +341,11 @@ def _draw(total: int, count: int, stream: Stream) -> list[int]:
 @cache
 def _compiled() -> Callable[..., int]:
     """Compile the loop when it is first needed."""
-    return compiled(_kernel.walk)
+    return compiled(walk)
 
 
 Masks = npt.NDArray[np.bool_]
 _Table = npt.NDArray[np.uint16]  # the smallest type for all steps, which is the fastest
-
-_FAR = 1 << 14  # more moves than any path has; the sum of two is below 2**16
 
 
 class Routes:
@@ -251,9 +353,6 @@ class Routes:
 
     The label of a pair is the minimum over its paths of the maximum step on the path, so the Floyd-Warshall algorithm
     computes it with the maximum in place of the sum, in time cubic in the number of places.
-
-    Args:
-        place_map: The map.
     """
 
     def __init__(self, place_map: PlaceMap) -> None:
@@ -263,8 +362,8 @@ class Routes:
         moves: dict[tuple[int, int], tuple[int, ...]] = {}  # the least labels of the moves from one place to another
         walked: set[tuple[int, int]] = set()
         for edge in place_map.edges:
-            ends, found = (self._number[edge.source], self._number[edge.target]), edge_labels(edge)
-            moves[ends] = tuple(map(min, moves[ends], found)) if ends in moves else found
+            ends, labels_of_edge = (self._number[edge.source], self._number[edge.target]), edge_labels(edge)
+            moves[ends] = tuple(map(min, moves[ends], labels_of_edge)) if ends in moves else labels_of_edge
             if edge.forward < NEVER:
                 walked.add(ends)
         labels: _Table = np.full((len(Labels._fields), size, size), NEVER, dtype=np.uint16)
@@ -296,11 +395,11 @@ class Routes:
         shortest, shortest_walked = self._lengths[:, self._number[source], self._number[target]].tolist()
         return shortest_walked == shortest < _FAR
 
-    def difficulty(self, source: str, target: str, cutoff: int, rule: Rule = "released") -> Difficulty | None:
-        """Return the difficulty of finding a route between two different places; see `route_difficulty`."""
-        return route_difficulty(self.labels(source, target), self.is_walked(source, target), cutoff, rule)
+    def difficulty(self, source: str, target: str, cutoff: int, rule: Rule = "released") -> EasyOrHard | None:
+        """Return the difficulty of finding a route between two different places; see `Labels.difficulty`."""
+        return self.labels(source, target).difficulty(cutoff, rule, walked=self.is_walked(source, target))
 
-    def pairs(self, difficulty: Difficulty, cutoff: int, rule: Rule = "released") -> list[int]:
+    def pairs(self, difficulty: EasyOrHard, cutoff: int, rule: Rule = "released") -> list[int]:
         """Return the numbers of all pairs of different places of this difficulty, in the order of the places.
 
         The same as `difficulty` of each pair, for all pairs at once. A number stands for the pair that `pair` returns.
@@ -319,7 +418,5 @@ class Routes:
         return self._places[source], self._places[target]
 
 
-@lru_cache(maxsize=64)
-def routes(place_map: PlaceMap) -> Routes:
-    """Return the routes of a map (cached)."""
-    return Routes(place_map)
+routes = lru_cache(maxsize=64)(Routes)
+"""Return the routes of a map (cached)."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from waybench.core import DataError, EpisodeRecord, Json, UsageError, is_array, is_object, read_json
-from waybench.envs.textmap.map._instances import DATA_SET
-from waybench.envs.textmap.map._place_map import (
+from waybench.envs.textmap._instances import DATA_SET, MARK
+from waybench.envs.textmap._place_map import (
     LARGEST_FILE,
     NEVER,
     Edge,
@@ -19,8 +19,8 @@ from waybench.envs.textmap.map._place_map import (
     walkthrough_text,
 )
 
-Difficulty = Literal["easy", "hard"]
-DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "hard")
+EasyOrHard = Literal["easy", "hard"]
+DIFFICULTIES: tuple[EasyOrHard, ...] = ("easy", "hard")
 Rule = Literal["released", "tables"]
 """How labels are derived from steps.
 
@@ -29,6 +29,8 @@ be inferred and the names of both places are known. "tables" is the rule that re
 which does not state it: a move that is made at some step counts from that step only and never as inferred before, names
 play no part, and a pair of places is easy if some shortest path of the whole map has only moves that are made.
 """
+PUBLISHED_STEPS = 70  # the published maps cover the moves of this number of steps
+_PUBLISHED_ID = re.compile(r"\((obj\d+)\)\s*\Z")
 
 
 class Labels(NamedTuple):
@@ -58,27 +60,16 @@ class Labels(NamedTuple):
         """Return the step from which the question is easy, since all moves were made; `NEVER` if it never is."""
         return self.forward_named if rule == "released" else self.forward
 
-    def difficulty(self, cutoff: int, rule: Rule = "released") -> Difficulty | None:
-        """Return the difficulty for a reader of the steps 0 to `cutoff`; None if the question is not answerable."""
+    def difficulty(self, cutoff: int, rule: Rule = "released", *, walked: bool | None = None) -> EasyOrHard | None:
+        """Return the difficulty for a reader of the steps 0 to `cutoff`; None if the question is not answerable.
+
+        By the rule "tables", a route is easy if it is `walked`: if a shortest path of the whole map consists of moves
+        that are made at some step.
+        """
         if not reached(self.answerable_from(rule), cutoff):
             return None
-        return "easy" if reached(self.easy_from(rule), cutoff) else "hard"
-
-
-def route_difficulty(labels: Labels, walked: bool, cutoff: int, rule: Rule = "released") -> Difficulty | None:
-    """Return the difficulty of a route question for a reader of the steps 0 to `cutoff`; None if not answerable.
-
-    Args:
-        labels: Labels of the pair of places.
-        walked: Whether a shortest path of the whole map consists of moves that are walked at some step.
-        cutoff: The last step that is shown.
-        rule: How steps become labels.
-    """
-    if rule == "released":
-        return labels.difficulty(cutoff, rule)
-    if not reached(labels.answerable_from(rule), cutoff):
-        return None
-    return "easy" if walked else "hard"
+        by_labels = walked is None or rule == "released"
+        return "easy" if (reached(self.easy_from(rule), cutoff) if by_labels else walked) else "hard"
 
 
 def reached(step: int, cutoff: int) -> bool:
@@ -96,13 +87,6 @@ def path_labels(edges: Iterable[Edge]) -> Labels:
     return Labels(*map(max, zip(*map(edge_labels, edges), strict=True)))
 
 
-PUBLISHED_TOKENS = 3_600
-PUBLISHED_STEPS = 70  # the published maps cover the moves of this number of steps
-
-_PUBLISHED_ID = re.compile(r"\((obj\d+)\)\s*\Z")
-_MARK = re.compile(r"\s*\([^()]*\)\Z")
-
-
 class Tokenizer(Protocol):
     """Converts text to tokens and back, such as an encoding of `tiktoken`, which is not a dependency."""
 
@@ -116,11 +100,9 @@ class Tokenizer(Protocol):
 
 
 def walkthrough(steps: Sequence[Step], last: int | None = None) -> str:
-    """Return a walkthrough up to a step, as the published program shows it (spec, section 4).
+    """Return a walkthrough up to step `last` (None for all), as the published program shows it (spec, section 4).
 
-    Args:
-        steps: The walkthrough.
-        last: Number of the last step to show; all if None. If steps follow, the text ends with an extra empty line.
+    If steps follow, the text ends with an extra empty line.
     """
     text = _text(steps, last)
     return text if last is not None and last < steps[-1].number else text.removesuffix("\n")
@@ -130,7 +112,7 @@ def _text(steps: Sequence[Step], last: int | None = None) -> str:
     return walkthrough_text(steps, last).strip().replace("=" * 11, "")
 
 
-def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int = PUBLISHED_TOKENS) -> int | None:
+def published_cut(steps: Sequence[Step], tokenizer: Tokenizer, tokens: int) -> int | None:
     """Return the last step that the published program shows within a number of tokens; None if all steps fit.
 
     The program takes the last but one step number in the text of the first tokens. So the last step is left out even if
@@ -176,21 +158,19 @@ def all_names(place_map: PlaceMap) -> Names:
 
 def seen_names(place_map: PlaceMap, last: int) -> Names:
     """Return the places and actions of the moves that a reader of the steps up to `last` can know, in map order."""
-    known = [edge for edge in place_map.edges if reached(edge.known_named, last)]
-    places = {place for edge in known for place in (edge.source, edge.target)}
-    actions = {edge.action for edge in known}
+    edges = [edge for edge in place_map.edges if reached(edge.known_named, last)]
+    places = {place for edge in edges for place in (edge.source, edge.target)}
+    actions = {edge.action for edge in edges}
     return Names(
         tuple(place for place in place_map.places if place in places),
         tuple(action for action in place_map.actions if action in actions),
     )
 
 
-def simplified(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[Step, ...]:
+def simplify_steps(place_map: PlaceMap, last: int = PUBLISHED_STEPS) -> tuple[Step, ...]:
     """Return the walkthrough with the name of the place in place of each observation (the paper's "-S").
 
-    Args:
-        place_map: The map.
-        last: The last step whose moves are on the map; later positions are unknown.
+    `last` is the last step whose moves are on the map; later positions are unknown.
     """
     steps = (step for step in place_map.steps if step.number <= last)
     return tuple(
@@ -242,11 +222,7 @@ def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
     """Return a map whose places have machine ids in their names (paper, section A.2).
 
     The id follows the name in parentheses, as in "in debris room (obj59)", and replaces a remark in parentheses at the
-    end of the name: "hall (1st floor)" becomes "hall (obj66)".
-
-    Args:
-        place_map: The map.
-        ids: Place -> id; the published files have none.
+    end of the name: "hall (1st floor)" becomes "hall (obj66)". The published files have no ids.
 
     Raises:
         UsageError: If a place has no id, or two would have the same name.
@@ -254,19 +230,15 @@ def with_ids(place_map: PlaceMap, ids: Mapping[str, str]) -> PlaceMap:
     for place in place_map.places:
         if not ids.get(place):
             raise UsageError(f"map {place_map.name}: the place {place[:80]!r} has no id")
-    names = {place: f"{_MARK.sub('', place)} ({ids[place]})" for place in place_map.places}
+    names = {place: f"{MARK.sub('', place)} ({ids[place]})" for place in place_map.places}
     if len(set(names.values())) < len(names):
         raise UsageError(f"map {place_map.name}: two places would have the same name")
     edges = tuple(edge._replace(source=names[edge.source], target=names[edge.target]) for edge in place_map.edges)
     return replace(place_map, places=tuple(names.values()), edges=edges)
 
 
-def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
-    """Return a map whose places have machine ids in their names, read from a file in the folder of the map.
-
-    Args:
-        place_map: The map.
-        folder: The folder with NAME.anno2code.json, place -> ids.
+def with_ids_from_file(place_map: PlaceMap, folder: Path) -> PlaceMap:
+    """Return a map whose places have machine ids in their names, by NAME.anno2code.json (place -> ids) in a folder.
 
     Raises:
         UsageError: If there is no such file, or a place has no id.
@@ -276,10 +248,10 @@ def named_by_ids(place_map: PlaceMap, folder: Path) -> PlaceMap:
     data = read_json(path, LARGEST_FILE, "a file of ids; places have no ids without it")
     if not is_object(data) or not all(is_array(ids) and ids for ids in data.values()):
         raise DataError(f"{path}: not an object of lists, place -> ids")
-    found = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}
+    machine_ids = {place: " ".join(map(_machine_id, ids)) for place, ids in data.items()}
     # MANGO's own files have the names as annotated, and its maps have them in lower case.
-    lower = {place.lower(): ids for place, ids in found.items()}
-    return with_ids(place_map, {place: found.get(place) or lower.get(place, "") for place in place_map.places})
+    lower = {place.lower(): ids for place, ids in machine_ids.items()}
+    return with_ids(place_map, {place: machine_ids.get(place) or lower.get(place, "") for place in place_map.places})
 
 
 def _machine_id(code: Json) -> str:
@@ -289,13 +261,8 @@ def _machine_id(code: Json) -> str:
 
 
 def published_steps(record: EpisodeRecord, options: Mapping[str, Json]) -> dict[str, Json]:
-    """Return the number of steps of a published walkthrough that are shown if no option gives it.
-
-    Args:
-        record: The record of a question about a map.
-        options: All of its options.
-    """
+    """Return the number of steps of a published walkthrough that are shown if no option gives it."""
     published = dict(record.item).get("key") == DATA_SET and not options.get("prefix_tokens")
     # A minigame shows what comes before its step, and has no last step of its own.
-    whole = published and record.instance.get("cutoff", PUBLISHED_STEPS) == PUBLISHED_STEPS
-    return {"prefix_steps": PUBLISHED_STEPS} if whole else {}
+    is_default = published and record.instance.get("cutoff", PUBLISHED_STEPS) == PUBLISHED_STEPS
+    return {"prefix_steps": PUBLISHED_STEPS} if is_default else {}

@@ -19,29 +19,26 @@ from waybench.core import (
     is_object,
     normal_name,
 )
-from waybench.envs.textmap.map import (
+from waybench.envs.textmap._instances import (
     LONGEST_NAME,
-    PUBLISHED_STEPS,
-    Edge,
     Locate,
     MapInstance,
-    PlaceMap,
-    Step,
     cut,
-    normalize_action,
-    reached,
     read_map,
     read_number,
     read_texts,
     resolve_game,
-    track,
 )
+from waybench.envs.textmap._place_map import Edge, PlaceMap, Step, normalize_action
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, reached, track
 from waybench.envs.textmap.worlds import DIRECTIONS, IDLE, MOVING_VERBS, Play, World, opposite
 
 _WAYS = (*DIRECTIONS, "in", "out")
 _WORD = re.compile(r"[a-z]{3,}")
 _COMMON = frozenset(_WORD.findall("all and for from into not off onto out over that the this through under with you"))
 _ENDS = " .,;:!?\"'`*()[]{}<>"
+VERSION = 1  # of the lists of actions
+CHOICES, MOST_CHOICES = 10, 100
 
 
 class CandidateActions(NamedTuple):
@@ -138,21 +135,13 @@ def candidates_from_world(world: World, steps: Sequence[Step]) -> CandidateActio
     return CandidateActions([way.action for way in ways], (doing, IDLE), (DIRECTIONS,))
 
 
-VERSION = 1  # of the lists of actions
-CHOICES, MOST_CHOICES = 10, 100
-
 Moves = Literal["all", "known"]
 MOVES: tuple[Moves, ...] = ("all", "known")
 
 
 @dataclass(frozen=True, slots=True)
 class Minigame(MapInstance):
-    """A move of a walkthrough to predict.
-
-    Attributes:
-        move: The move of the map that the step after the cutoff makes.
-        actions: The actions to choose from, in list order.
-    """
+    """A move of a walkthrough to predict, which the step after the cutoff makes, and the actions to choose from."""
 
     move: Edge
     actions: tuple[str, ...]
@@ -252,15 +241,7 @@ def move_at(place_map: PlaceMap, step: int) -> Edge | None:
 def valid_actions(
     place_map: PlaceMap, step: int, move: Edge, choices: int = CHOICES, world: World | None = None
 ) -> tuple[str, ...]:
-    """Return the actions to choose from at a step, sampled with a stream of the map and the step.
-
-    Args:
-        place_map: The map, with the whole walkthrough if available.
-        step: The step to predict.
-        move: The move that it makes.
-        choices: Approximate number of actions.
-        world: The generated world of the walkthrough, if any.
-    """
+    """Return about `choices` actions to choose from at a step, sampled with a stream of the map and the step."""
     candidates = (
         candidates_from_map(place_map, step) if world is None else candidates_from_world(world, place_map.steps[:step])
     )
@@ -270,11 +251,7 @@ def valid_actions(
 
 
 def decode_minigame(data: Json) -> Minigame:
-    """Read a minigame. "actions" is optional; by default, the list is sampled.
-
-    Raises:
-        DataError: If it is invalid; the message names the field.
-    """
+    """Read a minigame. "actions" is optional; by default, the list is sampled."""
     if not is_object(data):
         raise DataError('instance: give a minigame, {"map": {...}, "step": 12, "actions": ["north", ...]}')
     check_fields(data, ("map", "game", "step", "actions"))
@@ -304,23 +281,16 @@ def _check_actions(actions: list[str] | tuple[str, ...], move: Edge) -> None:
 
 
 def resolve_minigame(data: Json, locate: Locate) -> Json:
-    """Replace the name of a published game in a minigame by its map, and add the actions.
+    """Replace the name of a published game in a minigame ("game", such as "zork1") by its map, and add the actions.
 
-    Args:
-        data: A minigame with "game", such as "zork1"; one that has a map is returned unchanged.
-        locate: (data set, file) -> path.
-
-    Raises:
-        DataError: If the name of the game is invalid, or the place at the step is unknown.
-        UsageError: If its files are missing.
+    A minigame that has a map is returned unchanged.
     """
     if not is_object(data) or "game" not in data or "map" in data:
         return data
     read_number(data, "step", 1, PUBLISHED_STEPS, "a step whose place is known")
-    whole = {
-        key: value for key, value in data.items() if key != "cutoff"
-    }  # the actions are sampled from the whole walkthrough
-    return decode_minigame(resolve_game(whole, locate)).to_json()
+    # The actions are sampled from the whole walkthrough.
+    fields = {key: value for key, value in data.items() if key != "cutoff"}
+    return decode_minigame(resolve_game(fields, locate)).to_json()
 
 
 class MinigameRules(OneAnswerGame[Minigame, str]):
@@ -346,11 +316,7 @@ class MinigameRules(OneAnswerGame[Minigame, str]):
         return action
 
     def decode(self, action: Json) -> str:
-        """Read what `encode` wrote.
-
-        Raises:
-            DataError: If it is not an action.
-        """
+        """Read what `encode` wrote."""
         if not isinstance(action, str) or not 1 <= len(action) <= LONGEST_NAME or not action.isprintable():
             raise DataError("an action is a text in one line")
         return action
@@ -364,14 +330,14 @@ def oracle(state: AnswerState[Minigame], rng: Stream) -> str:
 def explorer(state: AnswerState[Minigame], rng: Stream) -> str:
     """Choose a move not yet made from here; among several, first one that the observations here mention."""
     game = state.instance
-    ways = [action for action in game.actions if _moves(action)] or list(game.actions)
+    moves = [action for action in game.actions if action in _WAYS or action.split()[0] in MOVING_VERBS]
     places = game.places
     here = [number for number, place in enumerate(places) if place == places[-1]]
     observations = " ".join(game.map.steps[number].observation.lower() for number in here)
     tried_actions = {normalize_action(game.map.steps[number + 1].action) for number in here[:-1]} | {
         edge.action for edge in game.nearby
     }
-    return min(ways, key=lambda action: (action in tried_actions, action not in observations))
+    return min(moves or game.actions, key=lambda action: (action in tried_actions, action not in observations))
 
 
 def reverse(state: AnswerState[Minigame], rng: Stream) -> str:
@@ -389,8 +355,8 @@ def straight(state: AnswerState[Minigame], rng: Stream) -> str:
 def nearby(state: AnswerState[Minigame], rng: Stream) -> str:
     """Choose a random known move from here; if there is none, choose any action."""
     game = state.instance
-    known = [edge.action for edge in game.nearby if edge.action in game.actions]
-    return rng.choice(known or game.actions)
+    moves = [edge.action for edge in game.nearby if edge.action in game.actions]
+    return rng.choice(moves or game.actions)
 
 
 PLAYERS: Mapping[str, Player[AnswerState[Minigame], str]] = {
@@ -401,11 +367,6 @@ PLAYERS: Mapping[str, Player[AnswerState[Minigame], str]] = {
     "straight": straight,
     "nearby": nearby,
 }
-
-
-def _moves(action: str) -> bool:
-    """Return whether an action reads like a move."""
-    return action in (*DIRECTIONS, "in", "out") or action.split()[0] in MOVING_VERBS
 
 
 def _last_move(game: Minigame) -> str:

@@ -9,6 +9,11 @@ from typing import NamedTuple
 from waybench.core import DataError, Json, UsageError, is_array, is_object, read_json, read_text
 
 NEVER = 9999  # step of an event that never happens, as in the published files
+LARGEST_FILE = 1 << 28  # bytes
+_FILE = "a map's file: a map is four files with the same name"
+_SEPARATOR = "===========\n"
+_BLOCK = re.compile(r"==>STEP NUM: (\d{1,9})\n==>ACT: ([^\n]*)\n==>OBSERVATION: (.*)\n", re.DOTALL | re.ASCII)
+_FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
 
 
 class Edge(NamedTuple):
@@ -49,13 +54,7 @@ class Edge(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One block of a walkthrough.
-
-    Attributes:
-        number: From 0; number 0 has the action "Init".
-        action: The command.
-        observation: The answer of the game.
-    """
+    """One block of a walkthrough: a command and the answer of the game; number 0 has the action "Init"."""
 
     number: int
     action: str
@@ -107,13 +106,7 @@ Move = tuple[str, str, str]
 
 
 class Traversal(NamedTuple):
-    """A move of the walkthrough.
-
-    Attributes:
-        step: Step of the walkthrough.
-        move: The move.
-        stays: Numbers of the stays before and after it.
-    """
+    """A move of the walkthrough; `stays` are the numbers of the stays at places before and after it."""
 
     step: int
     move: Move
@@ -158,30 +151,18 @@ def _named_steps(traversals: Sequence[Traversal], named_at: list[int]) -> list[i
     A name that is not shown during a stay is still known if the move to the place was known before.
     """
     steps: list[int] = []
-    known: dict[Move, int] = {}
+    known_at: dict[Move, int] = {}
     for step, move, (left_stay, entered_stay) in traversals:
-        named_at[entered_stay] = min(named_at[entered_stay], max(step, known.get(move, NEVER)))
+        named_at[entered_stay] = min(named_at[entered_stay], max(step, known_at.get(move, NEVER)))
         steps.append(max(step, named_at[left_stay], named_at[entered_stay]))
-        known[move] = min(known.get(move, NEVER), steps[-1])
+        known_at[move] = min(known_at.get(move, NEVER), steps[-1])
     return steps
 
 
-LARGEST_FILE = 1 << 28  # bytes
-
-_FILE = "a map's file: a map is four files with the same name"
-_SEPARATOR = "===========\n"
-_BLOCK = re.compile(r"==>STEP NUM: (\d{1,9})\n==>ACT: ([^\n]*)\n==>OBSERVATION: (.*)\n", re.DOTALL | re.ASCII)
-_FIELDS = ("seen_in_forward", "seen_in_reversed", "seen_in_forward_answerable", "seen_in_reversed_answerable")
-
-
 def load_map(folder: Path, name: str) -> PlaceMap:
-    """Read a map from NAME.edges.json, NAME.locations.json, NAME.actions.json and NAME.walkthrough.
+    """Read a map from NAME.edges.json, NAME.locations.json, NAME.actions.json and NAME.walkthrough in a folder.
 
     Lists of questions in the same folder are not read, since they follow from these files.
-
-    Args:
-        folder: Where the files are.
-        name: The game's name.
 
     Raises:
         UsageError: If a file is missing or cannot be read.
@@ -192,7 +173,8 @@ def load_map(folder: Path, name: str) -> PlaceMap:
         for file in (folder / f"{name}.{part}.json" for part in ("locations", "actions"))
     )
     path = folder / f"{name}.walkthrough"
-    steps = read_walkthrough(_text(path).rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
+    text = read_text(path, LARGEST_FILE, _FILE)
+    steps = read_walkthrough(text.rstrip("\n") + "\n", str(path))  # editors drop or add the last line break
     file = folder / f"{name}.edges.json"
     edges = read_edges(_list(file), str(file), frozenset(places), frozenset(actions), steps[-1].number)
     _check_steps(edges, steps, str(file))
@@ -200,15 +182,7 @@ def load_map(folder: Path, name: str) -> PlaceMap:
 
 
 def read_walkthrough(text: str, where: str) -> tuple[Step, ...]:
-    """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0.
-
-    Args:
-        text: The whole walkthrough, with line feeds as line ends.
-        where: Name of the walkthrough in messages.
-
-    Raises:
-        DataError: If a block is invalid; the message names it.
-    """
+    """Read the text of a walkthrough: blocks between lines of eleven "=", their steps numbered from 0."""
     head, *blocks = re.split(f"^{_SEPARATOR}", text, flags=re.MULTILINE)
     if head or not blocks or blocks.pop():
         raise DataError(f"{where}: it must begin and end with a line of eleven '='")
@@ -232,9 +206,6 @@ def _check_steps(edges: Sequence[Edge], steps: Sequence[Step], where: str) -> No
     """Check that the steps of the walkthrough in which moves are made are not those of other moves.
 
     A step can have words that are no action of the map, such as "again" and abbreviations.
-
-    Raises:
-        DataError: If a step is that of another move; the message names the record.
     """
     actions = {edge.action for edge in edges}
     first: dict[int, int] = {}
@@ -254,22 +225,13 @@ def normalize_action(action: str) -> str:
 
 
 def walkthrough_text(steps: Sequence[Step], upto: int | None = None) -> str:
-    """Return a walkthrough exactly as in its file.
-
-    Args:
-        steps: All steps, from 0 on.
-        upto: The last step to write, followed by a line of eleven "=" as in the file; None for all.
-    """
+    """Return the steps of a walkthrough from 0 to `upto` (None for all), exactly as in its file."""
     shown_steps = steps if upto is None else steps[: upto + 1]
     blocks = "".join(
         f"{_SEPARATOR}==>STEP NUM: {number}\n==>ACT: {action}\n==>OBSERVATION: {observation}\n"
         for number, action, observation in shown_steps
     )
     return blocks + _SEPARATOR
-
-
-def _text(path: Path) -> str:
-    return read_text(path, LARGEST_FILE, _FILE)
 
 
 def _list(path: Path) -> list[Json]:
@@ -280,15 +242,7 @@ def _list(path: Path) -> list[Json]:
 
 
 def read_names(records: Sequence[Json], where: str) -> tuple[str, ...]:
-    """Read a map's list of places or of actions.
-
-    Args:
-        records: The names.
-        where: Name of the list in messages.
-
-    Raises:
-        DataError: If a name is invalid or duplicated.
-    """
+    """Read a map's list of places or of actions."""
     positions: dict[str, int] = {}
     for number, value in enumerate(records):
         text = _name(value, f"{where}: record {number}")
@@ -311,18 +265,7 @@ def _name(value: Json, where: str) -> str:
 def read_edges(
     records: Sequence[Json], where: str, places: Collection[str], actions: Collection[str], last: int = NEVER - 1
 ) -> tuple[Edge, ...]:
-    """Read the records of a map's moves.
-
-    Args:
-        records: The records, with the published fields.
-        where: Name of the records in messages.
-        places: The map's places.
-        actions: The map's actions.
-        last: The walkthrough's last step.
-
-    Raises:
-        DataError: If a record is invalid.
-    """
+    """Read the records of a map's moves, with the published fields; `last` is the walkthrough's last step."""
     file, positions = where, dict[tuple[str, str, str], int]()
     edges: list[Edge] = []
     for number, record in enumerate(records):

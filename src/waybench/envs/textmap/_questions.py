@@ -1,5 +1,6 @@
-"""Writer of maps in the published format, including the lists of questions; the counterpart of `load_map`."""
+"""All questions about a map, their numbers at a cutoff, and the writer of maps in the published format."""
 
+import hashlib
 import json
 import os
 from collections import Counter
@@ -8,18 +9,144 @@ from pathlib import Path
 from typing import NamedTuple
 
 from waybench.core import Json, UsageError
-from waybench.envs.textmap.map import Edge, Labels, PlaceMap, walkthrough_text
+from waybench.envs.textmap._place_map import Edge, PlaceMap, walkthrough_text
+from waybench.envs.textmap._prefix import EasyOrHard, Labels, Rule, edge_labels, reached
 
 MOST_PATHS = 100_000  # some hundred megabytes, at 300 bytes for each move of a path
+_ENDINGS = {"walkthrough": "walkthrough", "all_pairs": "all_pairs.jsonl", "all2all": "all2all.jsonl"}
+
+
+class DestinationQuestion(NamedTuple):
+    """Where do these moves lead? There is one question for each simple path.
+
+    `shortest` is the number of moves of a shortest path between the same places, on the whole map.
+    """
+
+    id: str
+    edges: tuple[Edge, ...]
+    shortest: int
+    labels: Labels
+
+    @property
+    def source(self) -> str:
+        """The place where the path starts."""
+        return self.edges[0].source
+
+    @property
+    def target(self) -> str:
+        """The place where it ends: the answer."""
+        return self.edges[-1].target
+
+    @property
+    def step_count(self) -> int:
+        """Number of moves."""
+        return len(self.edges)
+
+    @property
+    def diff_shortest(self) -> int:
+        """Number of moves in excess of a shortest path."""
+        return self.step_count - self.shortest
+
+
+class RouteQuestion(NamedTuple):
+    """Which moves lead from one place to another? There is one question for each ordered pair of different places.
+
+    `num_paths` counts simple paths. `shortest` is the number of moves of a shortest path on the whole map; None if
+    there is none. `walked` says whether some shortest path has only moves that are made in the labelled part of the
+    walkthrough.
+    """
+
+    id: str
+    source: str
+    target: str
+    num_paths: int
+    shortest: int | None
+    labels: Labels
+    walked: bool
+
+    def difficulty(self, cutoff: int, rule: Rule = "released") -> EasyOrHard | None:
+        """Return the difficulty for a reader of the steps 0 to `cutoff`; None if the question is not answerable."""
+        return self.labels.difficulty(cutoff, rule, walked=self.walked)
+
+
+def destination_questions(place_map: PlaceMap) -> Iterator[DestinationQuestion]:
+    """Yield the questions of all simple paths, in constant memory.
+
+    Raises:
+        UsageError: When there are more paths than are ever enumerated (`BUDGET`).
+    """
+    import numpy as np
+
+    from waybench.envs.textmap._paths import Paths, routes
+
+    edges, table = place_map.edges, routes(place_map)
+    texts = [json.dumps({"action": edge.action, "node": edge.target, "prev_node": edge.source}) for edge in edges]
+    edge_steps = np.array([edge_labels(edge) for edge in edges], dtype=np.int64)
+    for block in Paths(place_map).blocks():
+        for path, labels in zip(block, block.greatest(edge_steps).tolist(), strict=True):
+            numbers: list[int] = path.tolist()
+            moves = tuple(edges[number] for number in numbers)
+            shortest = table.shortest(moves[0].source, moves[-1].target)
+            assert shortest is not None, "the path itself is a way"
+            published = f"[{', '.join(texts[number] for number in numbers)}]"  # the same separator as `json.dumps`
+            yield DestinationQuestion(_hash(published), moves, shortest, Labels(*labels))
+
+
+def route_questions(place_map: PlaceMap) -> Iterator[RouteQuestion]:
+    """Yield the questions of all ordered pairs of different places, in the order of the map's places."""
+    from waybench.envs.textmap._paths import Paths, routes
+
+    counts = Paths(place_map).tally().pairs
+    table = routes(place_map)
+    for source, row in zip(place_map.places, counts, strict=True):
+        for target, count in zip(place_map.places, row.tolist(), strict=True):
+            if source != target:
+                identity = _hash(json.dumps({"dst_node": target, "src_node": source}))
+                shortest, labels = table.shortest(source, target), table.labels(source, target)
+                walked = table.is_walked(source, target)
+                yield RouteQuestion(identity, source, target, count, shortest, labels, walked)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+class Counts(NamedTuple):
+    """One row of Tables 3 and 5 to 8: the places and moves that are known at a cutoff, and the answerable questions.
+
+    `average_length` is the mean number of moves of the answerable paths; 0 if there is none.
+    """
+
+    places: int
+    edges: int
+    average_length: float
+    steps: int
+    destination_easy: int
+    destination_hard: int
+    route_easy: int
+    route_hard: int
+
+
+def count_questions(place_map: PlaceMap, cutoff: int, rule: Rule) -> Counts:
+    """Count the questions that are answerable from the steps 0 to `cutoff`.
+
+    Raises:
+        UsageError: If there are more paths than are ever enumerated (`BUDGET`).
+    """
+    from waybench.envs.textmap._paths import Paths
+
+    edges = [edge for edge in place_map.edges if reached(edge_labels(edge).answerable_from(rule), cutoff)]
+    tally = Paths(place_map, cutoff, rule).tally()
+    easy, hard = tally.lengths.sum(axis=1).tolist()
+    routes: Counter[EasyOrHard | None] = Counter(
+        question.difficulty(cutoff, rule) for question in route_questions(place_map)
+    )
+    places = {place for edge in edges for place in (edge.source, edge.target)}
+    return Counts(len(places), len(edges), tally.average_length, cutoff, easy, hard, routes["easy"], routes["hard"])
 
 
 class Shares(NamedTuple):
-    """Numbers of questions that are answerable from the whole walkthrough.
-
-    Attributes:
-        easy: Number of easy questions, whose moves are all made in it.
-        hard: Number of hard questions, for which a move has to be inferred.
-    """
+    """Numbers of questions that are answerable from the whole walkthrough."""
 
     easy: int
     hard: int
@@ -67,9 +194,7 @@ def write_map(
 
 
 def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int) -> WriteResult:
-    # These import numpy, which reading maps does not need.
-    from waybench.envs.textmap.map import BUDGET, Paths
-    from waybench.envs.textmap.questions._questions import route_questions
+    from waybench.envs.textmap._paths import BUDGET, Paths
 
     try:
         easy, hard = Paths(place_map).tally().lengths.sum(axis=1).tolist()
@@ -103,17 +228,15 @@ def _write_questions(write: "_FileWriter", place_map: PlaceMap, most_paths: int)
 
 def _paths(place_map: PlaceMap) -> Iterator[str]:
     """Yield one line for each simple path; the text of each move is computed once."""
-    from waybench.envs.textmap.questions._questions import destination_questions
-
     moves = {
         edge: json.dumps({"prev_node": edge.source, "node": edge.target, "action": edge.action, **_step_record(edge)})
         for edge in place_map.edges
     }
     for question in destination_questions(place_map):
         ends = {"src_node": question.source, "dst_node": question.target, "diff_shortest": question.diff_shortest}
-        rest = {"step_count": question.step_count, "id": question.id, **_label_record(question.labels)}
+        tail = {"step_count": question.step_count, "id": question.id, **_label_record(question.labels)}
         details = ", ".join(moves[edge] for edge in question.edges)
-        yield f'{json.dumps(ends)[:-1]}, "path_details": [{details}], {json.dumps(rest)[1:]}'
+        yield f'{json.dumps(ends)[:-1]}, "path_details": [{details}], {json.dumps(tail)[1:]}'
 
 
 def _edge_record(edge: Edge) -> dict[str, Json]:
@@ -138,9 +261,6 @@ def _label_record(labels: Labels) -> dict[str, Json]:
         "min_step_forward_answerable": labels.forward_named,
         "min_step_total_answerable": labels.known_named,
     }
-
-
-_ENDINGS = {"walkthrough": "walkthrough", "all_pairs": "all_pairs.jsonl", "all2all": "all2all.jsonl"}
 
 
 class _FileWriter:

@@ -17,11 +17,12 @@ from waybench.core import (
     has_images,
     unread,
 )
-from waybench.envs.textmap.map import DIFFICULTIES, MetricFunction, event, share
-from waybench.envs.textmap.questions._answers import RULES, SOUND, Hop, Trajectory, move_index
-from waybench.envs.textmap.questions._game import read_hops
-from waybench.envs.textmap.questions._instance import MapQuestion, decode_destination, decode_route
-from waybench.envs.textmap.questions._wording import TEMPLATES, question_text
+from waybench.envs.textmap._answers import RULES, SOUND, Hop, Trajectory, move_index
+from waybench.envs.textmap._game import read_hops
+from waybench.envs.textmap._instances import MetricFunction, event, share
+from waybench.envs.textmap._items import MapQuestion, decode_destination, decode_route
+from waybench.envs.textmap._prefix import DIFFICULTIES
+from waybench.envs.textmap._wording import TEMPLATES, question_text
 
 
 def is_parsed(record: EpisodeRecord) -> float:
@@ -183,7 +184,7 @@ METRICS = (
     share("parsed", is_parsed, "Parsed", "Whether the answer is readable."),
     share(
         "answerable",
-        lambda record: float(record.proof["answerable"]),
+        _is_answerable,
         "Answerable",
         "Whether the question can be answered from the steps shown.",
         better="",
@@ -259,9 +260,9 @@ DESTINATION_FAILURES = (UNANSWERABLE, NO_PLACE, SHORT, ELSEWHERE)
 
 
 def _classifier(
-    own: Callable[[MapQuestion, Trajectory, EpisodeRecord], FailureKind], decode: Callable[[Json], MapQuestion]
+    classify: Callable[[MapQuestion, Trajectory, EpisodeRecord], FailureKind], decode: Callable[[Json], MapQuestion]
 ) -> Callable[[EpisodeRecord], FailureKind]:
-    """Return the failure function of an environment; `own` classifies answers to answerable questions."""
+    """Return the failure function of an environment; `classify` judges answers to answerable questions."""
 
     def failure(record: EpisodeRecord) -> FailureKind:
         general = general_failure(record)
@@ -269,7 +270,7 @@ def _classifier(
             return general
         if not record.proof["answerable"]:
             return UNANSWERABLE
-        return own(decode(record.instance), read_hops(record.turns[-1].action), record)
+        return classify(decode(record.instance), read_hops(record.turns[-1].action), record)
 
     return failure
 
@@ -283,12 +284,9 @@ def _route(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> Fa
         return NO_MOVE
     if any(question.target in places for places in ends):
         return PASSED
-    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
-
-    shortest, table = question.shortest, routes(question.map)
-    rest = [table.shortest(place, question.target) for place in ends[-1] if place != question.target]
-    on_the_way = shortest is not None and shortest - len(hops) in rest
-    return SHORT if on_the_way else ELSEWHERE
+    shortest, routes = question.shortest, question.routes
+    remaining = [routes.shortest(place, question.target) for place in ends[-1] if place != question.target]
+    return SHORT if shortest is not None and shortest - len(hops) in remaining else ELSEWHERE
 
 
 def _destination(question: MapQuestion, hops: Trajectory, record: EpisodeRecord) -> FailureKind:
@@ -310,9 +308,7 @@ STOPPED = FailureKind("stopped", "stopping short", "The answer ends before the d
 
 
 def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRecord) -> Iterator[FailureKind | None]:
-    from waybench.envs.textmap.map import routes  # imports numpy, so only when it is needed
-
-    index, table = move_index(question.map), routes(question.map)
+    index, routes = move_index(question.map), question.routes
     rules = RULES[record.options["protocol"]]
     shortest = question.shortest or 0
     for count in range(1, len(hops) + 1):
@@ -320,8 +316,8 @@ def _route_errors(question: MapQuestion, hops: Sequence[Hop], record: EpisodeRec
         if not places:
             yield NO_MOVE_ERROR
             return
-        left = [0 if place == question.target else table.shortest(place, question.target) for place in places]
-        yield None if shortest - count in left else DETOUR
+        moves_left = [0 if place == question.target else routes.shortest(place, question.target) for place in places]
+        yield None if shortest - count in moves_left else DETOUR
     yield STOPPED
 
 

@@ -4,22 +4,23 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from waybench.core import ActionTool, AnswerState, Field, Invalid, Json, OneAnswerWording, ToolCall, object_schema
-from waybench.envs.textmap.map import Names, PlaceMap, all_names, seen_names, simplified, walkthrough
-from waybench.envs.textmap.questions._answers import (
+from waybench.envs.textmap._answers import (
     MOST_HOPS,
     PRINTED,
     RELEASED,
-    Keys,
+    Hop,
     Question,
     Trajectory,
     published_answer,
     sound_answer,
     trajectory,
 )
-from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import PlaceMap
+from waybench.envs.textmap._prefix import Names, all_names, seen_names, simplify_steps, walkthrough
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Template:
     opening: str
     route: str
     destination: str
-    keys: Keys = RELEASED
+    keys: Hop = RELEASED
     lists: str = "python"
     lead: str = ""
 
@@ -98,13 +99,7 @@ TEMPLATES = {template.name: template for template in (CHAT, COMPLETION, PAPER_EX
 
 
 def opening(template: Template, walkthrough: str, names: Names) -> str:
-    """Return the beginning of all prompts about a prefix.
-
-    Args:
-        template: The prompt template.
-        walkthrough: The text of the prefix.
-        names: The lists to show: `all_names` as published, `seen_names` to show nothing from after the prefix.
-    """
+    """Return the beginning of all prompts about a prefix, with the text of its walkthrough and lists of names."""
     lists = {"actions": format_names(names.actions, template), "places": format_names(names.places, template)}
     return _fill(template.opening, walkthrough=walkthrough, **lists)
 
@@ -153,37 +148,36 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         self.reads_truncated = published  # as in the published runs, where a complete list counted
         self._template, self._observations, self._lists = template, observations, lists
         self._published = published
+        field = Field[MapQuestion]
         self.rule_fields = (
-            Field[MapQuestion]("walkthrough", "The part of the walkthrough that is shown.", self._walkthrough),
-            Field[MapQuestion](
-                "places", "The list of places.", lambda it: format_names(self._names(it).places, template)
+            field("walkthrough", "The part of the walkthrough that is shown.", self._walkthrough),
+            field(
+                "places", "The list of places.", lambda question: format_names(self._names(question).places, template)
             ),
-            Field[MapQuestion](
-                "actions", "The list of actions.", lambda it: format_names(self._names(it).actions, template)
+            field(
+                "actions",
+                "The list of actions.",
+                lambda question: format_names(self._names(question).actions, template),
             ),
-            Field[MapQuestion](
-                "question", "The question, with the form of the answer.", lambda it: question_text(template, it)
+            field("question", "The question, with the form of the answer.", partial(question_text, template)),
+            field(
+                "start", "The place where the question begins.", lambda question: format_name(question.source, template)
             ),
-            Field[MapQuestion](
-                "start", "The place where the question begins.", lambda it: format_name(it.source, template)
-            ),
-            Field[MapQuestion](
+            field(
                 "destination",
                 "The destination of a route question.",
-                lambda it: "" if it.actions else format_name(it.target, template),
+                lambda question: "" if question.actions else format_name(question.target, template),
             ),
-            Field[MapQuestion](
+            field(
                 "moves",
                 "The moves of a destination question.",
-                lambda it: format_names(it.actions, template) if it.actions else "",
+                lambda question: format_names(question.actions, template) if question.actions else "",
             ),
-            Field[MapQuestion](
-                "lead", "The beginning of the answer, if the base wording gives one.", lambda it: template.lead
-            ),
+            field("lead", "The beginning of the answer, if the base wording gives one.", lambda _: template.lead),
         )
 
     def _names(self, instance: MapQuestion) -> Names:
-        return _listed(instance.map, instance.cutoff, self._lists)
+        return prompt_names(instance.map, instance.cutoff, self._lists)
 
     def _walkthrough(self, instance: MapQuestion) -> str:
         return _shown(instance.map, instance.cutoff, self._observations)
@@ -204,13 +198,10 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
     def render(self, action: Trajectory, state: AnswerState[MapQuestion]) -> str:
         """Return a trajectory as JSON, which is also a Python literal, as a continuation of the prompt's lead."""
         keys = self._template.keys
-        rows = [{keys.before: hop.before, keys.action: hop.action, keys.after: hop.after} for hop in action]
+        rows = [dict(zip(keys, hop, strict=True)) for hop in action]
         # The published parser would take a bracket in a name for the end of the list.
         inside = json.dumps(rows, ensure_ascii=False)[1:-1].replace("]", "\\u005d")
-        lead = self._template.lead
-        if not lead:
-            return f"[{inside}]"
-        return inside.removeprefix(f'{{"{keys.before}":') + "]"
+        return inside.removeprefix(f'{{"{keys.before}":') + "]" if self._template.lead else f"[{inside}]"
 
     def tools(self, state: AnswerState[MapQuestion]) -> tuple[ActionTool, ...]:
         """Return the tool that takes a trajectory."""
@@ -226,32 +217,29 @@ class QuestionWording(OneAnswerWording[MapQuestion, Trajectory]):
         return ToolCall("answer", {"moves": rows})
 
 
-def hop_schema(keys: Keys) -> dict[str, Json]:
+def hop_schema(keys: Hop) -> dict[str, Json]:
     """Return the JSON schema of a move of an answer."""
     docs = ("The place before the move.", "The action.", "The place after the move.")
     return object_schema({key: {"type": "string", "description": doc} for key, doc in zip(keys, docs, strict=True)})
 
 
 @lru_cache(maxsize=8)
-def _answer_tool(keys: Keys) -> ActionTool:
+def _answer_tool(keys: Hop) -> ActionTool:
     moves = {"type": "array", "items": hop_schema(keys), "maxItems": MOST_HOPS, "description": "The moves, in order."}
     return ActionTool("answer", "Answer the question.", {"moves": moves})
 
 
 @lru_cache(maxsize=256)
 def _opening(place_map: PlaceMap, cutoff: int, template: Template, observations: str, lists: str) -> str:
-    return opening(template, _shown(place_map, cutoff, observations), _listed(place_map, cutoff, lists))
+    return opening(template, _shown(place_map, cutoff, observations), prompt_names(place_map, cutoff, lists))
 
 
 def _shown(place_map: PlaceMap, cutoff: int, observations: str) -> str:
-    steps = place_map.steps if observations == "full" else simplified(place_map, min(cutoff, place_map.last_step))
+    steps = place_map.steps if observations == "full" else simplify_steps(place_map, min(cutoff, place_map.last_step))
     return walkthrough(steps, cutoff)
 
 
-def _listed(place_map: PlaceMap, cutoff: int, lists: str) -> Names:
-    return all_names(place_map) if lists == "all" else _known_names(place_map, cutoff)
-
-
-def _known_names(place_map: PlaceMap, cutoff: int) -> Names:
-    names = seen_names(place_map, cutoff)
+def prompt_names(place_map: PlaceMap, cutoff: int, lists: str) -> Names:
+    """Return the names in a prompt: all of the map, or with `lists` "seen" those known from the prefix, if any."""
+    names = seen_names(place_map, cutoff) if lists == "seen" else all_names(place_map)
     return names if names.places else all_names(place_map)

@@ -1,4 +1,4 @@
-"""What is measured of extractions: metrics and failures."""
+"""The environment of extractions, with its metrics and failures."""
 
 import json
 from collections import Counter
@@ -6,18 +6,58 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from statistics import fmean
 
-from waybench.core import NO_ANSWER, EpisodeRecord, FailureKind, Json, Metric, general_failure, main_cause, normal_name
-from waybench.envs.textmap.extract._game import (
+from waybench._package_data import read_text
+from waybench.core import (
+    NO_ANSWER,
+    EpisodeRecord,
+    FailureKind,
+    Json,
+    Limits,
+    Metric,
+    Option,
+    Play,
+    Players,
+    Scoring,
+    general_failure,
+    main_cause,
+    normal_name,
+)
+from waybench.envs.textmap._answers import PAPER, RULES, SOUND, Hop, Trajectory, move_index
+from waybench.envs.textmap._extraction_game import (
+    BEFORE,
+    MODES,
+    PLAYERS,
+    ExtractionRules,
+    ExtractionState,
+    ExtractionWording,
+)
+from waybench.envs.textmap._extraction_items import (
+    EXAMPLES,
+    QUESTIONS,
+    Extraction,
     ExtractionResult,
     PlayerTriplets,
     QuestionResult,
+    decode_extraction,
     expected_triplets,
-    result,
-    same_triplet,
+    extractions,
+    normal_hop,
+    rename_extraction,
+    resolve_extraction,
+    score_triplets,
 )
-from waybench.envs.textmap.extract._instance import Extraction, decode_extraction
-from waybench.envs.textmap.map import MetricFunction, share
-from waybench.envs.textmap.questions import NO_PLACE, RULES, SOUND, Hop, move_index, read_hops
+from waybench.envs.textmap._game import read_hops
+from waybench.envs.textmap._instances import MetricFunction, share
+from waybench.envs.textmap._map_environment import (
+    LONGEST,
+    lists_option,
+    map_environment,
+    prefix_option,
+    protocol_option,
+    questions_option,
+    resolve_lists,
+)
+from waybench.envs.textmap._measures import NO_PLACE
 
 
 def turn_count(task: Extraction, mode: str) -> int:
@@ -34,7 +74,7 @@ def prove(task: Extraction) -> dict[str, Json]:
         questions: number of questions for the graph;
         ceiling: success of the true triplets' graph by exact names.
     """
-    best = result(task, task.truth, "whole", SOUND).success
+    best = score_triplets(task, task.truth, "whole", SOUND).success
     moves = sum(hop.before != hop.after for hop in task.truth)
     return {"steps": task.cutoff, "moves": moves, "questions": len(task.questions), "ceiling": best}
 
@@ -62,7 +102,7 @@ def player_triplets(record: EpisodeRecord) -> PlayerTriplets:
 
 def _result(record: EpisodeRecord) -> ExtractionResult:
     """Return the result of a record's triplets."""
-    return result(
+    return score_triplets(
         recorded_extraction(record),
         player_triplets(record),
         record.options["mode"],
@@ -72,11 +112,7 @@ def _result(record: EpisodeRecord) -> ExtractionResult:
 
 def _best(record: EpisodeRecord) -> float:
     task, mode = recorded_extraction(record), record.options["mode"]
-    return result(task, expected_triplets(task, mode), mode, RULES[record.options["protocol"]]).success
-
-
-def _success(record: EpisodeRecord) -> float:
-    return _result(record).success
+    return score_triplets(task, expected_triplets(task, mode), mode, RULES[record.options["protocol"]]).success
 
 
 def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
@@ -87,7 +123,7 @@ def _mean_success(fits: Callable[[QuestionResult], bool]) -> MetricFunction:
     return compute
 
 
-def _parsed(record: EpisodeRecord) -> float:
+def _parsed_share(record: EpisodeRecord) -> float:
     """Return the share of the expected turns with readable triplets, without those of a prefix."""
     read = sum(turn.action is not None for turn in record.own_turns)
     begun = len(record.turns) - len(record.own_turns)
@@ -97,7 +133,7 @@ def _parsed(record: EpisodeRecord) -> float:
 METRICS = (
     Metric(
         name="success",
-        of=_success,
+        of=lambda record: _result(record).success,
         title="Success",
         low=0,
         high=1,
@@ -148,7 +184,7 @@ METRICS = (
         "Triplets, moves",
         "The same for steps that lead to another place.",
     ),
-    share("parsed", _parsed, "Parsed", "Share of turns with readable triplets."),
+    share("parsed", _parsed_share, "Parsed", "Share of turns with readable triplets."),
     share(
         "precision",
         lambda record: _result(record).precision,
@@ -188,14 +224,14 @@ def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[Fa
     truth = expected_triplets(task, mode)
     if mode == "steps":
         pairs = zip(truth, (*triplets, *[None] * (len(truth) - len(triplets))), strict=True)
-        wrong = [hop for true, hop in pairs if hop is None or not same_triplet(hop, true)]
+        wrong = [hop for true, hop in pairs if hop is None or normal_hop(hop) != normal_hop(true)]
     else:
         # A missing triplet must not make all that follow wrong.
         read = [hop for hop in triplets if hop is not None]
-        remaining = Counter(tuple(map(normal_name, hop)) for hop in truth)
+        remaining = Counter(map(normal_hop, truth))
         wrong = list[Hop | None]()
         for hop in read:
-            names = tuple(map(normal_name, hop))
+            names = normal_hop(hop)
             if remaining[names] > 0:
                 remaining[names] -= 1
             else:
@@ -209,3 +245,82 @@ def _wrong(task: Extraction, triplets: PlayerTriplets, mode: str) -> Iterator[Fa
             yield NO_PLACE
         else:
             yield STAYING if normal_name(hop.before) == normal_name(hop.after) else WRONG_TRIPLET
+
+
+OPTIONS = (
+    protocol_option(
+        '"paper": the search\'s answers are scored as in the paper, with credit for similar names; "sound": exact '
+        "names."
+    ),
+    Option(
+        name="wording",
+        default="plain",
+        choices=("plain",),
+        doc="plain: our own prompt; the paper does not print its prompt.",
+    ),
+    Option(
+        name="mode",
+        default="steps",
+        choices=MODES,
+        doc="steps: one turn per step after the first five, which are examples; whole: all steps in one answer, "
+        "without examples.",
+    ),
+    Option(
+        name="before",
+        default=None,
+        kind=str,
+        choices=BEFORE,
+        doc="With mode=steps, the place that the prompt gives as the place before a step. told: the true one; own: the "
+        'end of the player\'s last triplet. By default told in "paper" and own in "sound".',
+    ),
+    lists_option(
+        "List of places in the prompt: all places of the map, or those seen in the prefix; by default all in "
+        '"paper" and seen in "sound".'
+    ),
+)
+SOURCE_OPTIONS = (
+    prefix_option("Steps of the walkthrough to show; by default all, up to 1,000.", low=EXAMPLES + 1),
+    questions_option(
+        "Number of route questions for the graph, and of destination questions; easy and hard ones alternate.",
+        default=QUESTIONS,
+        high=100,
+    ),
+    Option(
+        name="longest",
+        default=LONGEST,
+        low=1,
+        high=1_000,
+        doc="Maximum moves of the path in a destination question; large maps have too many longer paths.",
+    ),
+)
+
+
+def _play(
+    protocol: str, wording: str, mode: str, before: str | None, lists: str | None
+) -> Play[Extraction, ExtractionState, Trajectory]:
+    words = ExtractionWording(mode, resolve_lists(protocol, lists))
+    game = ExtractionRules(mode, before or ("told" if protocol == PAPER.name else "own"), RULES[protocol])
+    return Play(game, words, Limits(turns=1), lambda task: turn_count(task, mode))
+
+
+EXTRACT = map_environment(
+    "extract",
+    title="Text maps: triplet extraction and search (MANGO)",
+    about=read_text(__file__, "extraction.md"),
+    options=OPTIONS,
+    play=_play,
+    source_options=SOURCE_OPTIONS,
+    isomorph=rename_extraction,
+    sample_levels=(1, 2),
+    ask=lambda place_map, cutoff, count, stream, options, world: extractions(
+        place_map, cutoff, count, stream, longest=int(options["longest"])
+    ),
+    purpose=("textmap/extractions",),
+    limit=(4, "Number of route questions for the graph of each walkthrough, and of destination questions."),
+    is_one_item=True,
+    decode=decode_extraction,
+    resolve_references=resolve_extraction,
+    prove=prove,
+    scoring=Scoring(metrics=METRICS, failures=EXTRACT_FAILURES, failure=extract_failure),
+    players=Players(policies=PLAYERS),
+)

@@ -6,12 +6,16 @@ from statistics import fmean
 from typing import NamedTuple
 
 from waybench.core import Axis, EpisodeRecord, ExplanatoryVariables, Json, UsageError
-from waybench.envs.textmap.map import PlaceMap, distance, edge_labels, reached
-from waybench.envs.textmap.questions._instance import MapQuestion
+from waybench.envs.textmap._instances import distance
+from waybench.envs.textmap._items import MapQuestion
+from waybench.envs.textmap._place_map import PlaceMap
+from waybench.envs.textmap._prefix import edge_labels, reached
 
-_Edges = Mapping[
-    str, list[tuple[str, str, bool]]
-]  # place -> (action, place after, whether the move has to be inferred)
+# Place -> (action, place after, whether the move has to be inferred).
+_Edges = Mapping[str, list[tuple[str, str, bool]]]
+PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
+MOST_COMPARED = 1_000_000  # pairs of names; a few seconds at most
+_FIRST = 0x100000  # first of 65,534 private-use characters, more than the words of two names
 
 
 def _length(record: EpisodeRecord) -> float | None:
@@ -20,16 +24,16 @@ def _length(record: EpisodeRecord) -> float | None:
     return float(length) if length else None
 
 
-def _inferred(record: EpisodeRecord) -> float | None:
+def _n_inferred_moves(record: EpisodeRecord) -> float | None:
     if record.proof["difficulty"] != "hard":
         return None
     instance: Mapping[str, Json] = record.instance
-    known = _known_moves(instance)
+    moves = _known_moves(instance)
     path = instance.get("path")
     count = (
-        _count_least(known, instance["src"], instance["dst"])
+        _count_least(moves, instance["src"], instance["dst"])
         if path is None
-        else _count_along(known, instance["src"], instance)
+        else _count_along(moves, instance["src"], instance)
     )
     return float(count) if count else None
 
@@ -44,22 +48,22 @@ def _known_moves(instance: Mapping[str, Json]) -> _Edges:
     return moves
 
 
-def _count_along(known: _Edges, at: str, instance: Mapping[str, Json]) -> int:
+def _count_along(moves: _Edges, at: str, instance: Mapping[str, Json]) -> int:
     """Return the number of given moves that have to be inferred."""
     count = 0
     for action, after in zip(instance["actions"], instance["path"], strict=True):
-        count += any(edge == (action, after, True) for edge in known.get(at, ()))
+        count += any(edge == (action, after, True) for edge in moves.get(at, ()))
         at = after
     return count
 
 
-def _count_least(known: _Edges, start: str, end: str) -> int | None:
+def _count_least(moves: _Edges, start: str, end: str) -> int | None:
     """Return the least number of inferred moves of a shortest path; None if there is no path."""
     frontier, visited = {start: 0}, {start}
     while frontier and end not in frontier:
         following: dict[str, int] = {}
         for place, count in frontier.items():
-            for _, after, inferred in known.get(place, ()):
+            for _, after, inferred in moves.get(place, ()):
                 if after not in visited:
                     following[after] = min(following.get(after, count + inferred), count + inferred)
         visited |= following.keys()
@@ -77,7 +81,7 @@ AXES = (
     Axis(
         name="inferred",
         title="Inferred moves",
-        of=_inferred,
+        of=_n_inferred_moves,
         doc="Moves that must be inferred from their opposites, on the given path or on a shortest path that the shown "
         "steps determine. Only hard questions.",
     ),
@@ -94,7 +98,7 @@ ITEM_VARIABLES = (
     Axis(
         name="inferred_moves",
         title="Inferred moves",
-        of=lambda record: 0.0 if record.proof["difficulty"] == "easy" else _inferred(record),
+        of=lambda record: 0.0 if record.proof["difficulty"] == "easy" else _n_inferred_moves(record),
         doc="Moves on the path that must be inferred from their opposites; 0 for an easy question.",
     ),
     Axis(
@@ -117,11 +121,6 @@ ITEM_VARIABLES = (
         doc="Known moves out of the place where the path starts.",
     ),
 )
-
-
-PATH_BUDGET = 3_000_000  # paths: about a second; the largest published map has 2.6 million
-MOST_COMPARED = 1_000_000  # pairs of names; a few seconds at most
-_FIRST = 0x100000  # first of 65,534 private-use characters, more than the words of two names
 
 
 class MapVariables(NamedTuple):
@@ -163,15 +162,15 @@ def map_variables(place_map: PlaceMap, cutoff: int, *, budget: int = PATH_BUDGET
         budget: Most paths to enumerate; variables that need more are None.
     """
     labels = [(edge, edge_labels(edge)) for edge in place_map.edges]
-    known = [(edge, label) for edge, label in labels if reached(label.answerable_from(), cutoff)]
-    explicit = sum(reached(label.easy_from(), cutoff) for _, label in known)
-    ends = {place for edge, _ in known for place in (edge.source, edge.target)}
+    answerable = [(edge, label) for edge, label in labels if reached(label.answerable_from(), cutoff)]
+    explicit = sum(reached(label.easy_from(), cutoff) for _, label in answerable)
+    ends = {place for edge, _ in answerable for place in (edge.source, edge.target)}
     places = [place for place in place_map.places if place in ends]
     words = [len(step.observation.split()) for step in place_map.steps if step.number <= cutoff]
     return MapVariables(
         len(places),
         explicit,
-        len(known) - explicit,
+        len(answerable) - explicit,
         *_names(places),
         *_paths(place_map, cutoff, budget),
         fmean(words) if words else None,
@@ -198,7 +197,7 @@ def name_scores(name: str, names: Iterable[str]) -> tuple[float, float]:
 def _in_words(first_words: Sequence[str], second_words: Sequence[str]) -> float:
     """Return the edit distance in words by the longer one's number of words; 0 if both have none."""
     # Encode each word as one character.
-    number = {word: chr(_FIRST + place) for place, word in enumerate(dict.fromkeys((*first_words, *second_words)))}
+    number = {word: chr(_FIRST + index) for index, word in enumerate(dict.fromkeys((*first_words, *second_words)))}
     first, second = ("".join(number[word] for word in words) for words in (first_words, second_words))
     return distance(first, second) / max(len(first), len(second), 1)
 
@@ -212,9 +211,9 @@ def _names(places: Collection[str]) -> tuple[float | None, float | None]:
 
 def _paths(place_map: PlaceMap, cutoff: int, budget: int) -> tuple[float | None, float | None, float | None]:
     """Return the mean lengths of easy and hard paths, and the mean number of inferred moves in the latter."""
-    import numpy as np  # imported when it is needed, as in the other modules
+    import numpy as np
 
-    from waybench.envs.textmap.map import Choice, Paths
+    from waybench.envs.textmap._paths import Choice, Paths
 
     paths = Paths(place_map, cutoff, budget=budget)
     inferred = np.array([not reached(edge_labels(edge).easy_from(), cutoff) for edge in place_map.edges])
@@ -232,11 +231,7 @@ def _mean_length(counts: list[int]) -> float | None:
 
 
 def explanatory_variables(decode: Callable[[Json], MapQuestion]) -> ExplanatoryVariables:
-    """Return the explanatory variables of the maps of an environment, and of its questions.
-
-    Args:
-        decode: JSON -> the environment's instance.
-    """
+    """Return the explanatory variables of the maps of an environment and of its questions, which `decode` reads."""
 
     def variables(record: EpisodeRecord) -> Mapping[str, float | None]:
         question = decode(record.instance)

@@ -1,0 +1,330 @@
+"""Extractions: rules, reference players and wording."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from waybench.core import (
+    ActionTool,
+    End,
+    Facts,
+    Field,
+    Game,
+    Invalid,
+    Json,
+    Memory,
+    Outcome,
+    Player,
+    Stream,
+    ToolCall,
+    Transition,
+    View,
+    Wording,
+    last_object,
+    normal_name,
+)
+from waybench.envs.textmap._answers import (
+    RELEASED,
+    Hop,
+    Rules,
+    Trajectory,
+    move_index,
+    sound_answer,
+    trajectory,
+)
+from waybench.envs.textmap._extraction_items import (
+    EXAMPLES,
+    Extraction,
+    PlayerTriplets,
+    expected_triplets,
+    normal_hop,
+    score_triplets,
+)
+from waybench.envs.textmap._game import TrajectoryAnswers
+from waybench.envs.textmap._place_map import Step
+from waybench.envs.textmap._prefix import seen_names, walkthrough
+from waybench.envs.textmap._wording import hop_schema, prompt_names
+
+MODES = ("steps", "whole")
+BEFORE = ("told", "own")
+_ANSWER = '{"location_before": "...", "action": "...", "location_after": "..."}'
+_HOP: Json = hop_schema(RELEASED)
+_TRIPLET = ActionTool("triplet", "Give the triplet of the step.", _HOP["properties"])
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionState:
+    """An extraction and the triplets so far.
+
+    Attributes:
+        task: The extraction.
+        mode: "steps": one triplet in each turn, the first five being examples; "whole": all in one answer.
+        before: The place that the prompt gives as the place before a step: "told" for the true place, "own" for the end
+            of the player's last triplet.
+        triplets: The triplets so far; None for a step whose triplet could not be read.
+        end: None before the last triplet.
+    """
+
+    task: Extraction
+    mode: str
+    before: str
+    triplets: PlayerTriplets = ()
+    end: End | None = None
+
+    @property
+    def step(self) -> int:
+        """Number of the next step; of the first step in mode "whole"."""
+        return 1 + len(self.triplets) + (EXAMPLES if self.mode == "steps" else 0)
+
+    @property
+    def place(self) -> str:
+        """The place that the prompt gives as the place before the next step."""
+        last = next((hop.after for hop in reversed(self.triplets) if hop is not None), None)
+        if self.before == "own" and last is not None:
+            return last
+        # Before the first triplet, the place is the end of the examples.
+        return self.task.truth[self.step - 1 - (len(self.triplets) if self.before == "own" else 0)].before
+
+
+class ExtractionRules(TrajectoryAnswers, Game[Extraction, ExtractionState, Trajectory]):
+    """The player gives triplets, one for each step or all at once; then their graph answers the questions.
+
+    The reward of a right triplet is one divided by the number of triplets. The game is solved if the graph answers all
+    questions.
+    """
+
+    def __init__(self, mode: str, before: str, rules: Rules) -> None:
+        self.facts = Facts(deterministic=True, turns=None if mode == "steps" else 1)
+        self._mode, self._before, self._rules = mode, before, rules
+
+    def start(self, instance: Extraction) -> ExtractionState:
+        """Return the extraction before the first triplet."""
+        return ExtractionState(instance, self._mode, self._before)
+
+    def legal(self, state: ExtractionState) -> Sequence[Trajectory]:
+        """Return one triplet for each place that the next step could lead to."""
+        if state.end is not None:
+            return ()
+        true = state.task.truth[state.step - 1]
+        return [(Hop(true.before, true.action, place),) for place in state.task.map.places]
+
+    def apply(self, state: ExtractionState, action: Trajectory, rng: Stream) -> Transition[ExtractionState]:
+        """Score a triplet, or all of them."""
+        if state.mode == "steps" and len(action) != 1:
+            return Transition(self.forfeit(state), outcome=Outcome.ILLEGAL)
+        after = self._with(state, action)
+        truth = expected_triplets(state.task, state.mode)
+        if state.mode == "steps":
+            share = float(normal_hop(action[0]) == normal_hop(truth[len(state.triplets)]))
+            reward = share / len(truth)
+        else:
+            share = reward = score_triplets(state.task, action, state.mode, self._rules).triplets
+        places = move_index(state.task.map)
+        strange = any(places.find_place(hop.before) is None or places.find_place(hop.after) is None for hop in action)
+        wrong = Outcome.ILLEGAL if strange else Outcome.UNPRODUCTIVE
+        return Transition(after, reward, {"right": share}, Outcome.OK if share == 1 else wrong)
+
+    def forfeit(self, state: ExtractionState) -> ExtractionState:
+        """Continue without a triplet for the step, or end without any."""
+        return self._with(state, (None,) if state.mode == "steps" else ())
+
+    def _with(self, state: ExtractionState, more: PlayerTriplets) -> ExtractionState:
+        triplets = (*state.triplets, *more)
+        if state.mode == "steps" and len(triplets) < len(expected_triplets(state.task, state.mode)):
+            return replace(state, triplets=triplets)
+        solved = score_triplets(state.task, triplets, state.mode, self._rules).success == 1
+        return replace(state, triplets=triplets, end=End.SOLVED if solved else End.FAILED)
+
+    def terminal(self, state: ExtractionState) -> End | None:
+        """Return whether the graph answers all questions, after the last triplet."""
+        return state.end
+
+    def perturb(self, state: ExtractionState, action: Trajectory, rate: float, rng: Stream) -> Trajectory:
+        """Replace the end of each triplet by a random place with the given probability."""
+        places = state.task.map.places
+        return tuple(hop._replace(after=rng.choice(places)) if rng.random() < rate else hop for hop in action)
+
+
+def _predict(state: ExtractionState, after: Callable[[int, str], str]) -> Trajectory:
+    """Return triplets whose end is a function of the step number and the place before, as the player knows it."""
+    truth, before = state.task.truth, state.place
+    triplets: list[Hop] = []
+    for number in range(state.step, state.step + 1 if state.mode == "steps" else len(truth) + 1):
+        triplets.append(Hop(before, truth[number - 1].action, after(number, before)))
+        before = triplets[-1].after
+    return tuple(triplets)
+
+
+def oracle(state: ExtractionState, rng: Stream) -> Trajectory:
+    """Give the true triplets."""
+    truth = state.task.truth
+    return (truth[state.step - 1],) if state.mode == "steps" else truth
+
+
+def read_headings(state: ExtractionState, rng: Stream) -> Trajectory:
+    """Take the first line of an observation as the place if it is a name; otherwise assume no move."""
+    task = state.task
+    names = {normal_name(place): place for place in seen_names(task.map, task.cutoff).places}
+
+    def after(number: int, before: str) -> str:
+        lines = task.map.steps[number].observation.strip().splitlines()
+        return names.get(normal_name(lines[0]), before) if lines else before
+
+    return _predict(state, after)
+
+
+def assume_no_moves(state: ExtractionState, rng: Stream) -> Trajectory:
+    """Assume that no step leads anywhere."""
+    return _predict(state, lambda number, before: before)
+
+
+def random(state: ExtractionState, rng: Stream) -> Trajectory:
+    """Choose a random place after each step."""
+    return _predict(state, lambda number, before: rng.choice(state.task.map.places))
+
+
+PLAYERS: Mapping[str, Player[ExtractionState, Trajectory]] = {
+    "heuristic": read_headings,
+    "oracle": oracle,
+    "headings": read_headings,
+    "staying": assume_no_moves,
+    "random": random,
+}
+
+
+_TASK = (
+    "This is the walkthrough of a text game. Each step of it becomes a triplet: the place before the step, the action, "
+    "and the place after it. They are the same place if the step does not lead to another one.\n"
+    "The places, by the names to be used: {places}\n\n"
+)
+
+
+class ExtractionWording(Wording[Extraction, ExtractionState, Trajectory]):
+    """The wording that requests triplets.
+
+    Args:
+        mode: "steps": one step in each prompt, with the same five examples; "whole": all steps in one prompt.
+        lists: "all": list all places of the map; "seen": only those known from the prefix.
+    """
+
+    name = "plain"
+
+    def __init__(self, mode: str, lists: str) -> None:
+        self.memory = Memory("fresh") if mode == "steps" else Memory()
+        self._mode, self._lists = mode, lists
+        rule, field = Field[Extraction], Field[View[ExtractionState]]
+        self.rule_fields = (
+            rule("places", "The list of places, as JSON.", lambda task: _places(task, lists)),
+            rule(
+                "walkthrough",
+                "The steps: with mode=steps those that are examples, otherwise all that are shown.",
+                lambda task: walkthrough(task.map.steps, EXAMPLES if mode == "steps" else task.cutoff),
+            ),
+            rule(
+                "examples",
+                "With mode=steps, the first steps with their triplets.",
+                lambda task: _examples(task) if mode == "steps" else "",
+            ),
+        )
+        self.fields = (
+            field("last_step", "The step before the one that is asked for.", lambda view: _step(view.state, -1)),
+            field("step", "The step whose triplet is asked for.", lambda view: _step(view.state, 0)),
+            field("place", "The place before it, as JSON.", lambda view: "" if view.state.end else _place(view.state)),
+        )
+
+    def rules(self, instance: Extraction) -> str:
+        """Return the task, with the examples or the whole walkthrough."""
+        return _rules(instance, self._mode, self._lists)
+
+    def observe(self, state: ExtractionState, last: Transition[ExtractionState] | Invalid | None, turn: int) -> str:
+        """Return the next step with the one before it, or a message after the last step."""
+        if state.end is not None:
+            return last.reason if self._mode == "whole" and isinstance(last, Invalid) else "That was the last step."
+        if self._mode == "whole":
+            return ""
+        return (
+            f"The last step:\n{_step(state, -1)}\n\nThe step to be told:\n{_step(state, 0)}\n\n"
+            f"The place before it: {_place(state)}\n"
+            f"Answer with its triplet, a JSON object: {_ANSWER}"
+        )
+
+    def parse(self, reply: str, state: ExtractionState) -> Trajectory | Invalid:
+        """Parse a triplet from the last JSON object, or all of them from the last list of objects."""
+        if self._mode == "whole":
+            return sound_answer(reply)
+        answer = last_object(reply, RELEASED.before)
+        if isinstance(answer, Invalid):
+            return answer
+        if answer.duplicate is not None:
+            return Invalid("The JSON object has a key twice.")
+        return trajectory([answer])
+
+    def render(self, action: Trajectory, state: ExtractionState) -> str:
+        """Return triplets as JSON."""
+        rows = [_row(hop) for hop in action]
+        return rows[0] if self._mode == "steps" else f"[{', '.join(rows)}]"
+
+    def tools(self, state: ExtractionState) -> tuple[ActionTool, ...]:
+        """Return the tool that takes a triplet, or all of them."""
+        return (_TRIPLET if self._mode == "steps" else _TRIPLETS,)
+
+    def parse_call(self, call: ToolCall, state: ExtractionState) -> Trajectory | Invalid:
+        """Read triplets."""
+        return trajectory([call.arguments] if self._mode == "steps" else call.arguments["triplets"])
+
+    def render_call(self, action: Trajectory, state: ExtractionState) -> ToolCall:
+        """Return a call with the triplets."""
+        rows = [dict(zip(RELEASED, hop, strict=True)) for hop in action]
+        return (
+            ToolCall(_TRIPLET.name, rows[0]) if self._mode == "steps" else ToolCall(_TRIPLETS.name, {"triplets": rows})
+        )
+
+
+_TRIPLETS = ActionTool(
+    "triplets",
+    "Give the triplets of all steps.",
+    {"triplets": {"type": "array", "items": _HOP, "description": "The triplets, in the order of the steps."}},
+)
+
+
+def _row(hop: Hop) -> str:
+    return json.dumps(dict(zip(RELEASED, hop, strict=True)), ensure_ascii=False)
+
+
+def _block(step: Step) -> str:
+    return walkthrough((step,)).strip()
+
+
+def _step(state: ExtractionState, after: int) -> str:
+    """Return the step that is asked for, or one before it; "" where none is."""
+    if state.mode == "whole" or state.end is not None:
+        return ""
+    return _block(state.task.map.steps[state.step + after])
+
+
+def _place(state: ExtractionState) -> str:
+    return json.dumps(state.place, ensure_ascii=False) if state.mode == "steps" else ""
+
+
+def _places(instance: Extraction, lists: str) -> str:
+    return json.dumps(prompt_names(instance.map, instance.cutoff, lists).places, ensure_ascii=False)
+
+
+def _examples(instance: Extraction) -> str:
+    steps = instance.map.steps
+    solved = zip(steps[1:], instance.truth[:EXAMPLES], strict=False)
+    return "\n\n".join([_block(steps[0]), *(f"{_block(step)}\n{_row(hop)}" for step, hop in solved)])
+
+
+@lru_cache(maxsize=64)
+def _rules(instance: Extraction, mode: str, lists: str) -> str:
+    task = _TASK.replace("{places}", _places(instance, lists))
+    steps = instance.map.steps
+    if mode == "whole":
+        return (
+            f"{task}{walkthrough(steps, instance.cutoff)}\n"
+            f"Answer with the triplets of the steps from 1 to {instance.cutoff}, in their order and one for each step, "
+            f"as a JSON array: [{_ANSWER}, ...]"
+        )
+    return f"{task}The first steps, as examples:\n" + _examples(instance)

@@ -1,0 +1,306 @@
+"""Extractions: walkthroughs to write as triplets, questions for their graph, and its answers (MANGO, section C.4)."""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from statistics import fmean
+from typing import NamedTuple
+
+from waybench.core import DataError, Json, Stream, UsageError, check_fields, is_array, is_object, normal_name
+from waybench.envs.textmap._answers import MOST_HOPS, PAPER, Hop, Question, Rules, Trajectory, success
+from waybench.envs.textmap._game import rename_places, rename_question
+from waybench.envs.textmap._instances import Locate, MapInstance, cut, read_map, read_number, resolve_game
+from waybench.envs.textmap._items import MapQuestion, destination_on, route_on
+from waybench.envs.textmap._map_environment import LONGEST, choose
+from waybench.envs.textmap._place_map import PlaceMap, normalize_action
+from waybench.envs.textmap._prefix import PUBLISHED_STEPS, EasyOrHard, reached, track
+from waybench.envs.textmap.worlds import opposite
+
+VERSION = 1  # of the questions that are sampled by default
+EXAMPLES = 5  # steps whose triplets are shown
+LEAST_CUTOFF = EXAMPLES + 1
+QUESTIONS, MOST_QUESTIONS = 4, 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction(MapInstance):
+    """A walkthrough whose steps the player writes as triplets, and questions for their graph."""
+
+    questions: tuple[MapQuestion, ...] = field(hash=False)  # each would hash the whole map again
+
+    @property
+    def truth(self) -> Trajectory:
+        """The triplet of each step from 1 on: place before, action, place after; the same place if nothing changes."""
+        return true_triplets(self.map, self.cutoff)
+
+    def question_json(self) -> dict[str, Json]:
+        """Return the extraction as JSON, without the map."""
+        return {"cutoff": self.cutoff, "questions": [question.ends_json() for question in self.questions]}
+
+
+def rename_extraction(extraction: Extraction, key: str, number: int) -> Extraction:
+    """Return an isomorphic extraction: with new names for all places, in the walkthrough and in the questions, too."""
+    questions = tuple(rename_question(question, key, number) for question in extraction.questions)
+    return replace(extraction, map=rename_places(extraction, key, number).map(extraction.map), questions=questions)
+
+
+@lru_cache(maxsize=64)
+def true_triplets(place_map: PlaceMap, cutoff: int) -> Trajectory:
+    """Return the triplets of the steps from 1 to `cutoff`."""
+    places = track(place_map, cutoff)
+    return tuple(
+        Hop(places[number - 1], normalize_action(place_map.steps[number].action), places[number])
+        for number in range(1, cutoff + 1)
+    )
+
+
+def extractions(
+    place_map: PlaceMap,
+    cutoff: int,
+    questions: int,
+    stream: Stream,
+    *,
+    longest: int = LONGEST,
+) -> list[Extraction]:
+    """Return the extraction of a map's walkthrough; empty if the prefix is too short for any question.
+
+    Args:
+        place_map: The map.
+        cutoff: The last step that is shown; at most 70 for a published map, which has no positions after that.
+        questions: Most route questions, and most destination questions; easy and hard ones alternate.
+        stream: Random stream.
+        longest: Most moves of the path in a destination question.
+
+    Raises:
+        UsageError: If the map has too many paths to sample from.
+    """
+    cutoff = min(cutoff, place_map.last_step, MOST_HOPS)
+    prefix = cut(place_map, cutoff)
+    if cutoff < LEAST_CUTOFF or not any(edge.forward <= cutoff for edge in place_map.edges):
+        return []
+    chosen = choose(prefix, "route", cutoff, questions, stream)
+    chosen += choose(prefix, "destination", cutoff, questions, stream, longest=longest)
+    return [Extraction(prefix, cutoff, tuple(chosen))] if chosen else []
+
+
+def decode_extraction(data: Json) -> Extraction:
+    """Read an extraction. "questions" is optional; by default, they are sampled."""
+    if not is_object(data):
+        raise DataError('instance: give an extraction, {"map": {...}, "cutoff": 70, "questions": [{"src": ...}, ...]}')
+    check_fields(data, ("map", "game", "cutoff", "questions"))
+    full_map = read_map(data)
+    if full_map.last_step < LEAST_CUTOFF:
+        raise DataError(
+            f"map: steps: the walkthrough ends at step {full_map.last_step}; give one of {LEAST_CUTOFF} or more"
+        )
+    last_shown = read_number(data, "cutoff", LEAST_CUTOFF, MOST_HOPS, "the last step shown")
+    cutoff = min(last_shown, full_map.last_step)
+    place_map = cut(full_map, cutoff)
+    try:
+        true_triplets(place_map, cutoff)
+        if "questions" not in data:
+            return _draw_extraction(place_map, cutoff)
+    except UsageError as error:
+        raise DataError(ascii(str(error))[1:-1][:500]) from None
+    rows = data["questions"]
+    if not is_array(rows) or not 1 <= len(rows) <= MOST_QUESTIONS:
+        raise DataError(f"questions: give a list of 1 to {MOST_QUESTIONS}")
+    questions = [_question(place_map, cutoff, row, number) for number, row in enumerate(rows)]
+    return Extraction(place_map, cutoff, tuple(questions))
+
+
+def _draw_extraction(place_map: PlaceMap, cutoff: int) -> Extraction:
+    stream = Stream("textmap/extract", VERSION, place_map.name, place_map.steps[0].observation, cutoff)
+    drawn_extractions = extractions(place_map, cutoff, QUESTIONS, stream)
+    if not drawn_extractions:
+        raise DataError("cutoff: the walkthrough up to this step has no answerable question; show more of it")
+    return drawn_extractions[0]
+
+
+def _question(place_map: PlaceMap, cutoff: int, data: Json, number: int) -> MapQuestion:
+    where = f"questions: record {number}"
+    if not is_object(data):
+        raise DataError(f'{where}: give {{"src": ..., "dst": ...}}, or {{"src": ..., "actions": [...]}}')
+    for name in ("map", "game", "cutoff"):
+        if name in data:
+            raise DataError(f"{where}: {name} belongs beside the questions")
+    try:
+        question = (destination_on if "actions" in data else route_on)(place_map, cutoff, data)
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from None
+    if question.labels.difficulty(cutoff) is None:
+        raise DataError(f"{where}: the question cannot be answered from the steps shown")
+    return question
+
+
+def resolve_extraction(data: Json, locate: Locate) -> Json:
+    """Replace a published game's name in an extraction ("game", such as "zork1") by its map, unless it has a map."""
+    if is_object(data) and "game" in data and "map" not in data:
+        read_number(data, "cutoff", LEAST_CUTOFF, PUBLISHED_STEPS, "the last step shown")
+    return resolve_game(data, locate)
+
+
+PlayerTriplets = tuple[Hop | None, ...]
+"""The triplets of a player in the order of the steps; None where no triplet could be read."""
+
+
+class TripletGraph:
+    """The graph of triplets; names are compared after normalization.
+
+    Triplets that end where they start are ignored. With `opposites`, the opposite move of each triplet is added, unless
+    a triplet says where it leads.
+    """
+
+    def __init__(self, triplets: Iterable[Hop], *, opposites: bool) -> None:
+        self._ways: dict[str, dict[str, list[Hop]]] = {}
+        moves = [hop for hop in triplets if normal_name(hop.before) != normal_name(hop.after)]
+        for hop in moves:
+            self._add(hop)
+        stated = {(normal_name(hop.before), normal_name(hop.action)) for hop in moves}
+        for before, action, after in moves if opposites else ():
+            back = opposite(normal_name(action))
+            if back is not None and (normal_name(after), back) not in stated:
+                self._add(Hop(after, back, before))
+
+    def _add(self, hop: Hop) -> None:
+        ways = self._ways.setdefault(normal_name(hop.before), {}).setdefault(normal_name(hop.action), [])
+        if all(normal_name(hop.after) != normal_name(other.after) for other in ways):
+            ways.append(hop)
+
+    @property
+    def edges(self) -> frozenset[Hop]:
+        """All moves, with normalized names."""
+        return frozenset(normal_hop(hop) for ways in self._ways.values() for hops in ways.values() for hop in hops)
+
+    def answer(self, question: Question) -> Trajectory:
+        """Return a shortest route, or the path of the given moves; empty if the graph has none."""
+        return self._follow(question) if question.actions else self._route(question)
+
+    def _route(self, question: Question) -> Trajectory:
+        source, target = normal_name(question.source), normal_name(question.target)
+        arrivals: dict[str, Hop] = {}
+        queue = deque([source])
+        while queue and target not in arrivals:
+            ways = self._ways.get(queue.popleft(), {})
+            for hop in (hop for leads in ways.values() for hop in leads):
+                after = normal_name(hop.after)
+                if after != source and after not in arrivals:
+                    arrivals[after] = hop
+                    queue.append(after)
+        way: list[Hop] = []
+        while target in arrivals:
+            way.append(arrivals[target])
+            target = normal_name(arrivals[target].before)
+        return tuple(reversed(way))
+
+    def _follow(self, question: Question) -> Trajectory:
+        """Return a path of the given moves; if a move can lead to several places, one from which all can be made."""
+        ways: dict[str, Trajectory] = {normal_name(question.source): ()}
+        for action in question.actions:
+            longer: dict[str, Trajectory] = {}
+            for place, way in ways.items():
+                for hop in self._ways.get(place, {}).get(normal_name(action), ()):
+                    longer.setdefault(normal_name(hop.after), (*way, hop))
+            ways = longer
+        return next(iter(ways.values()), ())
+
+
+class QuestionResult(NamedTuple):
+    """The success of a "route" or "destination" question (`kind`) in the graphs with and without opposite moves."""
+
+    kind: str
+    difficulty: EasyOrHard | None
+    success: float
+    success_without_opposites: float
+
+
+class ExtractionResult(NamedTuple):
+    """The result of an extraction.
+
+    Attributes:
+        questions: Result of each question.
+        triplets: Share of the steps with a right triplet.
+        moving: Share of the steps to another place with a right triplet; None if there is no such step.
+        precision: Share of the graph's moves that are moves of the map; None if the graph has no move.
+        recall: Share of the moves known to a reader that the graph has; None if no move is known.
+    """
+
+    questions: tuple[QuestionResult, ...]
+    triplets: float
+    moving: float | None
+    precision: float | None
+    recall: float | None
+
+    @property
+    def success(self) -> float:
+        """Mean success of all questions."""
+        return fmean(question.success for question in self.questions)
+
+
+def expected_triplets(instance: Extraction, mode: str) -> Trajectory:
+    """Return the true triplets of the steps that the player has to give."""
+    return instance.truth[EXAMPLES:] if mode == "steps" else instance.truth
+
+
+@lru_cache(maxsize=256)
+def score_triplets(instance: Extraction, triplets: PlayerTriplets, mode: str, rules: Rules) -> ExtractionResult:
+    """Return the result of a player's triplets.
+
+    In mode "steps", the graph also has the triplets of the examples, unless the player gave none at all. In mode
+    "whole", `PAPER` compares triplets and steps by position, so a missing triplet makes all that follow wrong.
+    """
+    readable = [hop for hop in triplets if hop is not None]
+    graph_triplets = [*instance.truth[:EXAMPLES], *readable] if mode == "steps" and readable else readable
+    graph, plain_graph = TripletGraph(graph_triplets, opposites=True), TripletGraph(graph_triplets, opposites=False)
+    question_results = tuple(
+        QuestionResult(
+            "destination" if question.path else "route",
+            question.labels.difficulty(question.cutoff),
+            _question_success(instance, question, graph, rules),
+            _question_success(instance, question, plain_graph, rules),
+        )
+        for question in instance.questions
+    )
+    right = triplet_scores(expected_triplets(instance, mode), triplets, in_place=mode == "steps" or rules is PAPER)
+    moves = [number for number, hop in enumerate(expected_triplets(instance, mode)) if hop.before != hop.after]
+    map_moves = {edge: normal_hop(Hop(edge.source, edge.action, edge.target)) for edge in instance.map.edges}
+    known_moves = {hop for edge, hop in map_moves.items() if reached(edge.known, instance.cutoff)}
+    given_moves = graph.edges
+    return ExtractionResult(
+        question_results,
+        fmean(right),
+        fmean(right[number] for number in moves) if moves else None,
+        len(given_moves.intersection(map_moves.values())) / len(given_moves) if given_moves else None,
+        len(given_moves & known_moves) / len(known_moves) if known_moves else None,
+    )
+
+
+def normal_hop(hop: Hop) -> Hop:
+    """Return a triplet with normalized names."""
+    return Hop(*map(normal_name, hop))
+
+
+def triplet_scores(truth: Trajectory, triplets: PlayerTriplets, *, in_place: bool) -> list[float]:
+    """Return 1 or 0 for each step: whether its triplet was given, for this step if `in_place`, otherwise for any.
+
+    Only as many triplets count as there are steps, so that listing all possible triplets does not help.
+    """
+    if in_place:
+        padded = [*triplets[: len(truth)], *[None] * (len(truth) - len(triplets))]
+        return [
+            float(hop is not None and normal_hop(hop) == normal_hop(true))
+            for true, hop in zip(truth, padded, strict=True)
+        ]
+    remaining = Counter(normal_hop(hop) for hop in triplets[: len(truth)] if hop is not None)
+    right: list[float] = []
+    for hop in truth:
+        key = normal_hop(hop)
+        right.append(float(remaining[key] > 0))
+        remaining[key] -= 1
+    return right
+
+
+def _question_success(instance: Extraction, question: Question, graph: TripletGraph, rules: Rules) -> float:
+    answer: Sequence[Hop] = graph.answer(question)
+    return success(instance.map, question, answer, rules, any_reached=not rules.similar) if answer else 0.0
