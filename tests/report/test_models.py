@@ -11,7 +11,7 @@ from tests.analysis.worlds import FIND
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site
 from waybench.core import Reply
-from waybench.reporting.charts._charts import outcomes, outcomes_spec
+from waybench.reporting.charts._bars import outcomes, outcomes_spec
 from waybench.results import LoggedEpisode, overall, rows
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'

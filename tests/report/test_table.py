@@ -9,7 +9,7 @@ from jinja2 import Template
 
 from tests.report.pages import Page
 from waybench.core import Metric
-from waybench.reporting._templates import templates
+from waybench.reporting._files import templates
 from waybench.reporting.tables import (
     BLANK,
     Cell,

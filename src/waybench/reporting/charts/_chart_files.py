@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import vl_convert
 
 from waybench.core import Json
-from waybench.reporting.charts._charts import Chart
+from waybench.reporting.charts._svg import Chart
 
 SCALE = 2  # pixels of a PNG to one of the drawing
 # The first one comes with what draws the PNGs, and the others have the same widths.

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from waybench.core import Environment, Metric, Presentation, plural
-from waybench.reporting._format import interval_text, presentation_of
+from waybench.core import Metric, Presentation, plural
+from waybench.reporting._format import TaskView, interval_text, presentation_of
 from waybench.reporting.charts._chart import Box
-from waybench.reporting.charts._charts import OPEN, Chart, chart_name
+from waybench.reporting.charts._charts import OPEN, chart_name
 from waybench.reporting.charts._points import ends
-from waybench.reporting.charts._svg import Spec, colour_numbers, composed, drawn, nominal, quantitative
+from waybench.reporting.charts._svg import Chart, Spec, colour_numbers, composed, drawn, nominal, quantitative
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import matched
 from waybench.results.estimates import ClusterValue, by_cluster
@@ -52,8 +52,7 @@ def panel_values(rows: Iterable[Row]) -> dict[Group, Mapping[str, Mapping[Cluste
 
 
 def panel_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     ordered: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     values: ClusterValues,
@@ -61,12 +60,12 @@ def panel_charts(
     """Return the charts that a presentation declares as `panels`, with those metrics that the environment has.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         ordered: Its groups, the best one first.
         total_of: Their estimates over all levels.
         values: The values of the panels' metrics in each cluster.
     """
+    env, presentation = view.env, view.presentation
     by_name = {metric.name: metric for metric in env.scoring.metrics}
     found: list[Chart] = []
     for title, names in presentation.panels.items():
@@ -75,22 +74,22 @@ def panel_charts(
             continue
         sets = grouped(ordered, lambda group: group.key)
         for key, own in sets.items():
-            bars = _bar_chart(env, presentation, title, metrics, own, total_of, key if len(sets) > 1 else "")
+            bars = _bar_chart(view, title, metrics, own, total_of, key if len(sets) > 1 else "")
             found += [bars] if bars else []
         if presentation.cluster:
-            found += _point_charts(env, presentation, title, metrics, ordered, values)
+            found += _point_charts(view, title, metrics, ordered, values)
     return found
 
 
 def _bar_chart(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     title: str,
     metrics: Sequence[Metric],
     groups: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     key: str,
 ) -> Chart | None:
+    env, presentation = view.env, view.presentation
     names = _distinct(short_labels(groups))
     # Each cluster has the same weight, as in the paper; where items are independent, each item has.
     by_cluster = any(total_of[group].macro for group in groups)
@@ -121,7 +120,7 @@ def _bar_chart(
         f"{over}. Each player's {presentation.items} are those that it was given. No bar: the score is not defined."
     )
     caption += OPEN * any(mean.lost for mean in means.values())
-    name = chart_name(env, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
+    name = chart_name(view, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
     wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
     return Chart(name, drawn(wide, label), drawn(narrow, label), caption, wide)
 
@@ -200,14 +199,14 @@ def bar_spec(
 
 
 def _point_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     title: str,
     metrics: Sequence[Metric],
     ordered: Sequence[Group],
     values: ClusterValues,
 ) -> list[Chart]:
     """Return charts of the best player of each comparison against others, a point for each cluster that both have."""
+    env, presentation = view.env, view.presentation
     found: list[Chart] = []
     for together in matched(ordered):
         models = [group for group in together if not group.embedded]
@@ -226,7 +225,7 @@ def _point_charts(
             axes = f"{names[other]} →", f"↑ {names[best]}"
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
             whose = [env.id, *best.apart, best.model, other.model, str(best.settings), str(other.settings)]
-            name = chart_name(env, whose, f"{title} by {presentation.cluster}")
+            name = chart_name(view, whose, f"{title} by {presentation.cluster}")
             found.append(Chart(name, drawn(wide, what), drawn(narrow, what), caption, wide))
     return found
 

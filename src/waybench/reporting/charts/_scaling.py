@@ -6,14 +6,23 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from waybench.core import Environment, Metric, Presentation
-from waybench.reporting._format import heading
+from waybench.core import Metric
+from waybench.reporting._format import TaskView, heading
 from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting._sets import chart_sets
 from waybench.reporting.charts._chart import SHAPES
-from waybench.reporting.charts._charts import OPEN, Chart, chart_name
-from waybench.reporting.charts._points import ends
-from waybench.reporting.charts._svg import COLOURS, Spec, drawn, nominal, point_layers, quantitative, specification
+from waybench.reporting.charts._charts import OPEN, chart_name
+from waybench.reporting.charts._points import chart_sets, ends
+from waybench.reporting.charts._svg import (
+    COLOURS,
+    Chart,
+    Spec,
+    drawn,
+    legend_config,
+    nominal,
+    point_layers,
+    quantitative,
+    specification,
+)
 from waybench.results import Estimate
 from waybench.results.estimates import measure
 from waybench.results.formatting import better_text, lost_text, mean_text, one_line
@@ -80,8 +89,7 @@ _DATE = _Quantity(
 
 
 def scaling_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
     curves: Sequence[SuccessCurve],
@@ -90,13 +98,13 @@ def scaling_charts(
     """Return the charts of scores, and of horizons, against models' sizes and dates; none for less than two models.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         estimates: Its estimates by level.
         totals: Those over all levels.
         curves: How success falls with its difficulty.
         models: What is known of models.
     """
+    env, presentation = view.env, view.presentation
     if not models:
         return []
     found: list[Chart] = []
@@ -108,18 +116,18 @@ def scaling_charts(
         some = by_level.items() if few else [(None, whole)]
         for level, own in sorted(some, key=lambda pair: pair[0] or 0):
             at = f"{presentation.level} {level}" if level is not None else f"all {presentation.levels}"
-            found += _score_charts(env, presentation, own, at, models, one.name)
-    return found + _horizon_charts(env, presentation, curves, models)
+            found += _score_charts(view, own, at, models, one.name)
+    return found + _horizon_charts(view, curves, models)
 
 
 def _score_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     estimates: Sequence[Estimate],
     at: str,
     models: Mapping[str, ModelFacts],
     set_name: str,
 ) -> list[Chart]:
+    env, presentation = view.env, view.presentation
     measured = measure(env, guided=False)
     metric = over(measured.metric, estimates)
     known = [(each.group, mean) for each in estimates if (mean := measured.mean(each)) is not None]
@@ -131,7 +139,7 @@ def _score_charts(
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
     up = {"title": f"{metric.title}, {_arrow(metric)}".strip(", "), "scale": _scale(metric)}
     whose = [env.id, *(estimates[0].group.apart if estimates else ()), *([set_name] if set_name else [])]
-    return _charts(env, marks, models, f"{metric.name} {at}", what, up, whose)
+    return _charts(view, marks, models, f"{metric.name} {at}", what, up, whose)
 
 
 def _mark_text(mean: Mean, metric: Metric) -> str:
@@ -149,11 +157,11 @@ def _scale(metric: Metric) -> Spec:
 
 
 def _horizon_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     curves: Iterable[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
+    env, presentation = view.env, view.presentation
     axis = env.difficulty.axes[0] if env.difficulty.axes else None
     if axis is None:
         return []
@@ -170,11 +178,11 @@ def _horizon_charts(
     )
     up = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
     apart = marks[0].group.apart if marks else ()
-    return _charts(env, marks, models, "horizon", what, up, [env.id, *apart])
+    return _charts(view, marks, models, "horizon", what, up, [env.id, *apart])
 
 
 def _charts(
-    env: Environment[Any, Any, Any],
+    view: TaskView,
     marks: Sequence[_Mark],
     models: Mapping[str, ModelFacts],
     name: str,
@@ -196,7 +204,7 @@ def _charts(
         )
         found.append(
             Chart(
-                chart_name(env, whose, f"{name} by {quantity.name}"),
+                chart_name(view, whose, f"{name} by {quantity.name}"),
                 drawn(wide, caption),
                 drawn(narrow, caption),
                 caption,
@@ -332,12 +340,7 @@ def scaling_spec(
         width: Of the plot, in pixels.
     """
     lines = list(dict.fromkeys(each["series"] for each in data))
-    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": _FONT, "titleFontSize": _FONT}
-    config = {
-        "view": {"stroke": None},
-        "axis": {**text, "titleFontWeight": "normal", "gridColor": "var(--rule)", "tickColor": "var(--rule-strong)"},
-        "legend": {**text, "orient": "top", "labelLimit": width - 40, "columns": max(1, width // 180)},
-    }
+    config = legend_config(_FONT, labelLimit=width - 40, columns=max(1, width // 180))
     x: Spec = {"field": "at", "title": title, **across}
     colours = [f"var(--c{number % COLOURS})" for number in range(len(lines))]
     shapes = [SHAPES[number % len(SHAPES)] for number in range(len(lines))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from waybench._version import __version__
 from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
-from waybench.reporting.tables._table import BLANK, Cell, Column, Table, TableRow, notes, rows_of
+from waybench.reporting.tables._table import BLANK, Cell, Table, TableColumn, notes
 from waybench.results.formatting import LOST, NOTHING, one_line
 from waybench.results.results import Group, setting
 from waybench.results.stats import CONFIDENCE
@@ -45,7 +45,7 @@ class _Row:
 
     model: str
     embedded: bool
-    differs: list[str]
+    differs: Sequence[str]
     cells: dict[str, Leader] = field(default_factory=dict[str, Leader])
 
     def takes(self, line: Leader) -> bool:
@@ -64,7 +64,7 @@ class _Row:
         again = any(other is not self and other.model == self.model for other in others)
         settings = [each for each in self.differs if again or not each.endswith((": no", ": default"))]
         name = self.model if one_line(self.model, _LONGEST) else "(no name)"
-        return Cell(text=name, notes=notes(settings), kind="reference" if self.embedded else "")
+        return Cell(name, notes=notes(settings), kind="reference" if self.embedded else "")
 
 
 def _wrong(text: str, group: Group) -> bool:
@@ -137,12 +137,12 @@ def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Le
         headings: The heading of each column.
         cell: Returns the cell of a result.
     """
-    shown = [
-        TableRow(row.head(rows), [cell(row.cells[name]) if name in row.cells else BLANK for name in headings])
-        for row in rows
-    ]
-    columns = [Column(heading=each) for each in ("Model", *headings.values())]
-    return Table(title="Results", columns=columns, groups=rows_of(shown))
+
+    def column(name: str, heading: str) -> TableColumn[_Row]:
+        return TableColumn(heading, lambda row: cell(row.cells[name]) if name in row.cells else BLANK)
+
+    model: TableColumn[_Row] = TableColumn("Model", lambda row: row.head(rows))
+    return Table.of([model, *(column(*pair) for pair in headings.items())], rows, title="Results")
 
 
 def _rows(lines: Sequence[Leader]) -> list[_Row]:
@@ -179,11 +179,11 @@ def _horizon_column(line: Leader) -> str:
 
 def _score(line: Leader) -> Cell:
     if not line.items.order:
-        return Cell(text=_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
+        return Cell(_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
     marks = _ERRORS if line.lost else ""
     if line.note:
         marks += _ENDED if line.note.endswith("count as 0") else _FEWER
-    return Cell(text=line.score.text, notes=notes([line.interval]), mark=marks)
+    return Cell(line.score.text, notes=notes([line.interval]), mark=marks)
 
 
 def _horizon(line: Leader) -> Cell:

@@ -8,7 +8,7 @@ from waybench.core import plural
 from waybench.envs import registry
 from waybench.ext.publish.leaderboard._entries import Entry, Refused, Settings, Status
 from waybench.reporting import BoardSection, BoardTable, model_page, slug
-from waybench.reporting.tables import Cell, Column, Note, RowGroup, Table, TableRow, name_of, rows_of
+from waybench.reporting.tables import Cell, Note, RowGroup, Table, TableColumn, TableRow, name_of, rows_of
 from waybench.results.estimates import Matrix
 from waybench.results.formatting import one_line
 
@@ -135,9 +135,9 @@ def _earlier(entries: Sequence[Entry]) -> Iterator[BoardSection]:
                         Note(f"Scores of version {version} are not comparable with version {environment.version}."),
                     ),
                     columns=[
-                        Column(heading="Model"),
-                        *(Column(heading=heading, kind="name") for heading in ("Task", "Score")),
-                        *(Column(heading=heading) for heading in ("Mean", "95 % interval")),
+                        TableColumn(heading="Model"),
+                        *(TableColumn(heading=heading, kind="name") for heading in ("Task", "Score")),
+                        *(TableColumn(heading=heading) for heading in ("Mean", "95 % interval")),
                     ],
                     groups=rows_of(rows),
                 )
@@ -169,9 +169,9 @@ def _submissions(entries: Sequence[Entry], refused: Sequence[Refused], parts: Se
         title=plural(len(entries), "submission"),
         caption=(Note(_MEANING),),
         columns=[
-            Column(heading="File"),
+            TableColumn(heading="File"),
             *(
-                Column(heading=heading, kind="name")
+                TableColumn(heading=heading, kind="name")
                 for heading in ("Models", "Episodes confirmed", "Submitted by", "Notes")
             ),
         ],
@@ -218,7 +218,10 @@ def _private(settings: Settings) -> BoardSection:
         id="private-sets",
         title="Commitments",
         caption=(Note("waybench verify --key-file FILE --commitment TEXT checks a revealed key."),),
-        columns=[Column(heading="Set"), *(Column(heading=heading, kind="name") for heading in ("Commitment", "Key"))],
+        columns=[
+            TableColumn(heading="Set"),
+            *(TableColumn(heading=heading, kind="name") for heading in ("Commitment", "Key")),
+        ],
         groups=rows_of(rows),
         kind="prose",
     )

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
-from waybench.core import End, Environment, Metric, Outcome, Presentation, own_turns
+from waybench.core import End, Metric, Outcome, Presentation, own_turns
+from waybench.reporting._episode import ended
 from waybench.reporting._episode_store import EpisodeStore, Played, Said, SharedPrefix
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
@@ -17,6 +17,7 @@ from waybench.reporting._format import (
     OPENING_OF_AN_EPISODE,
     OPENINGS_OF_A_PAGE,
     Excerpt,
+    TaskView,
     amount,
     anchor,
     each_of,
@@ -26,7 +27,6 @@ from waybench.reporting._format import (
 )
 from waybench.reporting._replays import ChosenReplays
 from waybench.reporting.charts import Chart, curve_charts
-from waybench.reporting.pages._episode import ended
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import failure, failure_kinds
 from waybench.results.estimates import Measure, measure
@@ -186,9 +186,6 @@ class Item:
     opening: SharedPrefix
 
 
-Follow = Callable[[Played, Attempt, Item], None]
-
-
 class Results:
     """Builds the contents of a results page, and passes each episode to a callback.
 
@@ -198,29 +195,13 @@ class Results:
 
     def __init__(
         self,
-        env: Environment[Any, Any, Any],
-        presentation: Presentation,
-        found: EpisodeStore,
+        view: TaskView,
+        store: EpisodeStore,
         replays: ChosenReplays,
-        follow: Follow,
+        follow: Callable[[Played, Attempt, Item], None],
     ) -> None:
-        """Prepare.
-
-        Args:
-            env: The environment.
-            presentation: Its presentation.
-            found: All episodes.
-            replays: The pages of the replays.
-            follow: Is shown each attempt.
-        """
-        self._env, self._presentation, self._found, self._replays, self._follow = (
-            env,
-            presentation,
-            found,
-            replays,
-            follow,
-        )
-        self._draw = presentation.draw
+        """Prepare a page; `follow` receives each attempt."""
+        self._view, self._store, self._replays, self._follow = view, store, replays, follow
         self._room = BOARDS_OF_A_PAGE
         self._still = BOARDS_OF_A_PAGE if replays.is_complete else BOARDS_WITHOUT_SCRIPTS
         self.packed: list[str] = []
@@ -232,7 +213,7 @@ class Results:
             positions: Of its episodes.
             estimates: Its estimates by level.
         """
-        rows = self._found.rows
+        rows = self._store.rows
         together = _are_together(rows[position] for position in positions)
         by_level = grouped(positions, lambda position: rows[position].level)
         shown = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
@@ -243,19 +224,19 @@ class Results:
             clusters = grouped(by_level[level], lambda position: rows[position].cluster if together else None)
             batches: list[Batch] = []
             for cluster in sorted(clusters, key=_as_drawn):
-                shared = self._found.opening(estimate.group, level, cluster)
+                shared = self._store.opening(estimate.group, level, cluster)
                 anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
                 cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
                 opening = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
                 batches.append(Batch(cluster, anchor, opening, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
-            curves = curve_charts(self._env, self._presentation, level, group.examples, [estimate], whose)
+            curves = curve_charts(self._view, level, group.examples, [estimate], whose)
             found.append(Level(estimate, curves, batches))
         return found
 
     def _cards(self, positions: Sequence[int], shared: SharedPrefix, batch: str, prefix: str, first: int) -> list[Card]:
-        rows = self._found.rows
+        rows = self._store.rows
         items = grouped(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
         return [
             self._card(items[key], Item(key[1], f"{prefix}{number}", batch, len(items[key]), shared))
@@ -263,10 +244,10 @@ class Results:
         ]
 
     def _card(self, positions: Sequence[int], item: Item) -> Card:
-        rows = self._found.rows
+        rows = self._store.rows
         ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
         some = [rows[at] for at in ordered]
-        measured = measure(self._env, any(row.guided for row in some))
+        measured = measure(self._view.env, any(row.guided for row in some))
         metric = measured.metric
         counted = [(measured.value(row), row) for row in some if row.is_included]
         scored = [(value, row) for value, row in counted if value is not None]
@@ -274,7 +255,7 @@ class Results:
         shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
         board: Markup | None = None
         attempts: list[Attempt] = []
-        for played in self._found.load(ordered):
+        for played in self._store.load(ordered):
             attempts.append(self._attempt(measured, played))
             if played.row is shown:
                 board = self._board(played)
@@ -294,10 +275,11 @@ class Results:
         )
 
     def _board(self, played: Played) -> Markup | None:
-        if self._draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
+        draw = self._view.presentation.draw
+        if draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
             return None
         # Drawings are made of numbers and words of ours, so that nothing in them can come from a reply.
-        drawing = self._draw(played.instance, played.episode.record.turns)
+        drawing = draw(played.instance, played.episode.record.turns)
         self._room -= len(drawing)
         if self._still <= 0:
             self.packed.append(drawing)
@@ -308,11 +290,11 @@ class Results:
     def _attempt(self, measured: Measure, played: Played) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
-        judged = own_turns(record.turns if played.again.mismatch else self._env.playing.action_turns(record))
+        judged = own_turns(record.turns if played.again.mismatch else self._view.env.playing.action_turns(record))
         return Attempt(
             number=row.attempt,
             score=value_text(measured.value(row), measured.metric),
-            facts=_facts(self._env.scoring.metrics, self._presentation, row, measured.metric),
+            facts=_facts(self._view.env.scoring.metrics, self._view.presentation, row, measured.metric),
             end=ended(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,

@@ -9,10 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.core import End, Environment, Metric, Presentation, UsageError
+from waybench.core import End, Metric, UsageError
 from waybench.reporting._files import ScoreKey
-from waybench.reporting._format import heading
-from waybench.reporting.tables import Table, TaskView, model_table
+from waybench.reporting._format import TaskView, heading
+from waybench.reporting.tables import Table, model_table
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import (
     MODEL,
@@ -139,25 +139,19 @@ class ComparePage:
 
 
 def comparison(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    rows: Sequence[tuple[Row, int]],
-    estimates: Sequence[Estimate],
-    pages: Mapping[Group, str],
-    verdicts: Verdicts,
+    view: TaskView, rows: Sequence[tuple[Row, int]], estimates: Sequence[Estimate], verdicts: Verdicts
 ) -> ComparePage:
     """Return the page of a task of `comparable_tasks`.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         rows: All rows of it, each with the number of its page, negative where the replay has none.
         estimates: Its estimates by level.
-        pages: File names of the groups' pages.
         verdicts: The comparisons of the report.
     """
+    presentation = view.presentation
     numbers = {id(row): number for row, number in rows}
-    metric = measure(env, guided=False).metric
+    metric = measure(view.env, guided=False).metric
     drawn = {group: at_items(own) for group, own in _by_group(row for row, _ in rows).items()}
     tried = {group: _by_item(items) for group, items in drawn.items()}
     groups = _comparable(tried, estimates)
@@ -170,7 +164,7 @@ def comparison(
             {
                 "name": names[group],
                 "settings": [one_line(part, 80) for part in differing(group, groups)],
-                "page": pages[group],
+                "page": view.pages[group],
                 "embedded": group.embedded,
             }
             for group in groups
@@ -189,7 +183,7 @@ def comparison(
             "item": presentation.item,
             "items": presentation.items,
             "lower": metric.better == "lower",
-            "best": env.scoring.best_of,
+            "best": view.env.scoring.best_of,
         },
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -199,7 +193,7 @@ def comparison(
         metric=heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
-        table=model_table(judged, names, TaskView(env, presentation, pages), most),
+        table=model_table(judged, names, view, most),
     )
 
 

@@ -1,0 +1,221 @@
+"""Charts of bars: the outcomes of a model's replies; an environment and its twin (AQA-Bench, Figure 4)."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from waybench.core import Metric, Outcome, plural
+from waybench.envs import registry
+from waybench.reporting._files import slug
+from waybench.reporting._format import TaskView, heading, interval_text
+from waybench.reporting.charts._charts import chart_name
+from waybench.reporting.charts._svg import Chart, Spec, drawn, legend_config, nominal, quantitative, specification
+from waybench.results import Estimate
+from waybench.results.comparisons import TwinEffect
+from waybench.results.formatting import better_text, mean_text, one_line
+from waybench.results.results import Group, differing, grouped, short_labels
+from waybench.results.stats import CONFIDENCE, Mean
+
+_COLOURS = {
+    Outcome.OK: "var(--c2)",
+    Outcome.UNPRODUCTIVE: "var(--c5)",
+    Outcome.ILLEGAL: "var(--c1)",
+    Outcome.UNPARSED: "var(--c4)",
+    Outcome.TRUNCATED: "var(--c3)",
+    Outcome.OVERFLOW: "var(--c0)",
+    Outcome.REFUSED: "var(--c6)",
+}
+_FONT = 12
+_WIDEST = 340  # pixels of a name
+_TITLE_LETTERS = 34
+_LONGEST = 50
+_LABEL = "Outcomes of replies by task; the page of each task has the numbers"
+_CAPTION = (
+    "Outcomes of replies over all attempts that count, without replies that need not name an action, such as thoughts. "
+    "The page of each task has the numbers."
+)
+
+
+def outcomes(totals: Sequence[Estimate]) -> Chart | None:
+    """Draw a bar of outcomes for each of a model's estimates; None without replies.
+
+    Args:
+        totals: The estimates.
+    """
+    names = _names([total.group for total in totals])
+    data = [each for total in totals if total.action_replies for each in _pieces(total, names)]
+    if not data:
+        return None
+    model, spec = totals[0].group.model, outcomes_spec(data)
+    narrow = drawn(outcomes_spec(data, narrow=True), _LABEL)
+    return Chart(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, _LABEL), narrow, _CAPTION, spec)
+
+
+def _names(groups: Sequence[Group]) -> dict[Group, str]:
+    """Return a name for each group's bar: its task's, and what tells it from others of that; no two have the same."""
+    found: dict[str, Group] = {}
+    for env, own in grouped(groups, lambda group: group.env).items():
+        title = registry.load(env).title
+        for group in own:
+            name = one_line(", ".join([one_line(title, _TITLE_LETTERS), *differing(group, own)]), _LONGEST)
+            numbered = (f"{name} [{number}]" if number > 1 else name for number in count(1))
+            found[next(each for each in numbered if each not in found)] = group
+    return {group: name for name, group in found.items()}
+
+
+def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
+    name, replies = names[total.group], plural(total.action_replies, "reply", "replies")
+    return [
+        {
+            "task": name,
+            "outcome": str(outcome),
+            "order": number,
+            "share": total.outcomes[str(outcome)],
+            "colour": colour,
+            "text": f"{name}: {100 * total.outcomes[str(outcome)]:.1f} % of {replies} {outcome}",
+        }
+        for number, (outcome, colour) in enumerate(_COLOURS.items())
+        if total.outcomes.get(str(outcome))
+    ]
+
+
+def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Spec:
+    """Return the chart as a Vega-Lite specification.
+
+    Args:
+        data: Pieces of bars: "task", "outcome", "order", "share", "colour", "text".
+        narrow: Whether a bar's name is above it, and not beside it.
+    """
+    met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
+    colours = [_COLOURS[Outcome(outcome)] for outcome in met]
+    names = list(dict.fromkeys(piece["task"] for piece in data))
+    config = legend_config(_FONT, has_grid=False, symbolType="square", columnPadding=24)
+    shares = {"format": "%", "grid": False, "tickCount": 5}
+    # Room for the names in whatever font the page has.
+    room = min(_WIDEST, round(0.58 * _FONT * max(map(len, names))))
+    beside = {"labelLimit": _WIDEST, "ticks": False, "domain": False, "minExtent": room}
+    y = nominal("task", sort=None, title=None, axis=None if narrow else beside)
+    encoding = {
+        "x": quantitative("share", stack="zero", title="Share of replies", axis=shares),
+        "y": y,
+        "color": nominal("outcome", title=None, scale={"domain": met, "range": colours}, sort=met),
+        "order": quantitative("order"),
+        "description": nominal("text"),
+    }
+    bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
+    if not narrow:
+        bars = {"data": {"values": list(data)}, "mark": bar, "encoding": encoding}
+        return specification(460, 22 * len(names), **bars, config=config)
+    above = {
+        "data": {"values": [{"task": name} for name in names]},
+        "mark": {"type": "text", "align": "left", "dy": -8, "fontSize": _FONT, "color": "var(--soft)"},
+        "encoding": {"x": {"value": 0}, "y": y, "text": nominal("task")},
+    }
+    below = {"data": {"values": list(data)}, "mark": {**bar, "height": 14, "yOffset": 8}, "encoding": encoding}
+    return specification(300, 40 * len(names), layer=[below, above], config=config)
+
+
+_BAR = 13  # pixels
+_LETTERS = 36
+_COLOUR, _PAPER, _INK = "var(--c0)", "var(--page)", "var(--soft)"
+
+
+def twin_charts(view: TaskView, found: Sequence[TwinEffect]) -> list[Chart]:
+    """Return a chart for each level at which an environment and its twin were given to the same players.
+
+    Args:
+        view: The task.
+        found: The comparisons with its twin.
+    """
+    env, presentation = view.env, view.presentation
+    charts: list[Chart] = []
+    for level, some in grouped(found, lambda each: each.level).items():
+        own = sorted(some, key=lambda each: (each.group.embedded, _merit(each)))
+        metric, twin = own[0].comparison.metric, registry.load(own[0].reference.env).title
+        data = _bars(own, metric, (twin, env.title))
+        label = f"{metric.title} at {presentation.level} {level} in “{twin}” and in “{env.title}”, for each model"
+        caption = (
+            f"{heading(metric)}, {presentation.level} {level}, at the same {presentation.items}: filled “{twin}”, "
+            f"outlined “{env.title}”, with the {100 * CONFIDENCE:.0f} % intervals of the means. A table has the "
+            "differences with their intervals for pairs."
+        )
+        spec = twin_spec(data, metric, (twin, env.title))
+        narrow = drawn(twin_spec(data, metric, (twin, env.title), narrow=True), label)
+        name = chart_name(view, [env.id, *own[0].group.apart], f"{metric.name} and twin {level}")
+        charts.append(Chart(name, drawn(spec, label), narrow, caption, spec))
+    return charts
+
+
+def _merit(each: TwinEffect) -> float:
+    one = each.comparison
+    return one.second_mean.value if one.metric.better == "lower" else -one.second_mean.value
+
+
+def _bars(found: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
+    names = short_labels(each.group for each in found)
+
+    def bar(name: str, which: int, mean: Mean) -> dict[str, Any]:
+        ends = interval_text(mean, metric)
+        text = f"{name}, {titles[which]}: {mean_text(mean.value, metric)}"
+        values = {"score": mean.value, "low": mean.low, "high": mean.high}
+        return {
+            **{"player": name, "task": titles[which], "order": which, **values},
+            **{"interval": mean.low is not None, "text": f"{text} ({ends})" if ends else text},
+        }
+
+    return [
+        bar(one_line(names[each.group], _LETTERS), which, mean)
+        for each in found
+        for which, mean in enumerate((each.comparison.second_mean, each.comparison.first_mean))
+    ]
+
+
+def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str, str], *, narrow: bool = False) -> Spec:
+    """Return the chart as a Vega-Lite specification.
+
+    Args:
+        data: The bars: "player", "task", "order", "score", "low", "high", "interval", "text".
+        metric: What the bars are means of.
+        titles: The titles of the twin, whose bars are filled, and of the environment.
+        narrow: Whether a player's name is above its bars, and not beside them.
+    """
+    names = list(dict.fromkeys(each["player"] for each in data))
+    config = legend_config(_FONT, symbolType="square", labelLimit=280, columns=1)
+    arrow = {"lower": "↓", "higher": "↑"}.get(metric.better, "")
+    title = f"{metric.title}, {arrow} {better_text(metric)}".strip(", ")
+    low, high = metric.bounds
+    scale: Spec = {"nice": False} if low is None or high is None else {"domain": [min(0, low), high], "nice": False}
+    beside = {"labelLimit": 280, "ticks": False, "domain": False}
+    y = nominal("player", sort=None, title=None, axis=None if narrow else beside, scale={"paddingInner": 0.3})
+    x = quantitative("score", title=title, scale=scale, axis={"tickCount": 5})
+    fill = nominal(
+        "task",
+        title=None,
+        sort=list(titles),
+        scale={"domain": list(titles), "range": [_COLOUR, _PAPER]},
+        legend={"symbolStrokeColor": _COLOUR, "symbolStrokeWidth": 1.4},
+    )
+    side = nominal("order", sort=None, scale={"paddingInner": 0.1})
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "bar", "stroke": _COLOUR, "strokeWidth": 1.4},
+            "encoding": {"x": x, "fill": fill, "description": nominal("text")},
+        },
+        {
+            "transform": [{"filter": "datum.interval"}],
+            "mark": {"type": "rule", "strokeWidth": 1.6, "color": _INK},
+            "encoding": {"x": quantitative("low"), "x2": {"field": "high"}},
+        },
+    ]
+    for layer in layers:
+        layer["encoding"] = {"y": y, "yOffset": side, **layer["encoding"]}
+    if narrow:
+        layers.append(
+            {
+                "data": {"values": [{"player": name} for name in names]},
+                "mark": {"type": "text", "align": "left", "dy": -_BAR - 8, "fontSize": _FONT, "color": "var(--soft)"},
+                "encoding": {"x": {"value": 0}, "y": y, "text": nominal("player")},
+            }
+        )
+    size = (300, 56 * len(names) + 16) if narrow else (520, 40 * len(names))
+    return specification(*size, data={"values": list(data)}, layer=layers, config=config)
