@@ -101,17 +101,12 @@ class AgentReport:
     @property
     def charts(self) -> list[Chart]:
         """All charts: of each agent, and of several."""
-        several = (chart for one in self.overlays for chart in one.charts)
+        several = (chart for overlay in self.overlays for chart in overlay.charts)
         return [*(card.chart for card in self.cards), *several, *self.degree_charts]
 
 
 def agent_report(agents: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
-    """Return the report of some agents; None if there are none.
-
-    Args:
-        agents: The agents.
-        pages: File names of the groups' pages.
-    """
+    """Return the report of some agents; None if there are none."""
     if not agents:
         return None
     cards = agent_cards(agents)

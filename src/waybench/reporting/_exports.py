@@ -163,21 +163,18 @@ def frame_files(frame: Frame) -> Files:
     CSV is UTF-8 with one line of names, texts in quotation marks, and nothing at all for null. A text that begins with
     = + - @, a tab, a line break or an apostrophe has an apostrophe before it, so that no spreadsheet takes it for a
     formula, and invisible characters are written out. Numbers and truth values are as they are.
-
-    Args:
-        frame: The frame.
     """
     pa: Any = import_module("pyarrow")  # it carries no types
     schema = frame.table.schema
-    shown = pa.schema([(cell(field.name), field.type) for field in schema])
+    csv_schema = pa.schema([(cell(field.name), field.type) for field in schema])
     written, lines = BytesIO(), BytesIO()
     with (
         import_module("pyarrow.parquet").ParquetWriter(written, schema) as to_parquet,
-        import_module("pyarrow.csv").CSVWriter(lines, shown) as to_csv,
+        import_module("pyarrow.csv").CSVWriter(lines, csv_schema) as to_csv,
     ):
         for batch in frame.table.to_batches():
             to_parquet.write_batch(batch)
-            to_csv.write(pa.record_batch([_shown(pa, array) for array in batch.columns], schema=shown))
+            to_csv.write(pa.record_batch([_shown(pa, array) for array in batch.columns], schema=csv_schema))
     return Files(written.getvalue(), lines.getvalue())
 
 
@@ -191,8 +188,8 @@ def _shown(pa: Any, array: Any) -> Any:
 
 def cell(text: str) -> str:
     """Return a text as it stands in a CSV file."""
-    shown = visible(text)
-    return f"'{shown}" if _FORMULA.match(shown) else shown
+    safe = visible(text)
+    return f"'{safe}" if _FORMULA.match(safe) else safe
 
 
 def exports(site: Site, compared: Compared) -> Iterator[tuple[str, str | bytes]]:

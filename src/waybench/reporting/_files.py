@@ -83,10 +83,6 @@ class Folder:
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file in one piece: a reader sees the old file or the whole new one.
 
-        Args:
-            name: Where, from the folder: "replays/x.html".
-            content: Its content; text is written as UTF-8.
-
         Raises:
             UsageError: If it cannot be written.
         """
@@ -117,38 +113,28 @@ class Folder:
     @contextmanager
     def recorded(self) -> Generator[dict[str, str], None, None]:
         """Yield a mapping that collects the files written within the block, with their digests."""
-        before, own = self._written, dict[str, str]()
-        self._written = own
+        before, written = self._written, dict[str, str]()
+        self._written = written
         try:
-            yield own
+            yield written
         finally:
-            self._written = before | own
+            self._written = before | written
 
     def refill(self, name: str, section: str) -> None:
-        """Write a file of the folder again with another section; one without a section stays as it is.
-
-        Args:
-            name: The file.
-            section: What stands in its section from now on.
-        """
+        """Write a file of the folder again with another section; one without a section stays as it is."""
         data = section.encode()
         self._put(name, _SECTION.sub(lambda _: data, (self.path / name).read_bytes(), count=1))
 
     def has(self, names: Mapping[str, str], *, sections: bool = True) -> bool:
-        """Return whether some files are in the folder and have these digests.
-
-        Args:
-            names: The files with their digests, as `written` has them.
-            sections: Whether sections have to be the same, too.
-        """
+        """Return whether some files are in the folder and have these digests."""
         for name, digests in names.items():
             try:
                 is_ours = name in _FIRST or _OURS.fullmatch(name)
                 content = (self.path / name).read_bytes() if is_ours else b""
             except OSError:
                 return False
-            found = _digests(content)
-            if " ".join(found) != digests if sections else found[-1] != digests.split()[-1]:
+            current = _digests(content)
+            if " ".join(current) != digests if sections else current[-1] != digests.split()[-1]:
                 return False
         return True
 
@@ -165,24 +151,24 @@ class Folder:
 
     def remove(self) -> None:
         """Remove the files of an earlier report."""
-        listed = _listed(self.path)
-        for name in (listed | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
+        names = _listed(self.path)
+        for name in (names | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
             with suppress(OSError):
                 (self.path / name).unlink()
 
 
 def _digests(data: bytes) -> list[str]:
     """Return the digest of a file; if it has a section, also that of the file without what is in it."""
-    rest, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
-    return [hashlib.sha256(each).hexdigest() for each in (data, rest)[: 1 + sections]]
+    remaining, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
+    return [hashlib.sha256(content).hexdigest() for content in (data, remaining)[: 1 + sections]]
 
 
 def _listed(path: Path) -> set[str]:
     try:
-        found: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
+        value: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return set()
-    names = cast(list[Any], found) if isinstance(found, list) else []
+    names = cast(list[Any], value) if isinstance(value, list) else []
     return {name for name in names if isinstance(name, str) and _OURS.fullmatch(name)}
 
 
@@ -214,7 +200,7 @@ def templates(title: str) -> Templates:
 
     # Every value that a template prints goes through `shown` and is then escaped; only Markup, which is made in
     # _svg.py and of drawings, is not.
-    made = Templates(
+    environment = Templates(
         loader=PackageLoader("waybench.reporting", "templates"),
         autoescape=True,
         finalize=shown,
@@ -224,12 +210,12 @@ def templates(title: str) -> Templates:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    values, filters = cast(dict[str, Any], made.globals), cast(dict[str, Any], made.filters)
+    values, filters = cast(dict[str, Any], environment.globals), cast(dict[str, Any], environment.filters)
     values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
     for function in (amount, anchor, heading, in_words, money, one_line, percent, plural, with_article):
         filters[function.__name__] = function
     filters |= {"interval": interval_text, "mean": mean_text}
-    return made
+    return environment
 
 
 def assets(kinds: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
@@ -252,14 +238,14 @@ def _datatables() -> str:
 
     The package `itables` carries it as a module; what that exports becomes one object, `DataTables`.
     """
-    found = find_spec("itables")  # importing it would import pandas
-    if found is None or found.origin is None:
+    spec = find_spec("itables")  # importing it would import pandas
+    if spec is None or spec.origin is None:
         raise ModuleNotFoundError("itables is not installed")
-    module = Path(found.origin).with_name("html").joinpath("dt_bundle.js").read_text(encoding="utf-8")
-    body, exports, rest = module.rpartition("export{")
-    names, end, licences = rest.partition("}")
+    module = Path(spec.origin).with_name("html").joinpath("dt_bundle.js").read_text(encoding="utf-8")
+    body, exports, tail = module.rpartition("export{")
+    names, end, licences = tail.partition("}")
     if not exports or not end:
         raise ValueError("itables' script has no exports any more: see waybench.reporting._files")
     pairs = (pair.split(" as ") for pair in names.split(","))
-    made = ",".join(f'"{name}":{local}' for local, name in pairs)
-    return f"globalThis.DataTables=(()=>{{{body}return {{{made}}};}})();{licences.removeprefix(';')}"
+    members = ",".join(f'"{name}":{local}' for local, name in pairs)
+    return f"globalThis.DataTables=(()=>{{{body}return {{{members}}};}})();{licences.removeprefix(';')}"

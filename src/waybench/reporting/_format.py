@@ -57,15 +57,15 @@ def excerpt_with_end(text: str, longest: int) -> Excerpt:
     return Excerpt(text[: longest - end], len(text), text[len(text) - end :])
 
 
-def each_of(whole: int, count: int, most: int) -> int:
+def each_of(total: int, count: int, most: int) -> int:
     """Return how many characters each of some texts may have for a page to stay small.
 
     Args:
-        whole: Characters of all together.
+        total: Characters of all together.
         count: How many they are.
         most: The most of one.
     """
-    return min(most, max(LONGEST_UNSENT, whole // max(count, 1)))
+    return min(most, max(LONGEST_UNSENT, total // max(count, 1)))
 
 
 def heading(metric: Metric) -> str:

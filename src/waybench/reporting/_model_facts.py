@@ -53,13 +53,13 @@ def read_models(path: Path) -> dict[str, ModelFacts]:
         raise UsageError(
             f"{path} is not valid TOML ({one_line(str(error), 80)}): see `--models` in the guide"
         ) from None
-    return {name: _model(f"{path}: {one_line(name, 80)}", given) for name, given in data.items()}
+    return {name: _model(f"{path}: {one_line(name, 80)}", value) for name, value in data.items()}
 
 
-def _model(where: str, given: Any) -> ModelFacts:
-    if not isinstance(given, dict):
+def _model(where: str, value: Any) -> ModelFacts:
+    if not isinstance(value, dict):
         raise UsageError(f'{where}: give a table, as ["provider/model"] and below it size = "7B"')
-    fields = cast("dict[str, Any]", given)
+    fields = cast("dict[str, Any]", value)
     for field in fields:
         if field not in _FIELDS:
             hint = " (a name with a dot or a slash needs quotes)" if isinstance(fields[field], dict) else ""
@@ -79,8 +79,8 @@ def _text(where: str, value: Any) -> str:
 
 
 def _size(where: str, value: Any) -> float | None:
-    if isinstance(value, str) and (found := _SIZE.fullmatch(value.strip())):
-        return float(found[1]) * _UNITS[found[2].upper()]
+    if isinstance(value, str) and (size := _SIZE.fullmatch(value.strip())):
+        return float(size[1]) * _UNITS[size[2].upper()]
     if value is None:
         return None
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= _LEAST:
@@ -100,12 +100,7 @@ def _date(where: str, value: Any) -> date | None:
 
 
 def with_models(frame: Frame, models: Mapping[str, ModelFacts]) -> Frame:
-    """Return a frame with the columns of what is known of each row's model, if any is, after its own.
-
-    Args:
-        frame: The frame; one without a column "model" stays as it is.
-        models: The models.
-    """
+    """Return a frame with the columns of what is known of each row's model, if any is, after its own."""
     if not models or all(fact.name != "model" for fact in frame.schema):
         return frame
     rows = [models.get(name, _NOTHING) for name in frame.table.column("model").to_pylist()]
@@ -114,13 +109,15 @@ def with_models(frame: Frame, models: Mapping[str, ModelFacts]) -> Frame:
 
 _NOTHING = ModelFacts()
 _FACTS: tuple[Column[ModelFacts], ...] = (
-    Column("model_name", str, "The model's name in the file of models; null without.", lambda each: each.name or None),
+    Column(
+        "model_name", str, "The model's name in the file of models; null without.", lambda facts: facts.name or None
+    ),
     Column("model_size", float, "Its number of parameters by that file; null without.", "size"),
     Column(
         "model_date",
         str,
         "The date of its release by that file; null without.",
-        lambda each: each.released and each.released.isoformat(),
+        lambda facts: facts.released and facts.released.isoformat(),
     ),
-    Column("model_series", str, "Its series by that file; null without.", lambda each: each.series or None),
+    Column("model_series", str, "Its series by that file; null without.", lambda facts: facts.series or None),
 )

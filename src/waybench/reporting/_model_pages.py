@@ -77,7 +77,7 @@ class Model:
     @property
     def charts(self) -> list[Chart]:
         """All of its charts but those of agents."""
-        return [*([self.outcomes] if self.outcomes else []), *(one for part in self.parts for one in part.charts)]
+        return [*([self.outcomes] if self.outcomes else []), *(chart for part in self.parts for chart in part.charts)]
 
 
 def write_model(site: Site, name: str, compared: Compared) -> None:
@@ -135,14 +135,7 @@ def ledger_page(
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
 ) -> LedgerPage | None:
-    """Return what the page of the ledger shows; None where only embedded players played, who take nothing.
-
-    Args:
-        entries: All entries.
-        effects: All effects of settings.
-        pages: File names of the groups' pages.
-        model_pages: File names of the models' pages.
-    """
+    """Return what the page of the ledger shows; None where only embedded players played, who take nothing."""
     entries = [entry for entry in entries if not entry.group.embedded]
     if not entries:
         return None

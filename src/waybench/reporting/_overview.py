@@ -253,12 +253,12 @@ def _cell(
 
 
 def _words(change: Mean, metric: Metric) -> str:
-    shown = change_text(change.value, metric)
-    if shown[0] == "±" or not better_text(metric):
+    text = change_text(change.value, metric)
+    if text[0] == "±" or not better_text(metric):
         way = ""
     else:
         way = ", better" if (change.value > 0) == (metric.better == "higher") else ", worse"
     ends = ""
     if change.low is not None and change.high is not None:
         ends = f" (interval {change_text(change.low, metric)} to {change_text(change.high, metric)})"
-    return f"change due to the examples: {shown}{way}{ends}"
+    return f"change due to the examples: {text}{way}{ends}"

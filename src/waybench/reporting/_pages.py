@@ -68,8 +68,8 @@ def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> 
         jobs = [*families, *others, *results, *models]
         written = _write_pages(jobs, site.folder, site.charts, site.cache, site.processes, progress)
         of_job = dict(zip(jobs, written, strict=True))
-        listed = [of_job[job] for job in (*results, *models, *families, *others)]
-        site.charts.listed = [chart for one in listed for chart in one.charts]
+        in_order = [of_job[job] for job in (*results, *models, *families, *others)]
+        site.charts.listed = [chart for result in in_order for chart in result.charts]
         charts = [cast(Sequence[str], of_job[job].value) for job in families]
         _write_front(site, charts, compared)
 
@@ -112,7 +112,7 @@ def _model_key(site: Site, title: str, name: str, compared: Compared) -> bytes:
         return b""
     # Of the others it depends how many levels a task has, and which settings tell its rows apart.
     others = [site.ranked[score_key(group)] for group in groups]
-    curved = [[each.group for each in compared.curves if each.group.env == group.env] for group in groups]
+    curved = [[curve.group for curve in compared.curves if curve.group.env == group.env] for group in groups]
     agents = [(agent.model, agent.settings, colour_number(agent.model)) for agent in site.agents]
     return content_key(
         "model",
@@ -122,10 +122,14 @@ def _model_key(site: Site, title: str, name: str, compared: Compared) -> bytes:
         [(group, site.pages[group], group in site.searched, site.estimates_of[group]) for group in groups],
         [total for total in site.totals if total.group.model == name],
         [
-            (differing(group, found), differing(group, some), [each for each in found if each.model == name])
-            for group, found, some in zip(groups, others, curved, strict=True)
+            (
+                differing(group, task_groups),
+                differing(group, curve_groups),
+                [each for each in task_groups if each.model == name],
+            )
+            for group, task_groups, curve_groups in zip(groups, others, curved, strict=True)
         ],
-        [sorted({level for cells in found.values() for level in cells}) for found in others],
+        [sorted({level for cells in by_group.values() for level in cells}) for by_group in others],
         [curve for curve in compared.curves if curve.group.model == name],
         site.failed.of_model(name, site.pages),
         agents if any(model == name for model, *_ in agents) else (),
@@ -274,9 +278,9 @@ def _write_pages(
         before = len(charts.listed)
         with folder.recorded() as files, cache.recorded() as changes:
             value = to_do[number].write()
-        listed = charts.listed[before:]
+        new_charts = charts.listed[before:]
         del charts.listed[before:]
-        return Written(files, listed, changes, value)
+        return Written(files, new_charts, changes, value)
 
     done: list[Written] = []
     with spread(write, len(to_do), processes) as results:
@@ -299,8 +303,8 @@ def _earlier(job: Job, folder: Folder, cache: ReportCache) -> Written | None:
     if content is None:
         return None
     try:
-        files, listed, used, value = json.loads(content)
-        written = Written(dict(files), list(listed), Changes({}, {bytes.fromhex(key) for key in used}), value)
+        files, chart_list, used, value = json.loads(content)
+        written = Written(dict(files), list(chart_list), Changes({}, {bytes.fromhex(key) for key in used}), value)
     except (ValueError, TypeError):
         return None
     return written if folder.has(written.files, sections=False) else None

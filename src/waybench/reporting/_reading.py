@@ -56,7 +56,7 @@ class Batch(NamedTuple):
 def read(
     episodes: Iterable[LoggedEpisode] | EpisodeBatches,
     prices: Mapping[str, Price],
-    kept: ReportCache,
+    cache: ReportCache,
     processes: int,
 ) -> Iterator[Batch]:
     """Read episodes and verify them, in batches.
@@ -64,13 +64,13 @@ def read(
     Args:
         episodes: The episodes; batches may be read in other processes.
         prices: What the models' tokens cost, as far as that is known.
-        kept: What an earlier report has worked out; what is new is added.
+        cache: What an earlier report has worked out; what is new is added.
         processes: In how many processes batches are read.
 
     Raises:
         NoEpisodesError: If batches were given, and there is no episode in them.
     """
-    reader = _Reader(prices, kept)
+    reader = _Reader(prices, cache)
     if not isinstance(episodes, EpisodeBatches):
         yield from (reader.batch([recorded], []) for recorded in episodes)
         return
@@ -83,14 +83,14 @@ def read(
     with spread(work, len(episodes), processes) as batches:
         for content in batches:
             batch: Batch = pickle.loads(content)
-            kept.merge(batch.changes)
+            cache.merge(batch.changes)
             empty = empty and not batch.found and not batch.problems
             yield batch
     if empty:
         raise episodes.none_found()
 
 
-def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], kept: ReportCache, workers: Workers) -> None:
+def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache, workers: Workers) -> None:
     """Have episodes simulated that the cache does not have, and add what is confirmed; `read` then finds it there.
 
     A worker whose waybench differs from this one adds nothing that is found: its keys are others.
@@ -98,27 +98,27 @@ def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], kept: Report
     Args:
         episodes: The episodes.
         prices: What the models' tokens cost, as far as that is known.
-        kept: What an earlier report has worked out.
+        cache: What an earlier report has worked out.
         workers: Simulate the episodes.
     """
-    with workers.each(_simulated, _Unknown(episodes, prices, kept)) as results:
+    with workers.each(_simulated, _Unknown(episodes, prices, cache)) as results:
         for new in results:
             for key, content in new.items():
-                kept.put(key, content)
+                cache.put(key, content)
 
 
 class _Unknown(Sequence[bytes]):
     """The episodes of each batch that the cache does not have, with the prices; pickled."""
 
-    def __init__(self, episodes: EpisodeBatches, prices: Mapping[str, Price], kept: ReportCache) -> None:
-        self._episodes, self._prices, self._kept = episodes, prices, kept
+    def __init__(self, episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache) -> None:
+        self._episodes, self._prices, self._kept = episodes, prices, cache
 
     def __len__(self) -> int:
         return len(self._episodes)
 
     def __getitem__(self, number: Any, /) -> Any:
         batch = self._episodes.read(number, _ignore)
-        return dumped(([each for each in batch if not self._is_kept(each)], dict(self._prices)))
+        return dumped(([episode for episode in batch if not self._is_kept(episode)], dict(self._prices)))
 
     def _is_kept(self, episode: LoggedEpisode) -> bool:
         try:
@@ -138,8 +138,8 @@ def _ignore(problem: Skipped) -> None:
 
 
 class _Reader:
-    def __init__(self, prices: Mapping[str, Price], kept: ReportCache) -> None:
-        self._prices, self._kept = prices, kept
+    def __init__(self, prices: Mapping[str, Price], cache: ReportCache) -> None:
+        self._prices, self._kept = prices, cache
         self._problems: list[Skipped] = []
         self._verifier = Verifier(prices, self._problems.append)
         self._simulated = 0
@@ -149,8 +149,8 @@ class _Reader:
         self._problems.clear()
         self._simulated = 0
         with self._kept.recorded() as changes:
-            found = [one for recorded in episodes if (one := self._found(recorded)) is not None]
-        return Batch(found, unread, self._problems[:], self._simulated, changes)
+            episodes_read = [episode for recorded in episodes if (episode := self._found(recorded)) is not None]
+        return Batch(episodes_read, unread, self._problems[:], self._simulated, changes)
 
     def _found(self, recorded: LoggedEpisode) -> Found | None:
         """Return an episode with its row, from the cache where it has been verified before.
@@ -164,26 +164,26 @@ class _Reader:
         except Exception:  # a record is data from outside; the verifier says what is wrong with it
             key, text = b"", ""
         content = self._kept.get(key) if key else None
-        kept = unpack(content) if content else None
-        if kept is not None:
-            verified = Verified(with_outcomes(recorded, kept.simulated), *kept)
+        cached = unpack(content) if content else None
+        if cached is not None:
+            verified = Verified(with_outcomes(recorded, cached.simulated), *cached)
         else:
             self._simulated += 1
             again = self._verifier.verify(recorded)
             if again is None:
                 return None
-            verified, kept = again, KeptEpisode(again.row, again.simulated)
+            verified, cached = again, KeptEpisode(again.row, again.simulated)
             if key and again.simulated.confirmed and is_cacheable(recorded.record.env):
-                self._kept.put(key, pack(kept))
+                self._kept.put(key, pack(cached))
         try:
             record = verified.episode.record
             data = zlib.compress((text if text and record is recorded.record else record.dumps()).encode("ascii"), 1)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
             self._problems.append(skipped(recorded.log, error, recorded.sample))
             return None
-        return Found(_identity(key, kept), verified, data)
+        return Found(_identity(key, cached), verified, data)
 
 
-def _identity(key: bytes, kept: KeptEpisode) -> bytes:
+def _identity(key: bytes, cached: KeptEpisode) -> bytes:
     """Return the identity of an episode; where the simulation confirms the record, its key says all."""
-    return key if key and kept.simulated.confirmed else content_key("episode", key, kept)
+    return key if key and cached.simulated.confirmed else content_key("episode", key, cached)

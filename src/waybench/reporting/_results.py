@@ -103,7 +103,7 @@ class Card:
     @property
     def replay(self) -> str:
         """File name of the page of the attempt that the board shows."""
-        return next((each.replay for each in self.attempts if each.number == self.shown), "")
+        return next((attempt.replay for attempt in self.attempts if attempt.number == self.shown), "")
 
 
 _KINDS = {
@@ -207,18 +207,13 @@ class Results:
         self.packed: list[str] = []
 
     def levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
-        """Return the levels of one group.
-
-        Args:
-            positions: Of its episodes.
-            estimates: Its estimates by level.
-        """
+        """Return the levels of one group."""
         rows = self._store.rows
         together = _are_together(rows[position] for position in positions)
         by_level = grouped(positions, lambda position: rows[position].level)
-        shown = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
-        longest = each_of(OPENINGS_OF_A_PAGE, len(shown), LONGEST_OPENING)
-        found: list[Level] = []
+        keys = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
+        longest = each_of(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
+        levels: list[Level] = []
         for estimate in estimates:
             level = estimate.level or 0
             clusters = grouped(by_level[level], lambda position: rows[position].cluster if together else None)
@@ -232,8 +227,8 @@ class Results:
             group = estimate.group
             whose = [group.model, group_id(group)]
             curves = curve_charts(self._view, level, group.examples, [estimate], whose)
-            found.append(Level(estimate, curves, batches))
-        return found
+            levels.append(Level(estimate, curves, batches))
+        return levels
 
     def _cards(self, positions: Sequence[int], shared: SharedPrefix, batch: str, prefix: str, first: int) -> list[Card]:
         rows = self._store.rows
@@ -246,21 +241,21 @@ class Results:
     def _card(self, positions: Sequence[int], item: Item) -> Card:
         rows = self._store.rows
         ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
-        some = [rows[at] for at in ordered]
-        measured = measure(self._view.env, any(row.guided for row in some))
+        item_rows = [rows[at] for at in ordered]
+        measured = measure(self._view.env, any(row.guided for row in item_rows))
         metric = measured.metric
-        counted = [(measured.value(row), row) for row in some if row.is_included]
+        counted = [(measured.value(row), row) for row in item_rows if row.is_included]
         scored = [(value, row) for value, row in counted if value is not None]
         best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
-        shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
+        best_row = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
         board: Markup | None = None
         attempts: list[Attempt] = []
         for played in self._store.load(ordered):
             attempts.append(self._attempt(measured, played))
-            if played.row is shown:
+            if played.row is best_row:
                 board = self._board(played)
             self._follow(played, attempts[-1], item)
-        valid = [row for row in some if not row.exclusion_reason]
+        valid = [row for row in item_rows if not row.exclusion_reason]
         return Card(
             item=item.id,
             anchor=item.anchor,
@@ -268,9 +263,9 @@ class Results:
             part=part(best, metric),
             missing=bool(valid) and not counted,
             incomplete=bool(counted) and any(row.error for row in valid),
-            shown=shown.attempt if shown else None,
+            shown=best_row.attempt if best_row else None,
             board=board,
-            kinds=_kinds(some),
+            kinds=_kinds(item_rows),
             attempts=attempts,
         )
 
@@ -317,35 +312,35 @@ def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
     return (cluster is not None and not cluster.key, cluster.name if cluster else "")
 
 
-def _kinds(some: Sequence[Row]) -> list[str]:
-    counted = [row for row in some if row.is_included]
+def _kinds(rows: Sequence[Row]) -> list[str]:
+    counted = [row for row in rows if row.is_included]
     kinds: list[str] = []
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
     failed = {kind.name for row in counted if (kind := failure(row))}
     kinds += [f"{_FAILED}{anchor(name)}" for name in sorted(failed)]
-    kinds += ["error"] * any(row.error and not row.exclusion_reason for row in some)
-    kinds += ["aside"] * any(bool(row.exclusion_reason) for row in some)
+    kinds += ["error"] * any(row.error and not row.exclusion_reason for row in rows)
+    kinds += ["aside"] * any(bool(row.exclusion_reason) for row in rows)
     return kinds
 
 
-def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, shown: Metric) -> list[tuple[str, str]]:
+def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, headline: Metric) -> list[tuple[str, str]]:
     """Return the metrics that describe an attempt, without counts of problems that are 0.
 
     Those are left out that say for a set what a paper publishes of it (`Metric.left_out`).
     """
-    found: list[tuple[str, str]] = []
-    listed = list(metrics)
-    left_out = {metric.left_out for metric in listed}
-    for number, metric in enumerate(listed):
+    facts: list[tuple[str, str]] = []
+    all_metrics = list(metrics)
+    left_out = {metric.left_out for metric in all_metrics}
+    for number, metric in enumerate(all_metrics):
         if metric.left_out or metric.name in left_out:
             continue
         value = row.metrics[metric.name]
         telling = metric.better == "" or (metric.better == "lower" and value)
-        if number and metric is not shown and value is not None and (telling or metric.name in presentation.metrics):
+        if number and metric is not headline and value is not None and (telling or metric.name in presentation.metrics):
             # Of a share over the whole set (`Metric.per`), an attempt has a count and what it is a part of.
             size = row.sizes.get(metric.name, 0)
-            whole = f" of {amount(size)}" if size > 1 else ""
-            found.append((metric.title, f"{value_text(value, metric)}{whole}"))
-    return found
+            of = f" of {amount(size)}" if size > 1 else ""
+            facts.append((metric.title, f"{value_text(value, metric)}{of}"))
+    return facts

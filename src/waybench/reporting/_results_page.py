@@ -80,17 +80,17 @@ def write_results(site: Site, total: Estimate) -> None:
         turns = played.episode.record.turns
         instance = played.instance if played.again.confirmed else None
         drawings = undrawn(turns) if draw_frames is None or instance is None else frames(draw_frames, instance, turns)
-        said = conversation(played, item.opening)
+        messages = conversation(played, item.opening)
         site.page(
             f"replays/{attempt.replay}",
             "replay.html",
             **shared,
             attempt=attempt,
             item=item,
-            said=said,
+            said=messages,
             probes=probes(played),
             frames=drawings,
-            data=packed({**drawings.values, "repeated": repeated(said)}),
+            data=packed({**drawings.values, "repeated": repeated(messages)}),
             first_error=played.row.first_error,
             not_simulated=played.again.skipped,
             neighbours=site.neighbours.find(played.row, played.number),

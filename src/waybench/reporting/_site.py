@@ -312,9 +312,9 @@ def page_name(group: Group) -> str:
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
     family_, _, variant = group.env.partition("/")
     env = [] if family_ in group.task or variant in group.task else [group.env]
-    rest = " ".join([group.task, *env, *chosen(group)])
+    settings = " ".join([group.task, *env, *chosen(group)])
     # Room for what tells the pages of one model apart, however long its name is.
-    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(rest))]} {rest}', identity)}.html"
+    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(settings))]} {settings}', identity)}.html"
 
 
 def skip_reasons(simulations: Iterable[Simulated]) -> dict[str, int]:

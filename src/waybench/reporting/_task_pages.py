@@ -97,7 +97,7 @@ class Section:
     @property
     def charts(self) -> list[Chart]:
         """All of its charts."""
-        return [*self.by_level, *self.other_charts, *(each.chart for each in self.horizons)]
+        return [*self.by_level, *self.other_charts, *(horizon.chart for horizon in self.horizons)]
 
     @property
     def key(self) -> ScoreKey:
@@ -121,17 +121,17 @@ def sections(site: Site, family: SectionFamily, compared: Compared) -> list[Sect
     totals = [total for total in all_totals if family.holds(total.group)]
     by_env = grouped(estimates, lambda estimate: estimate.group.env)
     presentation = family.presentation
-    listed = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
+    family_estimates = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
 
     def tables(estimates: Sequence[Estimate], id: str) -> list[Table]:
         return overviews(presentation, estimates, compared.changes, site.pages, id) if presentation.metrics else []
 
-    of_family = tables(listed, f"{family.pages[0]}-family")
+    of_family = tables(family_estimates, f"{family.pages[0]}-family")
     results: list[Section] = []
     for env in family.envs:
         key, own_tables = (
             (env, family.apart),
-            tables([estimate for estimate in listed if estimate.group.env == env], "task-metrics"),
+            tables([estimate for estimate in family_estimates if estimate.group.env == env], "task-metrics"),
         )
         results.append(
             _section(site, key, of_family if not results else [], own_tables, by_env[env], totals, compared.of(key))
@@ -254,15 +254,15 @@ def write_family(site: Site, family: SectionFamily, compared: Compared) -> Json:
     Returns:
         Its chart for the first page, "" if it has none, and what that shows in a few words.
     """
-    own = sections(site, family, compared)
-    compared_on = {section.anchor for section in own if section.key in site.comparable}
-    for section in own:
+    task_sections = sections(site, family, compared)
+    compared_on = {section.anchor for section in task_sections if section.key in site.comparable}
+    for section in task_sections:
         totals = [total for total in site.totals if section.holds(total.group)]
         site.page(
             f"tasks/{section.anchor}.html",
             "task.html",
             section=section,
-            first=own[0],
+            first=task_sections[0],
             side_by_side=section.anchor in compared_on,
             published=published_tables(
                 section.env.id, site.estimates_at(section.key), totals, site.published, site.pages
@@ -270,13 +270,13 @@ def write_family(site: Site, family: SectionFamily, compared: Compared) -> Json:
         )
         site.files(site.charts.of(section.charts))
     site.page(
-        f"families/{own[0].anchor}.html",
+        f"families/{task_sections[0].anchor}.html",
         "family.html",
-        presentation=own[0].presentation,
-        sections=own,
+        presentation=task_sections[0].presentation,
+        sections=task_sections,
         compared_on=compared_on,
     )
-    section, chart = next(((section, chart) for section in own for chart in section.charts), (None, None))
+    section, chart = next(((section, chart) for section in task_sections for chart in section.charts), (None, None))
     if section is None or chart is None:
         return ["", ""]
     # A caption begins with the measure and what it is by, and goes on after a colon.

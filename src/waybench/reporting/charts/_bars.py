@@ -37,13 +37,9 @@ _CAPTION = (
 
 
 def outcomes(totals: Sequence[Estimate]) -> Chart | None:
-    """Draw a bar of outcomes for each of a model's estimates; None without replies.
-
-    Args:
-        totals: The estimates.
-    """
+    """Draw a bar of outcomes for each of a model's estimates; None without replies."""
     names = _names([total.group for total in totals])
-    data = [each for total in totals if total.action_replies for each in _pieces(total, names)]
+    data = [piece for total in totals if total.action_replies for piece in _pieces(total, names)]
     if not data:
         return None
     model, spec = totals[0].group.model, outcomes_spec(data)
@@ -53,14 +49,14 @@ def outcomes(totals: Sequence[Estimate]) -> Chart | None:
 
 def _names(groups: Sequence[Group]) -> dict[Group, str]:
     """Return a name for each group's bar: its task's, and what tells it from others of that; no two have the same."""
-    found: dict[str, Group] = {}
-    for env, own in grouped(groups, lambda group: group.env).items():
+    by_name: dict[str, Group] = {}
+    for env, env_groups in grouped(groups, lambda group: group.env).items():
         title = registry.load(env).title
-        for group in own:
-            name = one_line(", ".join([one_line(title, _TITLE_LETTERS), *differing(group, own)]), _LONGEST)
+        for group in env_groups:
+            name = one_line(", ".join([one_line(title, _TITLE_LETTERS), *differing(group, env_groups)]), _LONGEST)
             numbered = (f"{name} [{number}]" if number > 1 else name for number in count(1))
-            found[next(each for each in numbered if each not in found)] = group
-    return {group: name for name, group in found.items()}
+            by_name[next(name for name in numbered if name not in by_name)] = group
+    return {group: name for name, group in by_name.items()}
 
 
 def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
@@ -120,19 +116,14 @@ _LETTERS = 36
 _COLOUR, _PAPER, _INK = "var(--c0)", "var(--page)", "var(--soft)"
 
 
-def twin_charts(view: TaskView, found: Sequence[TwinEffect]) -> list[Chart]:
-    """Return a chart for each level at which an environment and its twin were given to the same players.
-
-    Args:
-        view: The task.
-        found: The comparisons with its twin.
-    """
+def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
+    """Return a chart for each level at which an environment and its twin were given to the same players."""
     env, presentation = view.env, view.presentation
     charts: list[Chart] = []
-    for level, some in grouped(found, lambda each: each.level).items():
-        own = sorted(some, key=lambda each: (each.group.embedded, _merit(each)))
-        metric, twin = own[0].comparison.metric, registry.load(own[0].reference.env).title
-        data = _bars(own, metric, (twin, env.title))
+    for level, level_effects in grouped(effects, lambda effect: effect.level).items():
+        ordered = sorted(level_effects, key=lambda effect: (effect.group.embedded, _merit(effect)))
+        metric, twin = ordered[0].comparison.metric, registry.load(ordered[0].reference.env).title
+        data = _bars(ordered, metric, (twin, env.title))
         label = f"{metric.title} at {presentation.level} {level} in “{twin}” and in “{env.title}”, for each model"
         caption = (
             f"{heading(metric)}, {presentation.level} {level}, at the same {presentation.items}: filled “{twin}”, "
@@ -141,18 +132,18 @@ def twin_charts(view: TaskView, found: Sequence[TwinEffect]) -> list[Chart]:
         )
         spec = twin_spec(data, metric, (twin, env.title))
         narrow = drawn(twin_spec(data, metric, (twin, env.title), narrow=True), label)
-        name = chart_name(view, [env.id, *own[0].group.apart], f"{metric.name} and twin {level}")
+        name = chart_name(view, [env.id, *ordered[0].group.apart], f"{metric.name} and twin {level}")
         charts.append(Chart(name, drawn(spec, label), narrow, caption, spec))
     return charts
 
 
-def _merit(each: TwinEffect) -> float:
-    one = each.comparison
-    return one.second_mean.value if one.metric.better == "lower" else -one.second_mean.value
+def _merit(effect: TwinEffect) -> float:
+    comparison = effect.comparison
+    return comparison.second_mean.value if comparison.metric.better == "lower" else -comparison.second_mean.value
 
 
-def _bars(found: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
-    names = short_labels(each.group for each in found)
+def _bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
+    names = short_labels(effect.group for effect in effects)
 
     def bar(name: str, which: int, mean: Mean) -> dict[str, Any]:
         ends = interval_text(mean, metric)
@@ -164,9 +155,9 @@ def _bars(found: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) 
         }
 
     return [
-        bar(one_line(names[each.group], _LETTERS), which, mean)
-        for each in found
-        for which, mean in enumerate((each.comparison.second_mean, each.comparison.first_mean))
+        bar(one_line(names[effect.group], _LETTERS), which, mean)
+        for effect in effects
+        for which, mean in enumerate((effect.comparison.second_mean, effect.comparison.first_mean))
     ]
 
 
@@ -179,7 +170,7 @@ def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str,
         titles: The titles of the twin, whose bars are filled, and of the environment.
         narrow: Whether a player's name is above its bars, and not beside them.
     """
-    names = list(dict.fromkeys(each["player"] for each in data))
+    names = list(dict.fromkeys(bar["player"] for bar in data))
     config = legend_config(_FONT, symbolType="square", labelLimit=280, columns=1)
     arrow = {"lower": "↓", "higher": "↑"}.get(metric.better, "")
     title = f"{metric.title}, {arrow} {better_text(metric)}".strip(", ")

@@ -60,11 +60,6 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
 
     Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
     text), so that one drawing serves light and dark pages.
-
-    Args:
-        plot: What to draw.
-        shape: Measures.
-        label: What the chart shows, for those who cannot see it.
     """
     return drawn(chart_spec(plot, shape), label)
 
@@ -72,9 +67,9 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
 def chart_spec(plot: Plot, shape: Shape) -> Spec:
     """Return a plot as a Vega-Lite specification."""
     ticks = sorted({point.at for point in plot.points})
-    shown = _styled(plot, ticks)
+    points = _styled(plot, ticks)
     domain = score_domain(plot)
-    labels = _ends(shown, ticks, domain, shape)
+    labels = _ends(points, ticks, domain, shape)
     gap = _gap(ticks)
     roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOM if ticks else True
     across = {
@@ -93,10 +88,10 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
     line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
     ink, dash = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], [5, 4]]}, legend=None)
     kind = nominal("series", scale={"range": list(SHAPES)}, legend=None)
-    if len({point["series"] for point in shown}) == 1:  # most charts: without scales they take a seventh less time
-        one = shown[0]
-        colour, ink, kind = {"value": one["colour"]}, {"value": one["ink"]}, {"value": SHAPES[0]}
-        dash = {"value": [5, 4] if one["dash"] else [1, 0]}
+    if len({point["series"] for point in points}) == 1:  # most charts: without scales they take a seventh less time
+        first = points[0]
+        colour, ink, kind = {"value": first["colour"]}, {"value": first["ink"]}, {"value": SHAPES[0]}
+        dash = {"value": [5, 4] if first["dash"] else [1, 0]}
     stroke = {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
     label = {"type": "text", "align": "left", "dx": 11}
@@ -113,7 +108,7 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
         *point_layers(
             {"size": 58 if roomy else 22},
             {"y": score, "shape": kind, "description": nominal("text")},
-            has_open=any(point["open"] for point in shown),
+            has_open=any(point["open"] for point in points),
         ),
     ]
     for layer in layers:
@@ -124,16 +119,11 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
         {"data": {"values": labels}, "mark": {**label, **halo}, "encoding": beside},
         {"data": {"values": labels}, "mark": label, "encoding": {**beside, "color": ink}},
     ]
-    return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=config(shape.font))
+    return specification(shape.width, shape.height, data={"values": points}, layer=layers, config=config(shape.font))
 
 
 def wrapped(label: str, letters: int) -> list[str]:
-    """Return the lines of a name, all of it: broken after a space, a slash, a hyphen or a comma where that can be.
-
-    Args:
-        label: The name.
-        letters: Letters in a line.
-    """
+    """Return the lines of a name, all of it: broken after a space, a slash, a hyphen or a comma where that can be."""
     lines = [""]
     for piece in re.findall(r"[^\s/,-]*[\s/,-]?", label):
         while len(lines[-1] + piece.rstrip()) > letters:
@@ -207,19 +197,19 @@ def score_domain(plot: Plot) -> tuple[float, float]:
 
 
 def _ends(
-    shown: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: Shape
+    points: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: Shape
 ) -> list[dict[str, Any]]:
     """Place a label after each line's last point, moved up or down to meet no other label and, if possible, no line."""
-    if not shown:
+    if not points:
         return []
     gap = _gap(levels)
     across = shape.width / (levels[-1] - levels[0] + gap)
     down = shape.height / (domain[1] - domain[0])
     tracks: dict[int, list[tuple[float, float]]] = {}
-    for point in sorted(shown, key=lambda point: point["level"]):
+    for point in sorted(points, key=lambda point: point["level"]):
         at = (point["x"] - levels[0] + gap / 2) * across, (domain[1] - point["score"]) * down
         tracks.setdefault(point["series"], []).append(at)
-    last = {point["series"]: point for point in sorted(shown, key=lambda point: point["level"])}
+    last = {point["series"]: point for point in sorted(points, key=lambda point: point["level"])}
     line = shape.font * 1.25
     # From the end of the axis that most lines are near: there is the least room to move the labels after the first.
     middle = (domain[0] + domain[1]) / 2
@@ -229,7 +219,7 @@ def _ends(
     for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
         lines = wrapped(point["label"], shape.letters)
         # Beside the rightmost point of this level, so that it covers none.
-        beside = max(other["x"] for other in shown if other["level"] == point["level"])
+        beside = max(other["x"] for other in points if other["level"] == point["level"])
         x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
         half, width = len(lines) * line / 2, max(map(len, lines), default=0) * shape.font * 0.56
         box = Box(x + 9, y - half, x + 13 + width, y + half)
@@ -285,11 +275,11 @@ def _cost(
 
 def _crosses(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:
     """Return whether a line from a to b, which goes to the right, passes through a box."""
-    left, right = max(a[0], box.left), min(b[0], box.right)
-    if left > right:
+    start, right = max(a[0], box.left), min(b[0], box.right)
+    if start > right:
         return False
     slope = (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else 0.0
-    ends = a[1] + slope * (left - a[0]), a[1] + slope * (right - a[0])
+    ends = a[1] + slope * (start - a[0]), a[1] + slope * (right - a[0])
     return min(ends) < box.bottom and max(ends) > box.top
 
 
@@ -329,12 +319,7 @@ def is_crowded(plot: Plot) -> bool:
 
 
 def multiples_spec(plot: Plot, grid: Grid) -> Spec:
-    """Return a plot as a panel for each line, with the other lines in grey behind it, as a Vega-Lite specification.
-
-    Args:
-        plot: What to draw.
-        grid: Measures.
-    """
+    """Return a plot as a panel for each line, with the other lines in grey behind it, as a Vega-Lite specification."""
     lines = _in_order(plot.points)
     ticks = sorted({point.at for point in plot.points})
     low, high = score_domain(plot)
@@ -348,24 +333,26 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         }
         for point in plot.points
     ]
-    shown = thinned(ticks, grid.width // _TICK)
+    tick_values = thinned(ticks, grid.width // _TICK)
     x = quantitative(
         "level",
         title=None,
         scale={"domain": [ticks[0] - pad, ticks[-1] + pad], "nice": False},
-        axis={"values": shown, "format": "d", "grid": False},
+        axis={"values": tick_values, "format": "d", "grid": False},
     )
     y = quantitative("score", title=None, scale={"domain": [low, high], "nice": False}, axis={"tickCount": 3})
     band = len(ticks) > _MOST_STROKES
     panels: list[Spec] = []
-    for number, own in enumerate(lines):
-        plain = own.reference and grey
-        colour = "var(--c-reference)" if plain else f"var(--c{own.colour})"
-        ink = "var(--soft)" if plain else f"var(--t{own.colour})"
+    for number, first_point in enumerate(lines):
+        plain = first_point.reference and grey
+        colour = "var(--c-reference)" if plain else f"var(--c{first_point.colour})"
+        ink = "var(--soft)" if plain else f"var(--t{first_point.colour})"
         layers = [
-            *(_behind(own.line) if len(lines) <= grid.most_behind else []),
-            *_line(own.line, colour, band=band, dashed=plain, has_open=any(point.is_open for point in plot.points)),
-            *_heading(own.label, ink, grid),
+            *(_behind(first_point.line) if len(lines) <= grid.most_behind else []),
+            *_line(
+                first_point.line, colour, band=band, dashed=plain, has_open=any(point.is_open for point in plot.points)
+            ),
+            *_heading(first_point.label, ink, grid),
         ]
         last_of_column = number + grid.columns >= len(lines)
         under = {"title": plot.across} if last_of_column else {}
@@ -400,15 +387,19 @@ def _behind(line: int) -> list[Spec]:
 
 
 def _line(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -> list[Spec]:
-    own = {"filter": f"datum.series == {line}"}
+    line_filter = {"filter": f"datum.series == {line}"}
     spread: Spec = {"type": "area", "opacity": 0.2} if band else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
     stroke = {"type": "line", "strokeWidth": 2, "color": colour, **({"strokeDash": [5, 4]} if dashed else {})}
     dot = {"size": 10 if band else 26, "color": colour}
     interval: dict[str, Any] = {"y": quantitative("low"), "y2": {"field": "high"}}
     return [
-        {"transform": [own, {"filter": "datum.interval"}], "mark": {**spread, "color": colour}, "encoding": interval},
-        {"transform": [own], "mark": stroke, "encoding": {}},
-        *point_layers(dot, {"description": nominal("text")}, has_open=has_open, own=[own]),
+        {
+            "transform": [line_filter, {"filter": "datum.interval"}],
+            "mark": {**spread, "color": colour},
+            "encoding": interval,
+        },
+        {"transform": [line_filter], "mark": stroke, "encoding": {}},
+        *point_layers(dot, {"description": nominal("text")}, has_open=has_open, transforms=[line_filter]),
     ]
 
 
@@ -416,7 +407,7 @@ def _heading(label: str, ink: str, grid: Grid) -> list[Spec]:
     """Return the name above a panel: whole, in as many lines as it needs."""
     lines = wrapped(label, grid.letters)
     step = grid.font * 1.2
-    place = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}
+    encoding = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}
     return [
         {
             "data": {"values": [{"text": text}]},
@@ -424,7 +415,7 @@ def _heading(label: str, ink: str, grid: Grid) -> list[Spec]:
                 **{"type": "text", "align": "left", "fontWeight": 600, "color": ink},
                 "dy": -11 - step * (len(lines) - 1 - number),
             },
-            "encoding": place,
+            "encoding": encoding,
         }
         for number, text in enumerate(lines)
     ]

@@ -51,8 +51,8 @@ def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "")
     notes = [divided.note(presentation)] + [""] * len(divided.sets)
     return [
         figure
-        for one, note in zip(divided.sets, notes, strict=False)
-        for figure in _level_figure(view, one, model, note)
+        for chart_set, note in zip(divided.sets, notes, strict=False)
+        for figure in _level_figure(view, chart_set, model, note)
     ]
 
 
@@ -65,16 +65,25 @@ def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") 
         model: The model that all of them are of; "" if they are all that there are.
     """
     env = view.env
-    found: list[Chart] = []
-    for one in chart_sets(estimates, env.items.public_key).sets:
-        for level, own in sorted(grouped(_free(one.estimates), lambda each: each.level or 0).items()):
-            found += _example_figure(view, level, own, one, model)
-        for (level, examples), own in sorted(
-            grouped(_with_curves(one), lambda each: (each.level or 0, each.group.examples)).items(),
+    charts: list[Chart] = []
+    for chart_set in chart_sets(estimates, env.items.public_key).sets:
+        for level, estimates_drawn in sorted(
+            grouped(_free(chart_set.estimates), lambda estimate: estimate.level or 0).items()
+        ):
+            charts += _example_figure(view, level, estimates_drawn, chart_set, model)
+        for (level, examples), estimates_drawn in sorted(
+            grouped(_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)).items(),
             key=lambda pair: pair[0],
         ):
-            found += curve_charts(view, level, examples, own, _whose(view, own, model, one.name), of=one)
-    return found
+            charts += curve_charts(
+                view,
+                level,
+                examples,
+                estimates_drawn,
+                _whose(view, estimates_drawn, model, chart_set.name),
+                of=chart_set,
+            )
+    return charts
 
 
 def undrawn(
@@ -91,22 +100,24 @@ def undrawn(
     """
     env, presentation = view.env, view.presentation
     divided = chart_sets(estimates, env.items.public_key)
-    found = [note] if (note := divided.note(presentation)) and not by_level else []
-    curved = [each for one in divided.sets for each in one.estimates if each.curves]
-    drawn_curves = [each for one in divided.sets for each in _with_curves(one) if each.curves]
+    texts = [note] if (note := divided.note(presentation)) and not by_level else []
+    curved = [estimate for chart_set in divided.sets for estimate in chart_set.estimates if estimate.curves]
+    drawn_curves = [estimate for chart_set in divided.sets for estimate in _with_curves(chart_set) if estimate.curves]
     if len(drawn_curves) < len(curved):
-        guided = any(each.guided for each in drawn_curves)
+        guided = any(estimate.guided for estimate in drawn_curves)
         which = "in play without a teacher" if guided else "with more in-context examples"
-        found.append(f"Not shown here: curves by step {which}. They are on the results pages of each model.")
-    return found
+        texts.append(f"Not shown here: curves by step {which}. They are on the results pages of each model.")
+    return texts
 
 
-def _with_curves(one: ChartSet) -> list[Estimate]:
+def _with_curves(chart_set: ChartSet) -> list[Estimate]:
     """Return the estimates whose curves by step are drawn.
 
     Without a teacher an episode's steps are its own: its curve is on the page of results, unless there are no others.
     """
-    return [each for each in one.estimates if each.guided] or _with_fewest_examples(_free(one.estimates))
+    return [estimate for estimate in chart_set.estimates if estimate.guided] or _with_fewest_examples(
+        _free(chart_set.estimates)
+    )
 
 
 def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -115,33 +126,37 @@ def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates of those that differ in the number of examples alone, at one level, which have fewest."""
-    same = grouped(estimates, lambda each: (each.group.without(EXAMPLES), each.level))
+    same = grouped(estimates, lambda estimate: (estimate.group.without(EXAMPLES), estimate.level))
     return [
-        each
-        for some in same.values()
-        for each in some
-        if each.group.examples == min(other.group.examples for other in some)
+        estimate
+        for alike in same.values()
+        for estimate in alike
+        if estimate.group.examples == min(other.group.examples for other in alike)
     ]
 
 
-def _level_figure(view: TaskView, one: ChartSet, model: str, note: str) -> list[Chart]:
+def _level_figure(view: TaskView, chart_set: ChartSet, model: str, note: str) -> list[Chart]:
     env, presentation = view.env, view.presentation
-    free = _free(one.estimates)
+    free = _free(chart_set.estimates)
     estimates = _with_fewest_examples(free)
     measured = measure(env, guided=False)
     plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), presentation.level.capitalize())
     label = f"{measured.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
     more = " Each player is shown with the fewest in-context examples that it was given." * (len(estimates) < len(free))
-    more += " Episodes with a teacher are not shown; they have separate tables." * (len(free) < len(one.estimates))
+    more += " Episodes with a teacher are not shown; they have separate tables." * (
+        len(free) < len(chart_set.estimates)
+    )
     article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
         f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
         f"{' of the best attempt' if env.scoring.best_of else ''}, with its {_INTERVAL}."
-        f"{one.caption(presentation)}{more} "
+        f"{chart_set.caption(presentation)}{more} "
         f"{article.capitalize()} {level} without a point was not run, or has no result or no defined score."
         f"{note and f' {note}'}"
     )
-    name = chart_name(view, _whose(view, estimates, model, one.name), f"{measured.metric.name} by {presentation.level}")
+    name = chart_name(
+        view, _whose(view, estimates, model, chart_set.name), f"{measured.metric.name} by {presentation.level}"
+    )
     return [_figure(name, plot, label, caption)] if plot.points else []
 
 
@@ -149,7 +164,7 @@ def _example_figure(
     view: TaskView,
     level: int,
     estimates: Sequence[Estimate],
-    one: ChartSet,
+    chart_set: ChartSet,
     model: str,
 ) -> list[Chart]:
     env, presentation = view.env, view.presentation
@@ -157,13 +172,15 @@ def _example_figure(
     points = by_examples(estimates, measured)
     plot = Plot(points, over(measured.metric, estimates), "Number of in-context examples")
     label = f"{measured.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
-    known = sum(measured.mean(each) is not None for each in estimates)
-    single = " Players with only one number of examples are not shown." if len(points) < known else ""
+    n_known = sum(measured.mean(estimate) is not None for estimate in estimates)
+    single = " Players with only one number of examples are not shown." if len(points) < n_known else ""
     caption = (
         f"{heading(measured.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
-        f"{presentation.items}, with its {_INTERVAL}.{one.caption(presentation) if one.name else ''}{single}"
+        f"{presentation.items}, with its {_INTERVAL}.{chart_set.caption(presentation) if chart_set.name else ''}{single}"
     )
-    name = chart_name(view, _whose(view, estimates, model, one.name), f"{measured.metric.name} by examples {level}")
+    name = chart_name(
+        view, _whose(view, estimates, model, chart_set.name), f"{measured.metric.name} by examples {level}"
+    )
     return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
 
 
@@ -188,15 +205,15 @@ def curve_charts(
     """
     env, presentation = view.env, view.presentation
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
-    shown = f", with {plural(examples, 'in-context example')}" if examples else ""
+    with_examples = f", with {plural(examples, 'in-context example')}" if examples else ""
     other = of.caption(presentation) if of and of.name else ""
-    found: list[Chart] = []
+    charts: list[Chart] = []
     for series in env.scoring.series:
         metric = over(as_metric(series), estimates)
         window = step_window(estimates, metric)
         plot = Plot(by_step(estimates, metric, window), metric, "Step", bands=True)
         means = "" if window == 1 else f", means over {window} steps"
-        what = f"{series.title} by step{means}, {presentation.level} {level}{guided}{shown}"
+        what = f"{series.title} by step{means}, {presentation.level} {level}{guided}{with_examples}"
         free = "" if guided else " Episodes that end early are missing from the later steps."
         shown_as = (
             f"the mean over the episodes that have the step, with its {_INTERVAL} as a band."
@@ -205,9 +222,9 @@ def curve_charts(
         )
         caption = f"{what}: {shown_as}{free}{other}"
         if plot.points:
-            name = chart_name(view, whose, f"{series.name} by step {level}{guided}{shown}")
-            found.append(_figure(name, plot, what, caption, _FLAT, _FLAT_NARROW))
-    return found
+            name = chart_name(view, whose, f"{series.name} by step {level}{guided}{with_examples}")
+            charts.append(_figure(name, plot, what, caption, _FLAT, _FLAT_NARROW))
+    return charts
 
 
 def _whose(view: TaskView, estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:

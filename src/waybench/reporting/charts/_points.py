@@ -68,12 +68,8 @@ def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
     """Return of how many steps a point of a series' chart is the mean; 1 unless steps alone would hide the curve.
 
     A step of two episodes that are right or wrong is 0, a half or 1, so a line through all steps is a zigzag.
-
-    Args:
-        estimates: The estimates, at one level.
-        series: The series, as a metric.
     """
-    curves = [each.curves[series.name].steps for each in estimates if series.name in each.curves]
+    curves = [estimate.curves[series.name].steps for estimate in estimates if series.name in estimate.curves]
     longest = max(map(len, curves), default=0)
     most = max((step.n for steps in curves for step in steps), default=0)
     is_share = (series.low, series.high) == (0, 1)
@@ -122,15 +118,15 @@ def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]
     """
     lines = grouped(ranked(estimates).items(), lambda ranked_one: ranked_one[0].without(EXAMPLES))
     tracks: dict[Group, dict[int, Mean]] = {}
-    for group, some in lines.items():
-        found = {
-            own.examples: mean
-            for own, cells in some
+    for group, ranked_groups in lines.items():
+        means = {
+            member.examples: mean
+            for member, cells in ranked_groups
             for cell in cells.values()
             if (mean := measured.mean(cell)) is not None
         }
-        if len(found) > 1:
-            tracks[group] = dict(sorted(found.items()))
+        if len(means) > 1:
+            tracks[group] = dict(sorted(means.items()))
     return _points(tracks, measured.metric)
 
 
@@ -171,11 +167,7 @@ class ChartSet:
     estimates: list[Estimate]
 
     def caption(self, presentation: Presentation) -> str:
-        """Return a sentence on which sets are drawn, with a space before it; "" for the only set of an environment.
-
-        Args:
-            presentation: The environment's presentation.
-        """
+        """Return a sentence on which sets are drawn, with a space before it; "" for the only set of an environment."""
         if not self.name and len(set(self.keys.values())) < 2:
             return ""
         return f" The {presentation.items} are from {_listed(self.keys.items(), presentation)}."
@@ -194,14 +186,10 @@ class ChartSets:
     left_out: list[Estimate]
 
     def note(self, presentation: Presentation) -> str:
-        """Return a sentence on what is left out; "" if everything is drawn.
-
-        Args:
-            presentation: The environment's presentation.
-        """
+        """Return a sentence on what is left out; "" if everything is drawn."""
         if not self.left_out:
             return ""
-        missing = sorted({(each.level or 0, each.group.key) for each in self.left_out})
+        missing = sorted({(estimate.level or 0, estimate.group.key) for estimate in self.left_out})
         return (
             f"Not shown: {_listed(missing, presentation)}. Where a model was given several sets of "
             f"{presentation.items} at one level, charts show one; the tables have all."
@@ -213,35 +201,37 @@ def chart_sets(estimates: Iterable[Estimate], public_key: str) -> ChartSets:
 
     The first chart has at each level the public set, or else the one that most models were given. A model that was
     given another set there is in a further chart.
-
-    Args:
-        estimates: The estimates by level.
-        public_key: The key of the environment's public set.
     """
-    given = list(estimates)
-    pending: list[Estimate] = given
+    all_estimates = list(estimates)
+    pending: list[Estimate] = all_estimates
     sets: list[ChartSet] = []
-    shown: set[tuple[Group, int]] = set()
+    taken: set[tuple[Group, int]] = set()
     drawn: set[tuple[Group, int]] = set()
     while pending:
-        keys = {level: _most_common(some, public_key) for level, some in grouped(pending, _level).items()}
-        chosen = [each for each in pending if each.group.key == keys[_level(each)]]
+        keys = {
+            level: _most_common(level_estimates, public_key)
+            for level, level_estimates in grouped(pending, _level).items()
+        }
+        chosen = [estimate for estimate in pending if estimate.group.key == keys[_level(estimate)]]
         name = " ".join(dict.fromkeys(keys[level] for level in sorted(keys))) if sets else ""
         sets.append(
             ChartSet(name, dict(sorted(keys.items())), [replace(e, group=e.group.without_key()) for e in chosen])
         )
-        shown |= {(each.group, _level(each)) for each in chosen}
-        drawn |= {(each.group.without_key(), _level(each)) for each in chosen}
-        pending = [each for each in pending if (each.group.without_key(), _level(each)) not in drawn]
-    return ChartSets(sets, [each for each in given if (each.group, _level(each)) not in shown])
+        taken |= {(estimate.group, _level(estimate)) for estimate in chosen}
+        drawn |= {(estimate.group.without_key(), _level(estimate)) for estimate in chosen}
+        pending = [estimate for estimate in pending if (estimate.group.without_key(), _level(estimate)) not in drawn]
+    return ChartSets(sets, [estimate for estimate in all_estimates if (estimate.group, _level(estimate)) not in taken])
 
 
 def _level(estimate: Estimate) -> int:
     return estimate.level or 0
 
 
-def _most_common(some: Sequence[Estimate], public_key: str) -> str:
-    groups = {key: len({each.group for each in own}) for key, own in grouped(some, lambda e: e.group.key).items()}
+def _most_common(level_estimates: Sequence[Estimate], public_key: str) -> str:
+    groups = {
+        key: len({estimate.group for estimate in key_estimates})
+        for key, key_estimates in grouped(level_estimates, lambda e: e.group.key).items()
+    }
     # The last part keeps the choice independent of the order of the logs.
     return min(groups, key=lambda key: (key != public_key, -groups[key], key))
 

@@ -108,14 +108,14 @@ def radar_spec(
     above = _above(title, subtitle)
     top, unit = _END + _LINE * len(above), size / 2 / _END
     end = _END + _LINE * len(webs) if legend else _END
-    place = {
+    position = {
         "x": quantitative("x", axis=None, scale={"domain": [-_SIDE, _SIDE], "nice": False}),
         "y": quantitative("y", axis=None, scale={"domain": [-end, top], "nice": False}),
     }
     colour = {"color": nominal("colour", scale=None, legend=None)}
 
     def layer(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
-        return {"data": {"values": values}, "mark": mark, "encoding": {**place, **encoding}}
+        return {"data": {"values": values}, "mark": mark, "encoding": {**position, **encoding}}
 
     def line(values: Sequence[Mapping[str, Any]], shade: str, by: str) -> Spec:
         mark = {"type": "line", "strokeWidth": 1, "color": f"var({shade})"}
@@ -127,12 +127,12 @@ def radar_spec(
     round_line = {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}
     layers = [
         line(rings, "--rule", "ring"),
-        line([each for each in rings if each["ring"] == 1], "--rule-strong", "ring"),
+        line([ring for ring in rings if ring["ring"] == 1], "--rule-strong", "ring"),
         line(spokes, "--rule", "spoke"),
         *(
-            layer(some, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour)
+            layer(alike, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour)
             for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
-            if (some := [each for each in lines if each["dashed"] is dashed])
+            if (alike := [row for row in lines if row["dashed"] is dashed])
         ),
         layer(points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour),
         # Numbers of rings stand over the lines, on a margin of the page's colour.
@@ -141,8 +141,8 @@ def radar_spec(
     ]
     for align in ("left", "center", "right"):
         for kind, style in (("name", {}), ("value", {"fontWeight": "bold", "color": "var(--ink)"})):
-            some = [each for each in names if each["align"] == align and each["axis"] == kind]
-            layers.append(layer(some, {**words, "align": align, **style}, text=nominal("text")))
+            texts = [text for text in names if text["align"] == align and text["axis"] == kind]
+            layers.append(layer(texts, {**words, "align": align, **style}, text=nominal("text")))
     # The words above are marks as all others are: a drawing's own title of several lines is no part of what pages take.
     for row, (text, head) in enumerate(above):
         style = {"fontWeight": "bold", "fontSize": font + 2, "color": "var(--ink)"} if head else {"fontSize": font - 1}
@@ -159,20 +159,20 @@ def _legend(webs: Sequence[Web], layer: Callable[..., Spec], words: Spec, dot: S
     strokes: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     for row, web in enumerate(webs):
-        own = {"y": round(-_END - _LINE * (row + 0.5), 4), "colour": web.colour, "shape": web.shape}
-        strokes += [{**own, "x": x, "row": row, "dashed": web.dashed} for x in (0.05 - _SIDE, 0.35 - _SIDE)]
-        labels.append({**own, "x": 0.2 - _SIDE, "mark": not web.reference})
-        labels.append({**own, "x": 0.45 - _SIDE, "text": one_line(web.label, _LONGEST - 10), "mark": False})
+        look = {"y": round(-_END - _LINE * (row + 0.5), 4), "colour": web.colour, "shape": web.shape}
+        strokes += [{**look, "x": x, "row": row, "dashed": web.dashed} for x in (0.05 - _SIDE, 0.35 - _SIDE)]
+        labels.append({**look, "x": 0.2 - _SIDE, "mark": not web.reference})
+        labels.append({**look, "x": 0.45 - _SIDE, "text": one_line(web.label, _LONGEST - 10), "mark": False})
     colour = {"color": nominal("colour", scale=None, legend=None)}
     lines = [
-        layer(some, {"type": "line", "strokeWidth": 2.2, **style}, detail=nominal("row"), **colour)
+        layer(alike, {"type": "line", "strokeWidth": 2.2, **style}, detail=nominal("row"), **colour)
         for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
-        if (some := [each for each in strokes if each["dashed"] is dashed])
+        if (alike := [stroke for stroke in strokes if stroke["dashed"] is dashed])
     ]
     marks = layer(
-        [each for each in labels if each["mark"]], dot, shape=nominal("shape", scale=None, legend=None), **colour
+        [text for text in labels if text["mark"]], dot, shape=nominal("shape", scale=None, legend=None), **colour
     )
-    return [*lines, marks, layer([each for each in labels if "text" in each], words, text=nominal("text"))]
+    return [*lines, marks, layer([text for text in labels if "text" in text], words, text=nominal("text"))]
 
 
 def ring_values(values: Iterable[float]) -> list[float]:
@@ -198,10 +198,10 @@ def _value(value: float | None) -> str:
 
 
 def _label(number: int, count: int, below: bool) -> dict[str, float]:
-    place = _place(number, count, _OUTSIDE)
+    position = _place(number, count, _OUTSIDE)
     # At the top the name stands higher, so that its value is still outside of the rings.
-    lift = _LINE if place["y"] > 0.8 else 0.0 if place["y"] < -0.8 else _LINE / 2
-    return {**place, "y": place["y"] + lift - (_LINE if below else 0)}
+    lift = _LINE if position["y"] > 0.8 else 0.0 if position["y"] < -0.8 else _LINE / 2
+    return {**position, "y": position["y"] + lift - (_LINE if below else 0)}
 
 
 def _place(number: float, count: int, radius: float) -> dict[str, float]:
@@ -227,16 +227,16 @@ def _lines(webs: Sequence[Web], count: int, rim: float) -> tuple[list[dict[str, 
         for at, value in enumerate(web.values):
             if value is None:
                 continue
-            place = _place(at, count, _radius(value, rim))
+            position = _place(at, count, _radius(value, rim))
             if not web.reference:
                 text = f"{web.label}: {value:.2f}"
-                points.append({**place, "colour": colour, "shape": web.shape, "text": text})
+                points.append({**position, "colour": colour, "shape": web.shape, "text": text})
             following = web.values[(at + 1) % count]
             if following is not None:
                 piece = f"{number}-{at}"
                 end = _place((at + 1) % count, count, _radius(following, rim))
                 lines += [
-                    {"piece": piece, "order": 0, **place, "colour": colour, "dashed": web.dashed},
+                    {"piece": piece, "order": 0, **position, "colour": colour, "dashed": web.dashed},
                     {"piece": piece, "order": 1, **end, "colour": colour, "dashed": web.dashed},
                 ]
     return lines, points
@@ -286,37 +286,37 @@ _CAPABILITIES = _Axes(
     "Capabilities by degree (the paper’s formula)",
     "Means of the games’ normalised scores, weighted by how much each game asks of a capability.",
     CAPABILITIES,
-    lambda agent: [each.value for each in agent.capabilities["paper"]],
+    lambda agent: [capability.value for capability in agent.capabilities["paper"]],
 )
 
 
-def overlays(found: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
-    """Return the charts that overlay several agents; none for a single agent.
-
-    Args:
-        found: The agents.
-        labels: What each is called.
-    """
-    if len(found) < 2:
+def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
+    """Return the charts that overlay several agents; none for a single agent."""
+    if len(agents) < 2:
         return []
-    missing = [[HUMANS[game].name for game in RECORDED if game not in agent.scores] for agent in found]
-    colours = colour_numbers([agent.model for agent in found])
-    made: list[Overlay] = []
+    missing = [[HUMANS[game].name for game in RECORDED if game not in agent.scores] for agent in agents]
+    colours = colour_numbers([agent.model for agent in agents])
+    charts_of_axes: list[Overlay] = []
     for axes in (_GAMES, _CAPABILITIES):
-        values = [axes.values(agent) for agent in found]
-        if axes is _GAMES and max(sum(value is not None for value in each) for each in values) < _FEWEST_GAMES:
+        values = [axes.values(agent) for agent in agents]
+        if (
+            axes is _GAMES
+            and max(sum(value is not None for value in agent_values) for agent_values in values) < _FEWEST_GAMES
+        ):
             continue
         webs = [
-            Web(label, each, colour, shape=_SHAPES[number % MOST_TOGETHER])
-            for number, (label, each, colour) in enumerate(zip(labels, values, colours, strict=True))
+            Web(label, agent_values, colour, shape=_SHAPES[number % MOST_TOGETHER])
+            for number, (label, agent_values, colour) in enumerate(zip(labels, values, colours, strict=True))
         ]
         together = [range(len(webs))] if len(webs) <= MOST_TOGETHER else [[number] for number in range(len(webs))]
         charts = [
-            _overlay(axes, [webs[number] for number in some], webs, _without([(labels[n], missing[n]) for n in some]))
-            for some in together
+            _overlay(
+                axes, [webs[number] for number in numbers], webs, _without([(labels[n], missing[n]) for n in numbers])
+            )
+            for numbers in together
         ]
-        made.append(Overlay(axes.title, axes.text, charts))
-    return made
+        charts_of_axes.append(Overlay(axes.title, axes.text, charts))
+    return charts_of_axes
 
 
 def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -384,9 +384,9 @@ def degree_charts() -> list[Chart]:
     charts: list[Chart] = []
     for game in RECORDED:
         name, required = HUMANS[game].name, degrees(game)
-        web = Web(name, [float(required[each]) for each in CAPABILITIES])
+        web = Web(name, [float(required[capability]) for capability in CAPABILITIES])
         spec = radar_spec(CAPABILITIES, [web], 200, title=name, most=_HIGHEST_DEGREE, values=False)
-        text = f"Degrees of the challenges in {name}: {', '.join(f'{each} {required[each]}' for each in CAPABILITIES)}"
+        text = f"Degrees of the challenges in {name}: {', '.join(f'{capability} {required[capability]}' for capability in CAPABILITIES)}"
         charts.append(Chart(slug(f"degrees {name}", game), drawn(spec, text), None, text, spec))
     return charts
 
@@ -401,7 +401,9 @@ def agent_chart(colour: int, agent: Agent, differs: Sequence[str], missing: Sequ
         missing: Names of the recorded settings that it has not played.
     """
     name = one_line(agent.model, 80) or "(no name)"
-    published, capped = ([each.value for each in agent.capabilities[one]] for one in ("paper", "paper_capped"))
+    published, capped = (
+        [capability.value for capability in agent.capabilities[formula]] for formula in ("paper", "paper_capped")
+    )
     webs, notes = [Web(name, published, colour)], [", ".join(one_line(part, 60) for part in differs)]
     if missing:
         notes.append(f"without {', '.join(missing)}")

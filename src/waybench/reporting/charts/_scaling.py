@@ -95,29 +95,21 @@ def scaling_charts(
     curves: Sequence[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
-    """Return the charts of scores, and of horizons, against models' sizes and dates; none for less than two models.
-
-    Args:
-        view: The task.
-        estimates: Its estimates by level.
-        totals: Those over all levels.
-        curves: How success falls with its difficulty.
-        models: What is known of models.
-    """
+    """Return the charts of scores, and of horizons, against models' sizes and dates; none for less than two models."""
     env, presentation = view.env, view.presentation
     if not models:
         return []
-    found: list[Chart] = []
-    for one in chart_sets([each for each in estimates if not each.guided], env.items.public_key).sets:
-        groups = {each.group for each in one.estimates}
-        by_level = grouped(one.estimates, lambda each: each.level)
+    charts: list[Chart] = []
+    for chart_set in chart_sets([estimate for estimate in estimates if not estimate.guided], env.items.public_key).sets:
+        groups = {estimate.group for estimate in chart_set.estimates}
+        by_level = grouped(chart_set.estimates, lambda estimate: estimate.level)
         few = len(by_level) <= _MOST_LEVELS
-        whole = [each for each in totals if each.group in groups]
-        some = by_level.items() if few else [(None, whole)]
-        for level, own in sorted(some, key=lambda pair: pair[0] or 0):
+        set_totals = [total for total in totals if total.group in groups]
+        levels = by_level.items() if few else [(None, set_totals)]
+        for level, level_estimates in sorted(levels, key=lambda pair: pair[0] or 0):
             at = f"{presentation.level} {level}" if level is not None else f"all {presentation.levels}"
-            found += _score_charts(view, own, at, models, one.name)
-    return found + _horizon_charts(view, curves, models)
+            charts += _score_charts(view, level_estimates, at, models, chart_set.name)
+    return charts + _horizon_charts(view, curves, models)
 
 
 def _score_charts(
@@ -130,10 +122,10 @@ def _score_charts(
     env, presentation = view.env, view.presentation
     measured = measure(env, guided=False)
     metric = over(measured.metric, estimates)
-    known = [(each.group, mean) for each in estimates if (mean := measured.mean(each)) is not None]
+    means = [(estimate.group, mean) for estimate in estimates if (mean := measured.mean(estimate)) is not None]
     marks = [
         _Mark(group, mean.value, *ends(mean), _mark_text(mean, measured.metric), mean.lost is not None)
-        for group, mean in known
+        for group, mean in means
     ]
     title = f"{heading(measured.metric)}, {at}"
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
@@ -165,11 +157,13 @@ def _horizon_charts(
     axis = env.difficulty.axes[0] if env.difficulty.axes else None
     if axis is None:
         return []
-    reached = [each for curve in curves if curve.axis == axis.name for each in curve.horizons if each.share == _SHARE]
+    reached = [
+        horizon for curve in curves if curve.axis == axis.name for horizon in curve.horizons if horizon.share == _SHARE
+    ]
     marks = [
-        _Mark(each.group, each.value, each.low, each.high, f"{each.value:.3g}", each.lost is not None)
-        for each in reached
-        if each.value is not None
+        _Mark(horizon.group, horizon.value, horizon.low, horizon.high, f"{horizon.value:.3g}", horizon.lost is not None)
+        for horizon in reached
+        if horizon.value is not None
     ]
     what = (
         f"The 50 % horizon by {axis.title.lower()}, the difficulty at which a single attempt succeeds at half of the "
@@ -190,19 +184,19 @@ def _charts(
     up: Mapping[str, Any],
     whose: Sequence[str],
 ) -> list[Chart]:
-    found: list[Chart] = []
+    charts: list[Chart] = []
     for quantity in (_SIZE, _DATE):
         data = _data(marks, models, quantity)
-        if len({each["at"] for each in data}) < 2:
+        if len({row["at"] for row in data}) < 2:
             continue
         against = "number of parameters, on a logarithmic axis" if quantity is _SIZE else "date of release"
         caption = f"{what}. Against the models' {against}; a line joins the models of one series."
-        caption += OPEN * any(each["open"] for each in data)
+        caption += OPEN * any(row["open"] for row in data)
         wide, narrow = (
             scaling_spec(_labelled(data, quantity, up, width), quantity.title, quantity.axis, up, width)
             for width in (640, 280)
         )
-        found.append(
+        charts.append(
             Chart(
                 chart_name(view, whose, f"{name} by {quantity.name}"),
                 drawn(wide, caption),
@@ -211,12 +205,12 @@ def _charts(
                 wide,
             )
         )
-    return found
+    return charts
 
 
 def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
-    known = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
-    placed = [(mark, model, at) for mark, model in known if (at := quantity.get(model)) is not None]
+    with_facts = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
+    placed = [(mark, model, at) for mark, model in with_facts if (at := quantity.get(model)) is not None]
     groups = [mark.group for mark, _, _ in placed]
     bare = [_without_model(group) for group in groups]
     lines: dict[str, int] = {}
@@ -233,7 +227,7 @@ def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Q
                 "number": lines.setdefault(line, len(lines)),
             }
         )
-    return sorted(data, key=lambda each: (each["number"], each["at"]))
+    return sorted(data, key=lambda row: (row["number"], row["at"]))
 
 
 class _Position(NamedTuple):
@@ -282,21 +276,21 @@ def _labelled(
         up: Title and scale of the score.
         width: Of the plot, in pixels.
     """
-    across = [_along(quantity, each["at"]) for each in data]
-    values = [end for each in data for end in (each["low"], each["score"], each["high"]) if end is not None]
+    across = [_along(quantity, row["at"]) for row in data]
+    values = [end for row in data for end in (row["low"], row["score"], row["high"]) if end is not None]
     low, high = up["scale"].get("domain") or (min(values), max(values))
     points = [
         (
             _PADDING + (width - 2 * _PADDING) * (x - min(across)) / ((max(across) - min(across)) or 1),
-            _HIGH * (1 - (each["score"] - low) / ((high - low) or 1)),
+            _HIGH * (1 - (row["score"] - low) / ((high - low) or 1)),
         )
-        for each, x in zip(data, across, strict=True)
+        for row, x in zip(data, across, strict=True)
     ]
     taken: list[_Box] = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
-    found: list[dict[str, Any]] = []
-    for each, (x, y), own in zip(data, points, tuple(taken), strict=True):
-        boxes = [_box(position, x, y, each["label"]) for position in _POSITIONS]
-        others = [box for box in taken if box != own]
+    labelled: list[dict[str, Any]] = []
+    for row, (x, y), point_box in zip(data, points, tuple(taken), strict=True):
+        boxes = [_box(position, x, y, row["label"]) for position in _POSITIONS]
+        others = [box for box in taken if box != point_box]
         free = (
             number
             for number, box in enumerate(boxes)
@@ -305,8 +299,8 @@ def _labelled(
         position = next(free, -1)
         if position >= 0:
             taken.append(boxes[position])
-        found.append({**each, "position": position})
-    return found
+        labelled.append({**row, "position": position})
+    return labelled
 
 
 def _along(quantity: _Quantity, at: Any) -> float:
@@ -315,12 +309,12 @@ def _along(quantity: _Quantity, at: Any) -> float:
 
 def _box(position: _Position, x: float, y: float, label: str) -> _Box:
     wide = _LETTER * _FONT * len(label)
-    left = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
-    return left, y + position.dy - 0.6 * _FONT, left + wide, y + position.dy + 0.6 * _FONT
+    start = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
+    return start, y + position.dy - 0.6 * _FONT, start + wide, y + position.dy + 0.6 * _FONT
 
 
-def _overlap(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(box: _Box, other: _Box) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
 
 
 def _without_model(group: Group) -> Group:
@@ -339,7 +333,7 @@ def scaling_spec(
         up: Title and scale of "score".
         width: Of the plot, in pixels.
     """
-    lines = list(dict.fromkeys(each["series"] for each in data))
+    lines = list(dict.fromkeys(row["series"] for row in data))
     config = legend_config(_FONT, labelLimit=width - 40, columns=max(1, width // 180))
     x: Spec = {"field": "at", "title": title, **across}
     colours = [f"var(--c{number % COLOURS})" for number in range(len(lines))]
@@ -358,12 +352,12 @@ def scaling_spec(
         *point_layers(
             {"size": 60},
             {"y": y, "color": colour, "shape": shape, "description": nominal("text")},
-            has_open=any(each["open"] for each in data),
+            has_open=any(row["open"] for row in data),
         ),
     ]
     for look in (halo, {"color": "var(--soft)"}):
         for number, position in enumerate(_POSITIONS):
-            if any(each["position"] == number for each in data):
+            if any(row["position"] == number for row in data):
                 layers.append(
                     {
                         "transform": [{"filter": f"datum.position === {number}"}],

@@ -67,13 +67,7 @@ class Chart:
 
 
 def specification(width: int, height: int, **parts: Any) -> Spec:
-    """Return a Vega-Lite specification without a background.
-
-    Args:
-        width: Of the plot, in pixels.
-        height: Of the plot, in pixels.
-        **parts: Its other parts: data, mark and encoding, or layers, and the configuration.
-    """
+    """Return a Vega-Lite specification without a background."""
     return composed(width=width, height=height, **parts)
 
 
@@ -88,21 +82,23 @@ def legend_config(size: int, *, has_grid: bool = True, **legend: Any) -> Spec:
     }
 
 
-def point_layers(mark: Mapping[str, Any], encoding: Spec, *, has_open: bool, own: Sequence[Spec] = ()) -> list[Spec]:
+def point_layers(
+    mark: Mapping[str, Any], encoding: Spec, *, has_open: bool, transforms: Sequence[Spec] = ()
+) -> list[Spec]:
     """Return the layers of a chart's points: with "open" in their data they lack attempts, and are drawn as outlines.
 
     Args:
         mark: Size and colour of a point.
         encoding: What its place, colour and description are taken from.
         has_open: Whether some point is open.
-        own: Transforms of the data before.
+        transforms: Transforms of the data before.
     """
     filled = {"type": "point", "filled": True, "opacity": 1, **mark}
     if not has_open:
-        return [{**({"transform": list(own)} if own else {}), "mark": filled, "encoding": encoding}]
+        return [{**({"transform": list(transforms)} if transforms else {}), "mark": filled, "encoding": encoding}]
     outline = {**filled, "filled": False, "fill": "var(--page)", "strokeWidth": 1.8}
     return [
-        {"transform": [*own, {"filter": which}], "mark": look, "encoding": dict(encoding)}
+        {"transform": [*transforms, {"filter": which}], "mark": look, "encoding": dict(encoding)}
         for which, look in (("!datum.open", filled), ("datum.open", outline))
     ]
 
@@ -130,12 +126,12 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
         label: What it shows, for those who cannot see it.
     """
     text = json.dumps(spec)
-    kept, others = _CACHES[-1]
+    cache, others = _CACHES[-1]
     key = content_key("svg", text)
-    content = kept.get(key)
+    content = cache.get(key)
     if content is None:
         content = _content(text, others / key.hex() if others else None)
-        kept.put(key, content)
+        cache.put(key, content)
     return _labelled(zlib.decompress(content).decode(), label)
 
 
@@ -193,13 +189,13 @@ def _labelled(shapes: str, label: str) -> Markup:
 def _shapes(svg: str) -> str:
     """Return a drawing for a page, whose label is empty."""
     root = ElementTree.fromstring(svg)
-    kept = _kept(root)
-    if kept is None:
+    shapes = _kept(root)
+    if shapes is None:
         raise ValueError("not an SVG drawing")
     width = root.get("width", "")
-    kept.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": ""}
-    kept.attrib["style"] = f"--natural:{float(width or 0):g}px"
-    return ElementTree.tostring(kept, encoding="unicode")
+    shapes.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": ""}
+    shapes.attrib["style"] = f"--natural:{float(width or 0):g}px"
+    return ElementTree.tostring(shapes, encoding="unicode")
 
 
 def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
@@ -217,7 +213,7 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
-    kept.extend(shape for found in element if (child := _kept(found)) is not None for shape in _ungrouped(child))
+    kept.extend(shape for inner in element if (child := _kept(inner)) is not None for shape in _ungrouped(child))
     empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
     if empty:
         return None
@@ -227,11 +223,11 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
 
 def _circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
     """Return the circle that a shape is; None if it is none."""
-    round_, place = _POINT.fullmatch(attributes.get("d", "")), _PLACE.fullmatch(attributes.get("transform", ""))
-    if round_ is None or place is None:
+    round_, position = _POINT.fullmatch(attributes.get("d", "")), _PLACE.fullmatch(attributes.get("transform", ""))
+    if round_ is None or position is None:
         return None
     look = {key: value for key, value in attributes.items() if key not in ("d", "transform")}
-    return ElementTree.Element("circle", {"cx": place[1], "cy": place[2], "r": round_[1], **look})
+    return ElementTree.Element("circle", {"cx": position[1], "cy": position[2], "r": round_[1], **look})
 
 
 def _ungrouped(element: ElementTree.Element) -> list[ElementTree.Element]:
@@ -245,10 +241,10 @@ def _inherit(group: ElementTree.Element) -> None:
         return
     first, *others = group
     for key, value in tuple(first.attrib.items()) if others else ():
-        if key in _INHERITED and key not in group.attrib and all(each.get(key) == value for each in others):
+        if key in _INHERITED and key not in group.attrib and all(other.get(key) == value for other in others):
             group.set(key, value)
-            for each in group:
-                del each.attrib[key]
+            for child in group:
+                del child.attrib[key]
 
 
 COLOURS = 7
@@ -281,25 +277,22 @@ def colour_numbers(models: Sequence[str]) -> list[int]:
     A line has its model's colour. Where several lines would have the same one, because they are of one model or the
     report has more models than colours, the later ones take free colours; reference players come last.
     A line alone has the first colour, so that the pages of a model do not change with the other models.
-
-    Args:
-        models: The model of each line.
     """
     if len(models) == 1:
         return [0]
-    known, seen = _NUMBERS.get(), Counter[str]()
+    numbers, seen = _NUMBERS.get(), Counter[str]()
     order: list[tuple[bool, int, int, int]] = []
     for line, model in enumerate(models):
-        order.append((is_embedded(model), seen[model], known.get(model, line), line))
+        order.append((is_embedded(model), seen[model], numbers.get(model, line), line))
         seen[model] += 1
-    found, taken = [0] * len(models), set[int]()
+    colours, taken = [0] * len(models), set[int]()
     for _, _, wanted, line in sorted(order):
         if len(taken) == COLOURS:
             taken.clear()
         free = (number % COLOURS for number in range(wanted, wanted + COLOURS))
-        found[line] = next(number for number in free if number not in taken)
-        taken.add(found[line])
-    return found
+        colours[line] = next(number for number in free if number not in taken)
+        taken.add(colours[line])
+    return colours
 
 
 SCALE = 2  # pixels of a PNG to one of the drawing
@@ -336,19 +329,19 @@ class ChartFiles:
         specification with all of its data, and on request the SVG as a PNG.
         """
         for chart in charts:
-            svg, place = standalone(chart.wide), f"charts/{chart.name}"
+            svg, path = standalone(chart.wide), f"charts/{chart.name}"
             if self._png:
                 # First the picture: a drawing that is there tells the next report that its picture is there, too.
-                yield f"{place}.png", self._before(place, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
-            yield f"{place}.svg", svg
-            yield f"{place}.json", json.dumps(_specification(chart), allow_nan=False, separators=(",", ":")) + "\n"
+                yield f"{path}.png", self._before(path, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
+            yield f"{path}.svg", svg
+            yield f"{path}.json", json.dumps(_specification(chart), allow_nan=False, separators=(",", ":")) + "\n"
             self.listed.append({"name": chart.name, "caption": chart.caption})
 
-    def _before(self, place: str, svg: str) -> bytes:
+    def _before(self, path: str, svg: str) -> bytes:
         """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
         try:
-            if (self._folder / f"{place}.svg").read_text(encoding="utf-8") == svg:
-                return (self._folder / f"{place}.png").read_bytes()
+            if (self._folder / f"{path}.svg").read_text(encoding="utf-8") == svg:
+                return (self._folder / f"{path}.png").read_bytes()
         except (OSError, ValueError):
             pass
         return b""
@@ -367,15 +360,11 @@ def palette() -> Mapping[str, str]:
 
 
 def standalone(drawing: str) -> str:
-    """Return a drawing of a page as a file of its own.
-
-    Args:
-        drawing: The drawing, as `waybench.reporting.charts._svg.inline` gives it.
-    """
+    """Return a drawing of a page as a file of its own."""
     head, end, shapes = drawing.partition(">")
     svg = ElementTree.fromstring(f"{head}/>")
     box = svg.get("viewBox", "")
-    left, top, width, height = box.split()
+    start, top, width, height = box.split()
     svg.attrib = {
         "xmlns": "http://www.w3.org/2000/svg",
         "width": width,
@@ -385,7 +374,7 @@ def standalone(drawing: str) -> str:
         "aria-label": svg.get("aria-label", ""),
         "font-family": FONT,
     }
-    paper = ElementTree.Element("rect", {"x": left, "y": top, "width": width, "height": height, "fill": _PAPER})
+    paper = ElementTree.Element("rect", {"x": start, "y": top, "width": width, "height": height, "fill": _PAPER})
     opening = ElementTree.tostring(svg, encoding="unicode").removesuffix(" />")
     # Values of attributes have no ">" (ElementTree writes "&gt;"), so a tag ends with the first one.
     coloured = _COLOURED_TAG.sub(lambda tag: _coloured(tag[0]), shapes)
@@ -393,14 +382,14 @@ def standalone(drawing: str) -> str:
 
 
 def _coloured(value: str) -> str:
-    return _VARIABLE.sub(lambda found: palette()[found[1]], value)
+    return _VARIABLE.sub(lambda match: palette()[match[1]], value)
 
 
 def _specification(chart: Chart) -> dict[str, Json]:
-    made = _resolved(chart.spec)
-    config = {**made.get("config", {}), "font": FONT}
+    spec = _resolved(chart.spec)
+    config = {**spec.get("config", {}), "font": FONT}
     about = {"description": chart.caption, "background": _PAPER, "config": config}
-    return {**made, **about}
+    return {**spec, **about}
 
 
 def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
@@ -408,9 +397,9 @@ def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
     if isinstance(value, Mapping):
         items = cast(Mapping[str, Json], value).items()
         return {
-            key: _resolved(one, _COLOURED if key in _DATA else None) if keys is None or key in keys else one
-            for key, one in items
+            key: _resolved(part, _COLOURED if key in _DATA else None) if keys is None or key in keys else part
+            for key, part in items
         }
     if isinstance(value, list):
-        return [_resolved(one, keys) for one in cast(list[Json], value)]
+        return [_resolved(part, keys) for part in cast(list[Json], value)]
     return _coloured(value) if isinstance(value, str) else value

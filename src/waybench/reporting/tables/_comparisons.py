@@ -244,13 +244,7 @@ def _effect_cell(column: Column[Any], effect: Effect) -> Cell:
 
 
 def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Comparison]) -> list[Table]:
-    """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12).
-
-    Args:
-        view: The task.
-        ordered: Its groups, the best one first.
-        pairs: The pairs.
-    """
+    """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12)."""
     metrics = {metric.name: metric for metric in view.env.scoring.metrics}
     cells: dict[tuple[str, Group, Group], Cell] = {}
     for pair in pairs:
@@ -338,13 +332,6 @@ def published_tables(
     """Return a table for each published setting of an environment in which something was run.
 
     A published number is only shown: it is in no estimate, no comparison and no chart, and its cell has no shade.
-
-    Args:
-        env: The environment's id.
-        estimates: Its estimates by level.
-        totals: Those over all levels.
-        papers: The papers whose rows are shown.
-        pages: File names of the groups' pages.
     """
     tables = [(paper, table) for paper in papers for table in paper.tables]
     blocks = (

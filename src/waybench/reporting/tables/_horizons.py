@@ -73,13 +73,7 @@ def horizon_cell(horizon: Horizon | None) -> Cell:
 
 
 def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequence[Group]) -> list[HorizonTables]:
-    """Return the horizons of the models of one task, for each axis that has any.
-
-    Args:
-        view: The task.
-        curves: How the models' success falls.
-        ranks: The groups in the order of the other tables.
-    """
+    """Return the horizons of the models of one task, for each axis that has any."""
 
     def order(curve: SuccessCurve) -> tuple[bool | float, ...]:
         # Models first, and those with the greatest horizon first; equal horizons are in the order of the other tables.
@@ -222,13 +216,7 @@ def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) 
 
 
 def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> Table | None:
-    """Return the horizons of one model at all tasks, on all axes; None if there are none.
-
-    Args:
-        name: The model.
-        curves: How all models' success falls.
-        pages: File names of the groups' pages.
-    """
+    """Return the horizons of one model at all tasks, on all axes; None if there are none."""
     by_env = grouped(curves, lambda curve: curve.group.env)
     groups_of = {env: list(dict.fromkeys(curve.group for curve in of_env)) for env, of_env in by_env.items()}
     rows = [curve for of_env in by_env.values() for curve in of_env if curve.group.model == name]

@@ -38,14 +38,7 @@ def matrix_table(
     pages: Mapping[Group, str],
     model_pages: Mapping[str, str],
 ) -> Table:
-    """Return the matrix: a row for each model, its mean and ranks, and a column for each family.
-
-    Args:
-        matrix: The matrix.
-        family_pages: Family -> its page, from the site's root.
-        pages: File names of the groups' pages.
-        model_pages: File names of the models' pages.
-    """
+    """Return the matrix: a row for each model, its mean and ranks, and a column for each family."""
     ranked = any(row.rank or row.lost for row in matrix.rows)
     lacking = any(row.lost for row in matrix.rows)
     n_families, numbers = len(matrix.families), {row.families for row in matrix.rows if row.mean}

@@ -292,12 +292,7 @@ def belief_table(rows: Iterable[Row]) -> Table | None:
 
 
 def models_belief_table(counts_of: Mapping[Group, Sequence[BeliefCounts]], pages: Mapping[Group, str]) -> Table | None:
-    """Return the table of the belief probes of several groups, models before embedded players; None without any.
-
-    Args:
-        counts_of: The answers of each group, all of one environment.
-        pages: File names of the groups' pages.
-    """
+    """Return the table of the belief probes of several groups, models before embedded players; None without any."""
     if not counts_of:
         return None
     columns = _belief_columns([counts for of_group in counts_of.values() for counts in of_group])

@@ -211,7 +211,7 @@ class Table:
         groups = [RowGroup(rows(subjects))]
         if is_reference:
             models, references = (
-                RowGroup(rows(one for one in subjects if is_reference(one) is which), title, kind)
+                RowGroup(rows(subject for subject in subjects if is_reference(subject) is which), title, kind)
                 for which, title, kind in ((False, "", ""), (True, _REFERENCES, "references"))
             )
             groups = [group for group in (models, references) if group.rows]
@@ -235,11 +235,7 @@ class Table:
         return "stacked" if len(self.columns) > _FIT_A_PAGE else "stacks"
 
     def label(self, number: int) -> str:
-        """Return what stands beside a value of a column where rows are cards.
-
-        Args:
-            number: The column, from 0.
-        """
+        """Return what stands beside a value of a column where rows are cards."""
         column = self.columns[number]
         lines = [column.group.text if column.group else "", " ".join(column.heading.split())]
         return ", ".join(filter(None, lines))

@@ -301,13 +301,7 @@ def _aggregate_table(
 
 
 def averages(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, Estimate]) -> Table | None:
-    """Return the table of averages over clusters, all with the same weight; None if no cluster has several items.
-
-    Args:
-        view: The task.
-        ordered: Its groups, the best one first.
-        total_of: Their estimates over all levels.
-    """
+    """Return the table of averages over clusters, all with the same weight; None if no cluster has several items."""
     presentation, totals = view.presentation, [total_of[group] for group in ordered]
     metrics = [metric for metric in view.env.scoring.metrics if metric.name in presentation.metrics]
 

@@ -139,25 +139,25 @@ def repeat_table(view: TaskView, repeats: Sequence[Repeats]) -> Table | None:
     metrics, headline = _table_metrics(view), view.env.scoring.metrics[0]
     sign = -1 if headline.better == "higher" else 1
 
-    def merit(one: Repeats) -> float:
-        result = one.metrics.get(headline.name)
+    def merit(repeat: Repeats) -> float:
+        result = repeat.metrics.get(headline.name)
         return sign * result.mean if result else 0.0
 
-    def count(one: Repeats) -> str:
-        results = (one.metrics.get(metric.name) for metric in metrics)
+    def count(repeat: Repeats) -> str:
+        results = (repeat.metrics.get(metric.name) for metric in metrics)
         return str(max((result.repeats for result in results if result), default=0))
 
-    def mean(one: Repeats, metric: Metric) -> Cell:
-        result = one.metrics.get(metric.name)
+    def mean(repeat: Repeats, metric: Metric) -> Cell:
+        result = repeat.metrics.get(metric.name)
         if not result:
             return Cell(NOTHING)
         error = notes([f"± {mean_text(result.error, metric)}"], "interval")
         return Cell(mean_text(result.mean, metric), bold=True, notes=error)
 
     columns: list[TableColumn[Repeats]] = [
-        model_column(lambda one: one.group, [one.group for one in repeats], {}),
+        model_column(lambda repeat: repeat.group, [repeat.group for repeat in repeats], {}),
         TableColumn("Repeats", count),
-        *(metric_column(metric, lambda one, metric=metric: mean(one, metric)) for metric in metrics),
+        *(metric_column(metric, lambda repeat, metric=metric: mean(repeat, metric)) for metric in metrics),
     ]
     caption = (
         "The mean of the repeats' means; small, its standard error over the repeats. It measures chance in the "
@@ -176,13 +176,7 @@ def _table(
 
 
 def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable[Regression]) -> list[Table]:
-    """Return the tables of regressions of an environment, one for each metric, as MANGO prints them (Table 10).
-
-    Args:
-        view: The task.
-        ordered: Its groups, the best one first.
-        regressions: The regressions.
-    """
+    """Return the tables of regressions of an environment, one for each metric, as MANGO prints them (Table 10)."""
     source = view.env.difficulty.explanatory_variables
     if source is None:
         return []
