@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from waybench.reporting._cache import ReportCache, inputs_key, open_cache
     from waybench.reporting._exports import SUMMARY_SCHEMA
     from waybench.reporting._files import slug
-    from waybench.reporting._model_facts import ModelFacts, read_models
+    from waybench.reporting._reading import ModelFacts, read_models
     from waybench.reporting._replays import Replays
     from waybench.reporting._write import (
         BoardSection,
@@ -55,7 +55,7 @@ __getattr__ = late_names(
         "_cache": ("ReportCache", "inputs_key", "open_cache"),
         "_exports": ("SUMMARY_SCHEMA",),
         "_files": ("slug",),
-        "_model_facts": ("ModelFacts", "read_models"),
+        "_reading": ("ModelFacts", "read_models"),
         "_replays": ("Replays",),
         "_write": (
             *("BoardSection", "BoardTable", "Progress", "Report", "model_page", "no_progress", "remove_report"),

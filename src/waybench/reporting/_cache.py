@@ -198,40 +198,20 @@ def is_cacheable(env: str) -> bool:
     return any(entry.id == env for entry in registry.built_in)
 
 
-class KeptEpisode(NamedTuple):
-    """A cached episode: its row and the result of its simulation."""
-
-    row: Row
-    simulated: Simulated
-
-
 def episode_key(episode: LoggedEpisode, price: Price | None, record: str) -> bytes:
     """Return the key of an episode's row, from its record as text and the price of its tokens."""
-    facts = (
-        episode.model,
-        episode.task,
-        sorted(episode.settings.items()),
-        episode.log,
-        episode.sample,
-        episode.run,
-        episode.origin,
-    )
-    search = sorted(episode.search.items())
+    settings, search = sorted(episode.settings.items()), sorted(episode.search.items())
+    facts = episode.model, episode.task, settings, episode.log, episode.sample, episode.run, episode.origin
     data = record.encode("utf-8", "surrogatepass")
-    return content_key("row", *facts, episode.origin, search, episode.attempt, price, data)
+    return content_key("row", *facts, search, episode.attempt, price, data)
 
 
-def pack(episode: KeptEpisode) -> bytes:
-    """Return a row as it is kept."""
-    return pack_values(tuple(episode))
-
-
-def unpack(content: bytes) -> KeptEpisode | None:
-    """Return a row that was kept; None if the content is none."""
+def unpack(content: bytes) -> tuple[Row, Simulated] | None:
+    """Return the row of an episode and the result of its simulation; None if the content is none."""
     values = unpack_values(content)
     if not isinstance(values, tuple) or tuple(map(type, cast(tuple[Any, ...], values))) != (Row, Simulated):
         return None
-    return KeptEpisode(*cast(tuple[Row, Simulated], values))
+    return cast(tuple[Row, Simulated], values)
 
 
 def pack_values(values: object) -> bytes:
@@ -254,16 +234,13 @@ class _Unpickler(pickle.Unpickler):
         kind: Any = _CLASSES.get(global_name)
         if kind is None and module_name.startswith("waybench."):
             kind = super().find_class(module_name, global_name)
-        if not _is_of_values(kind) or kind.__module__ != module_name:
+        # A class that holds values does nothing when an instance is made.
+        holds_values = isinstance(kind, type) and (
+            kind in _CLASSES.values() or is_dataclass(kind) or issubclass(kind, tuple | Enum)
+        )
+        if not holds_values or kind.__module__ != module_name:
             raise pickle.UnpicklingError(f"{module_name}.{global_name} is no kind of value")
         return kind
-
-
-def _is_of_values(kind: object) -> bool:
-    """Return whether something is a class that holds values and does nothing when an instance is made."""
-    if not isinstance(kind, type):
-        return False
-    return kind in _CLASSES.values() or is_dataclass(kind) or issubclass(kind, tuple | Enum)
 
 
 class Computation(NamedTuple):

@@ -140,11 +140,29 @@ def comparison(
     numbers = {id(row): number for row, number in rows}
     metric = measure(view.env, guided=False).metric
     drawn = {group: at_items(group_rows) for group, group_rows in _by_group(row for row, _ in rows).items()}
-    tried = {group: _by_item(items) for group, items in drawn.items()}
-    groups = _comparable(tried, estimates)
+    # By item without the cluster of each: what two models were given in common are items.
+    tried = {
+        group: {key._replace(cluster=Cluster(key.instance)): rows for key, rows in whole_items(by_key).items()}
+        for group, by_key in drawn.items()
+    }
+    groups = [group for group in ranked(estimates) if group in tried]
+    groups = [
+        group
+        for group in groups
+        if any(tried[group].keys() & tried[other].keys() for other in groups if other != group)
+    ]
     best = {group: {key: _best(attempts, metric) for key, attempts in tried[group].items()} for group in groups}
-    places = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
-    keys = sorted(places, key=lambda key: places[key])
+    order = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
+    keys = sorted(order, key=lambda key: order[key])
+
+    def score(group: Group, key: ItemKey) -> float | None:
+        value = best[group][key].metrics[metric.name] if key in best[group] else None
+        return None if value is None else round(value, 4)
+
+    def solved(group: Group, key: ItemKey) -> int | None:
+        attempts = tried[group].get(key)
+        return None if attempts is None else int(any(row.end == End.SOLVED for row in attempts))
+
     names, judged = labels(groups), verdicts.among(groups)
     data = {
         "models": [
@@ -157,13 +175,13 @@ def comparison(
             for group in groups
         ],
         "items": [[one_line(key.item, 40), key.level] for key in keys],
-        "scores": [[_score(best[group].get(key), metric) for key in keys] for group in groups],
-        "solved": [[_solved(tried[group].get(key)) for key in keys] for group in groups],
+        "scores": [[score(group, key) for key in keys] for group in groups],
+        "solved": [[solved(group, key) for key in keys] for group in groups],
         "replays": [[numbers[id(row)] if (row := best[group].get(key)) else None for key in keys] for group in groups],
         # Over what was drawn: attempts, where there is one item.
         "differences": _differences(
             groups,
-            {one: {key: _best(attempts, metric) for key, attempts in drawn[one].items()} for one in groups},
+            {group: {key: _best(attempts, metric) for key, attempts in drawn[group].items()} for group in groups},
             metric,
         ),
         "alike": [verdicts.alike(group) for group in groups],
@@ -209,21 +227,6 @@ def _by_group(rows: Iterable[Row]) -> dict[Group, list[Row]]:
     return grouped((row for row in fixed(rows) if row.is_included and not row.guided), lambda row: row.group)
 
 
-def _comparable(tried: Mapping[Group, Mapping[ItemKey, Any]], estimates: Sequence[Estimate]) -> list[Group]:
-    """Return the groups that share items with others, the best one first."""
-    groups = [group for group in ranked(estimates) if group in tried]
-    return [
-        group
-        for group in groups
-        if any(tried[group].keys() & tried[other].keys() for other in groups if other != group)
-    ]
-
-
-def _by_item(drawn: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
-    """Return attempts by item, without the cluster of each: what two models were given in common are items."""
-    return {key._replace(cluster=Cluster(key.instance)): attempts for key, attempts in whole_items(drawn).items()}
-
-
 def _best(attempts: Sequence[Row], metric: Metric) -> Row:
     """Return the best attempt at an item."""
     sign = -1 if metric.better == "lower" else 1
@@ -233,15 +236,6 @@ def _best(attempts: Sequence[Row], metric: Metric) -> Row:
         return value is not None, sign * (value or 0.0), -row.attempt
 
     return max(attempts, key=merit)
-
-
-def _score(row: Row | None, metric: Metric) -> float | None:
-    value = row.metrics[metric.name] if row else None
-    return None if value is None else round(value, 4)
-
-
-def _solved(attempts: Sequence[Row] | None) -> int | None:
-    return None if attempts is None else int(any(row.end == End.SOLVED for row in attempts))
 
 
 def _differences(

@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -236,7 +236,7 @@ class EpisodeStore:
         self.simulated = 0
         # A run of 10,000 questions about long stories takes gigabytes in memory.
         self._file = tempfile.TemporaryFile(prefix="waybench-report-")  # noqa: SIM115 (closed by close)
-        self._places: list[tuple[int, int]] = []
+        self._locations: list[tuple[int, int]] = []
         self.again: list[Simulated] = []
         self.passed_over: list[Skipped] = []
         self.unread: list[Skipped] = []
@@ -244,7 +244,7 @@ class EpisodeStore:
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, str, Instance] | None = None
         try:
-            self._gather(read(episodes, prices, cache or ReportCache(None), processes), progress or _silent)
+            self._gather(read(episodes, prices, cache or ReportCache(None), processes), progress or (lambda done: None))
         except BaseException:
             self.close()
             raise
@@ -256,7 +256,7 @@ class EpisodeStore:
             self.unread += batch.unread
             self.passed_over += batch.problems
             self.simulated += batch.simulated
-            for identity, (episode, row, again), data in batch.found:
+            for identity, (episode, row, again), data in batch.episodes:
                 try:
                     variables.add(row, episode.record)
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
@@ -265,25 +265,26 @@ class EpisodeStore:
                 # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
                 for cluster in (None, row.cluster) if row.cluster.key else (None,):
                     self._common[row.group, row.level, cluster].add(episode.record.opening)
-                self._keep(episode, again, data)
+                self._locations.append((self._file.tell(), len(data)))
+                self._file.write(data)
+                self.again.append(again)
+                self._heads.append(replace(episode, record=_NO_RECORD))
                 self.identities.append(identity)
                 rows.append(row)
             progress(len(rows))
         self._file.flush()
         self.rows = exclude(rows)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
-        self.numbers = _numbered(self.rows)
+        counts = Counter[Group]()
+        self.numbers: list[int] = []
+        for row in self.rows:
+            counts[row.group] += 1
+            self.numbers.append(counts[row.group])
         self._positions = grouped(range(len(self.rows)), lambda position: self.rows[position].group)
 
     def close(self) -> None:
         """Remove the files."""
         self._file.close()
-
-    def _keep(self, episode: LoggedEpisode, again: Simulated, data: bytes) -> None:
-        self._places.append((self._file.tell(), len(data)))
-        self._file.write(data)
-        self.again.append(again)
-        self._heads.append(replace(episode, record=_NO_RECORD))
 
     def positions(self, group: Group) -> list[int]:
         """Return the numbers of a group's episodes among all."""
@@ -292,7 +293,7 @@ class EpisodeStore:
     def load(self, positions: Iterable[int]) -> Iterator[Played]:
         """Yield episodes, read back one at a time."""
         for position in positions:
-            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._read(*self._places[position]))))
+            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._read(*self._locations[position]))))
             yield Played(
                 self.numbers[position],
                 self.rows[position],
@@ -327,16 +328,3 @@ class EpisodeStore:
 
 
 _NO_RECORD = EpisodeRecord(env="", env_version=0, options={}, instance=None, instance_hash="")
-
-
-def _silent(done: int) -> None:
-    """Show no progress."""
-
-
-def _numbered(all_rows: Iterable[Row]) -> list[int]:
-    counts: dict[Group, int] = defaultdict(int)
-    numbers: list[int] = []
-    for row in all_rows:
-        counts[row.group] += 1
-        numbers.append(counts[row.group])
-    return numbers

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 from jinja2.filters import do_filesizeformat
 
 from waybench._version import __version__
-from waybench.reporting._model_facts import with_models
+from waybench.reporting._reading import with_models
 from waybench.reporting._site import Compared, Site
 from waybench.reporting.tables import Cell, Note, Table, TableColumn, notes, readme_table
 from waybench.results import Estimate, episode_frame, horizon_frame, score_frame

@@ -17,8 +17,8 @@ from waybench.reporting._compare import Verdicts, comparable_tasks
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import READABLE, Folder, ScoreKey, slug, task_page
 from waybench.reporting._format import presentation_of, value_text
-from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._overview import in_order
+from waybench.reporting._reading import ModelFacts
 from waybench.reporting._replays import ChosenReplays, Replays
 from waybench.reporting.charts import ChartFiles, ClusterValues, panel_values
 from waybench.reporting.tables import Failed, Leaders, leaders, leading_of

@@ -10,9 +10,8 @@ from waybench.core import Price, UsageError, Workers
 from waybench.reporting._cache import ReportCache, earlier, is_cacheable, keep
 from waybench.reporting._episode_store import EpisodeStore
 from waybench.reporting._files import Folder, assets, slug, templates
-from waybench.reporting._model_facts import ModelFacts
 from waybench.reporting._pages import write_site
-from waybench.reporting._reading import simulate
+from waybench.reporting._reading import ModelFacts, simulate
 from waybench.reporting._replays import BY_DEFAULT, Replays
 from waybench.reporting._site import Site, page_name, skip_reasons
 from waybench.reporting.charts import drawings_in

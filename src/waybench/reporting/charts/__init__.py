@@ -12,7 +12,6 @@ from waybench.reporting.charts._svg import (
     colour_number,
     colour_numbers,
     drawings_in,
-    drawn,
     model_colours,
 )
 
@@ -32,7 +31,6 @@ __all__ = [
     "curve_charts",
     "degree_charts",
     "drawings_in",
-    "drawn",
     "level_charts",
     "model_colours",
     "outcomes",

@@ -9,10 +9,20 @@ from waybench.envs import registry
 from waybench.reporting._files import slug
 from waybench.reporting._format import TaskView, heading, interval_text
 from waybench.reporting.charts._charts import chart_name
-from waybench.reporting.charts._svg import Chart, Spec, drawn, legend_config, nominal, quantitative, specification
+from waybench.reporting.charts._spec import (
+    Spec,
+    direction_text,
+    interval_ends,
+    layer,
+    legend_config,
+    nominal,
+    quantitative,
+    specification,
+)
+from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
 from waybench.results.comparisons import TwinEffect
-from waybench.results.formatting import better_text, mean_text, one_line
+from waybench.results.formatting import mean_text, one_line
 from waybench.results.results import Group, differing, grouped, short_labels
 from waybench.results.stats import CONFIDENCE, Mean
 
@@ -42,9 +52,8 @@ def outcomes(totals: Sequence[Estimate]) -> Chart | None:
     data = [piece for total in totals if total.action_replies for piece in _pieces(total, names)]
     if not data:
         return None
-    model, spec = totals[0].group.model, outcomes_spec(data)
-    narrow = drawn(outcomes_spec(data, narrow=True), _LABEL)
-    return Chart(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, _LABEL), narrow, _CAPTION, spec)
+    name = f"{totals[0].group.model} outcomes"
+    return Chart.of(slug(name, name), _LABEL, _CAPTION, outcomes_spec(data), outcomes_spec(data, narrow=True))
 
 
 def _names(groups: Sequence[Group]) -> dict[Group, str]:
@@ -100,15 +109,16 @@ def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Sp
     }
     bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
     if not narrow:
-        bars = {"data": {"values": list(data)}, "mark": bar, "encoding": encoding}
-        return specification(460, 22 * len(names), **bars, config=config)
-    above = {
-        "data": {"values": [{"task": name} for name in names]},
-        "mark": {"type": "text", "align": "left", "dy": -8, "fontSize": _FONT, "color": "var(--soft)"},
-        "encoding": {"x": {"value": 0}, "y": y, "text": nominal("task")},
-    }
-    below = {"data": {"values": list(data)}, "mark": {**bar, "height": 14, "yOffset": 8}, "encoding": encoding}
+        return specification(460, 22 * len(names), **layer(bar, data, **encoding), config=config)
+    above = _names_above("task", names, y, -8)
+    below = layer({**bar, "height": 14, "yOffset": 8}, data, **encoding)
     return specification(300, 40 * len(names), layer=[below, above], config=config)
+
+
+def _names_above(field: str, names: Sequence[str], y: Spec, dy: int) -> Spec:
+    """Return the layer of names above bars, on pages that are too narrow for names beside them."""
+    mark = {"type": "text", "align": "left", "dy": dy, "fontSize": _FONT, "color": "var(--soft)"}
+    return layer(mark, [{field: name} for name in names], x={"value": 0}, y=y, text=nominal(field))
 
 
 _BAR = 13  # pixels
@@ -130,10 +140,9 @@ def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
             f"outlined “{env.title}”, with the {100 * CONFIDENCE:.0f} % intervals of the means. A table has the "
             "differences with their intervals for pairs."
         )
-        spec = twin_spec(data, metric, (twin, env.title))
-        narrow = drawn(twin_spec(data, metric, (twin, env.title), narrow=True), label)
+        wide, narrow = (twin_spec(data, metric, (twin, env.title), narrow=is_narrow) for is_narrow in (False, True))
         name = chart_name(view, [env.id, *ordered[0].group.apart], f"{metric.name} and twin {level}")
-        charts.append(Chart(name, drawn(spec, label), narrow, caption, spec))
+        charts.append(Chart.of(name, label, caption, wide, narrow))
     return charts
 
 
@@ -172,8 +181,7 @@ def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str,
     """
     names = list(dict.fromkeys(bar["player"] for bar in data))
     config = legend_config(_FONT, symbolType="square", labelLimit=280, columns=1)
-    arrow = {"lower": "↓", "higher": "↑"}.get(metric.better, "")
-    title = f"{metric.title}, {arrow} {better_text(metric)}".strip(", ")
+    title = f"{metric.title}, {direction_text(metric)}".strip(", ")
     low, high = metric.bounds
     scale: Spec = {"nice": False} if low is None or high is None else {"domain": [min(0, low), high], "nice": False}
     beside = {"labelLimit": 280, "ticks": False, "domain": False}
@@ -187,26 +195,14 @@ def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str,
         legend={"symbolStrokeColor": _COLOUR, "symbolStrokeWidth": 1.4},
     )
     side = nominal("order", sort=None, scale={"paddingInner": 0.1})
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "bar", "stroke": _COLOUR, "strokeWidth": 1.4},
-            "encoding": {"x": x, "fill": fill, "description": nominal("text")},
-        },
-        {
-            "transform": [{"filter": "datum.interval"}],
-            "mark": {"type": "rule", "strokeWidth": 1.6, "color": _INK},
-            "encoding": {"x": quantitative("low"), "x2": {"field": "high"}},
-        },
+    rule = {"type": "rule", "strokeWidth": 1.6, "color": _INK}
+    layers = [
+        layer({"type": "bar", "stroke": _COLOUR, "strokeWidth": 1.4}, x=x, fill=fill, description=nominal("text")),
+        layer(rule, None, "datum.interval", **interval_ends("x")),
     ]
-    for layer in layers:
-        layer["encoding"] = {"y": y, "yOffset": side, **layer["encoding"]}
+    for one in layers:
+        one["encoding"] = {"y": y, "yOffset": side, **one["encoding"]}
     if narrow:
-        layers.append(
-            {
-                "data": {"values": [{"player": name} for name in names]},
-                "mark": {"type": "text", "align": "left", "dy": -_BAR - 8, "fontSize": _FONT, "color": "var(--soft)"},
-                "encoding": {"x": {"value": 0}, "y": y, "text": nominal("player")},
-            }
-        )
+        layers.append(_names_above("player", names, y, -_BAR - 8))
     size = (300, 56 * len(names) + 16) if narrow else (520, 40 * len(names))
     return specification(*size, data={"values": list(data)}, layer=layers, config=config)

@@ -10,8 +10,23 @@ from markupsafe import Markup
 
 from waybench.core import Metric
 from waybench.reporting.charts._points import Point, ends
-from waybench.reporting.charts._svg import Spec, composed, drawn, nominal, point_layers, quantitative, specification
-from waybench.results.formatting import better_text
+from waybench.reporting.charts._spec import (
+    DASHED,
+    Spec,
+    axis_config,
+    composed,
+    direction_text,
+    halo,
+    heading_layer,
+    interval_ends,
+    layer,
+    line_colours,
+    nominal,
+    point_layers,
+    quantitative,
+    specification,
+)
+from waybench.reporting.charts._svg import drawn
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
@@ -77,49 +92,38 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
         "scale": {"domain": [ticks[0] - gap / 2, ticks[-1] + gap / 2] if ticks else [0, 1], "nice": False},
         "axis": {"values": thinned(ticks, shape.width // 34), "format": "d", "grid": False},
     }
-    arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
     title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
     up = {
-        "title": f"{arrow} {better_text(plot.metric)}".strip() or None,
+        "title": direction_text(plot.metric) or None,
         "scale": {"domain": list(domain), "nice": False},
         "axis": {"tickCount": 5, **title},
     }
     x, score = quantitative("x", **across), quantitative("score", **up)
     line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
-    ink, dash = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], [5, 4]]}, legend=None)
+    ink, dash = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], DASHED]}, legend=None)
     kind = nominal("series", scale={"range": list(SHAPES)}, legend=None)
     if len({point["series"] for point in points}) == 1:  # most charts: without scales they take a seventh less time
         first = points[0]
         colour, ink, kind = {"value": first["colour"]}, {"value": first["ink"]}, {"value": SHAPES[0]}
-        dash = {"value": [5, 4] if first["dash"] else [1, 0]}
+        dash = {"value": DASHED if first["dash"] else [1, 0]}
     stroke = {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
-    beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
-    label = {"type": "text", "align": "left", "dx": 11}
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "datum.interval"}],
-            "mark": stroke,
-            "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, **({"detail": line} if plot.bands else {})},
-        },
-        {
-            "mark": {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"},
-            "encoding": {"y": score, "detail": line, "strokeDash": dash},
-        },
+    layers = [
+        layer(stroke, None, "datum.interval", **interval_ends("y"), **({"detail": line} if plot.bands else {})),
+        layer({"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}, y=score, detail=line, strokeDash=dash),
         *point_layers(
             {"size": 58 if roomy else 22},
             {"y": score, "shape": kind, "description": nominal("text")},
             has_open=any(point["open"] for point in points),
         ),
     ]
-    for layer in layers:
-        layer["encoding"] = {"x": x, "color": colour, **layer["encoding"]}
-    # Around each label is the page's colour, so that lines below it do not make it hard to read.
-    halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
-    layers += [
-        {"data": {"values": labels}, "mark": {**label, **halo}, "encoding": beside},
-        {"data": {"values": labels}, "mark": label, "encoding": {**beside, "color": ink}},
-    ]
-    return specification(shape.width, shape.height, data={"values": points}, layer=layers, config=config(shape.font))
+    for one in layers:
+        one["encoding"] = {"x": x, "color": colour, **one["encoding"]}
+    beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
+    label = {"type": "text", "align": "left", "dx": 11}
+    layers += [layer({**label, **halo(4)}, labels, **beside), layer(label, labels, **beside, color=ink)]
+    return specification(
+        shape.width, shape.height, data={"values": points}, layer=layers, config=axis_config(shape.font, fontWeight=500)
+    )
 
 
 def wrapped(label: str, letters: int) -> list[str]:
@@ -137,21 +141,6 @@ def wrapped(label: str, letters: int) -> list[str]:
     return [line.strip() for line in lines if line.strip()]
 
 
-def config(size: int) -> dict[str, Any]:
-    """Return the colours and sizes of the text and axes of a chart."""
-    axis = {
-        **{"labelColor": "var(--soft)", "labelFontSize": size},
-        **{"titleColor": "var(--soft)", "titleFontSize": size, "titleFontWeight": "normal", "titlePadding": 8},
-        **{"gridColor": "var(--rule)", "domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
-    }
-    return {
-        "view": {"stroke": None},
-        "axis": axis,
-        "axisY": {"domain": False, "ticks": False, "labelPadding": 8},
-        "text": {"fontSize": size, "fontWeight": 500, "baseline": "middle"},
-    }
-
-
 def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
     """Return the points with their colours; strokes are shifted beside each other so that they can be distinguished."""
     lines = sorted({point.line for point in plot.points})
@@ -166,8 +155,7 @@ def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
                 **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
                 **{"score": point.mean.value, "low": ends(point.mean)[0], "high": ends(point.mean)[1]},
                 "x": point.at + shift,
-                "colour": "var(--c-reference)" if plain else f"var(--c{point.colour})",
-                "ink": "var(--soft)" if plain else f"var(--t{point.colour})",
+                **dict(zip(("colour", "ink"), line_colours(point.colour, plain), strict=True)),
                 "dash": int(plain),
                 "interval": ends(point.mean)[0] is not None and not plain,
                 "open": point.is_open,
@@ -341,26 +329,21 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         axis={"values": tick_values, "format": "d", "grid": False},
     )
     y = quantitative("score", title=None, scale={"domain": [low, high], "nice": False}, axis={"tickCount": 3})
-    band = len(ticks) > _MOST_STROKES
+    band, has_open = len(ticks) > _MOST_STROKES, any(point.is_open for point in plot.points)
     panels: list[Spec] = []
     for number, first_point in enumerate(lines):
         plain = first_point.reference and grey
-        colour = "var(--c-reference)" if plain else f"var(--c{first_point.colour})"
-        ink = "var(--soft)" if plain else f"var(--t{first_point.colour})"
+        colour, ink = line_colours(first_point.colour, plain)
         layers = [
             *(_behind(first_point.line) if len(lines) <= grid.most_behind else []),
-            *_line(
-                first_point.line, colour, band=band, dashed=plain, has_open=any(point.is_open for point in plot.points)
-            ),
+            *_line(first_point.line, colour, band=band, dashed=plain, has_open=has_open),
             *_heading(first_point.label, ink, grid),
         ]
-        last_of_column = number + grid.columns >= len(lines)
-        under = {"title": plot.across} if last_of_column else {}
-        for layer in layers:
-            layer["encoding"] = {"x": {**x, **under}, "y": y, **layer["encoding"]}
+        under = {"title": plot.across} if number + grid.columns >= len(lines) else {}  # the last one of a column
+        for one in layers:
+            one["encoding"] = {"x": {**x, **under}, "y": y, **one["encoding"]}
         panels.append({"width": grid.width, "height": grid.height, "layer": layers})
-    arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
-    better = f"{arrow} {better_text(plot.metric)}".strip()
+    better = direction_text(plot.metric)
     title = {"text": better, "anchor": "start", "fontSize": grid.font, "fontWeight": "normal", "color": "var(--soft)"}
     return composed(
         **({"title": {**title, "offset": 14}} if better else {}),
@@ -368,7 +351,7 @@ def multiples_spec(plot: Plot, grid: Grid) -> Spec:
         concat=panels,
         columns=grid.columns,
         spacing={"row": 16, "column": 14},
-        config=config(grid.font),
+        config=axis_config(grid.font, fontWeight=500),
     )
 
 
@@ -382,24 +365,18 @@ def _in_order(points: Sequence[Point]) -> list[Point]:
 
 def _behind(line: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.55}
-    others = [{"filter": f"datum.series != {line}"}]
-    return [{"transform": others, "mark": mark, "encoding": {"detail": nominal("series")}}]
+    return [layer(mark, None, f"datum.series != {line}", detail=nominal("series"))]
 
 
 def _line(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -> list[Spec]:
-    line_filter = {"filter": f"datum.series == {line}"}
+    where = f"datum.series == {line}"
     spread: Spec = {"type": "area", "opacity": 0.2} if band else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
-    stroke = {"type": "line", "strokeWidth": 2, "color": colour, **({"strokeDash": [5, 4]} if dashed else {})}
+    stroke = {"type": "line", "strokeWidth": 2, "color": colour, **({"strokeDash": DASHED} if dashed else {})}
     dot = {"size": 10 if band else 26, "color": colour}
-    interval: dict[str, Any] = {"y": quantitative("low"), "y2": {"field": "high"}}
     return [
-        {
-            "transform": [line_filter, {"filter": "datum.interval"}],
-            "mark": {**spread, "color": colour},
-            "encoding": interval,
-        },
-        {"transform": [line_filter], "mark": stroke, "encoding": {}},
-        *point_layers(dot, {"description": nominal("text")}, has_open=has_open, transforms=[line_filter]),
+        layer({**spread, "color": colour}, None, where, "datum.interval", **interval_ends("y")),
+        layer(stroke, None, where),
+        *point_layers(dot, {"description": nominal("text")}, where, has_open=has_open),
     ]
 
 
@@ -407,15 +384,7 @@ def _heading(label: str, ink: str, grid: Grid) -> list[Spec]:
     """Return the name above a panel: whole, in as many lines as it needs."""
     lines = wrapped(label, grid.letters)
     step = grid.font * 1.2
-    encoding = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}
     return [
-        {
-            "data": {"values": [{"text": text}]},
-            "mark": {
-                **{"type": "text", "align": "left", "fontWeight": 600, "color": ink},
-                "dy": -11 - step * (len(lines) - 1 - number),
-            },
-            "encoding": encoding,
-        }
+        heading_layer(text, fontWeight=600, color=ink, dy=-11 - step * (len(lines) - 1 - number))
         for number, text in enumerate(lines)
     ]

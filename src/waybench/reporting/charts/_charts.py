@@ -13,13 +13,12 @@ from waybench.reporting.charts._chart import (
     WIDE_GRID,
     Plot,
     Shape,
-    chart,
     chart_spec,
     is_crowded,
     multiples_spec,
 )
 from waybench.reporting.charts._points import ChartSet, by_examples, by_level, by_step, chart_sets, step_window
-from waybench.reporting.charts._svg import Chart, drawn
+from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
 from waybench.results.estimates import as_metric, measure
 from waybench.results.results import EXAMPLES, grouped, over
@@ -176,7 +175,8 @@ def _example_figure(
     single = " Players with only one number of examples are not shown." if len(points) < n_known else ""
     caption = (
         f"{heading(measured.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
-        f"{presentation.items}, with its {_INTERVAL}.{chart_set.caption(presentation) if chart_set.name else ''}{single}"
+        f"{presentation.items}, with its {_INTERVAL}."
+        f"{chart_set.caption(presentation) if chart_set.name else ''}{single}"
     )
     name = chart_name(
         view, _whose(view, estimates, model, chart_set.name), f"{measured.metric.name} by examples {level}"
@@ -249,11 +249,8 @@ def chart_name(view: TaskView, whose: Sequence[str], what: str) -> str:
 def _figure(name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape = NARROW) -> Chart:
     caption += OPEN * any(point.is_open for point in plot.points)
     if len({point.line for point in plot.points}) == 1:
-        spec = chart_spec(plot, _ALONE)
-        return Chart(name, drawn(spec, label), None, caption, spec)
+        return Chart.of(name, label, caption, chart_spec(plot, _ALONE))
     if is_crowded(plot):
-        spec = multiples_spec(plot, WIDE_GRID)
-        small = drawn(multiples_spec(plot, NARROW_GRID), label)
-        return Chart(name, drawn(spec, label), small, f"{caption}{_PANELS}", spec)
-    spec = chart_spec(plot, wide)
-    return Chart(name, drawn(spec, label), chart(plot, narrow, label), caption, spec)
+        specs = (multiples_spec(plot, grid) for grid in (WIDE_GRID, NARROW_GRID))
+        return Chart.of(name, label, f"{caption}{_PANELS}", *specs)
+    return Chart.of(name, label, caption, chart_spec(plot, wide), chart_spec(plot, narrow))

@@ -12,7 +12,19 @@ from waybench.reporting._format import TaskView, interval_text, presentation_of
 from waybench.reporting.charts._chart import Box
 from waybench.reporting.charts._charts import OPEN, chart_name
 from waybench.reporting.charts._points import ends
-from waybench.reporting.charts._svg import Chart, Spec, colour_numbers, composed, drawn, nominal, quantitative
+from waybench.reporting.charts._spec import (
+    DASHED,
+    Spec,
+    axis_config,
+    composed,
+    halo,
+    heading_layer,
+    interval_ends,
+    layer,
+    nominal,
+    quantitative,
+)
+from waybench.reporting.charts._svg import Chart, colour_numbers
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import matched
 from waybench.results.estimates import ClusterValue, by_cluster
@@ -29,6 +41,10 @@ _LETTERS = 30  # the longest name
 _NAMED = 6  # clusters of a panel that have their name beside them
 _FONT = 12
 _OUTLINE = {"filled": False, "fill": "var(--page)", "strokeWidth": 1.8}  # of a bar that lacks attempts
+
+
+_HEADING = {"dy": -14, "fontWeight": 600, "color": "var(--ink)"}
+_CONFIG = {key: part for key, part in axis_config(_FONT).items() if key != "axisY"}
 
 
 class _Layout(NamedTuple):
@@ -115,7 +131,7 @@ def _bar_chart(
     caption += OPEN * any(mean.lost for mean in means.values())
     name = chart_name(view, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
     wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
-    return Chart(name, drawn(wide, label), drawn(narrow, label), caption, wide)
+    return Chart.of(name, label, caption, wide, narrow)
 
 
 def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: Mean | None) -> dict[str, Any]:
@@ -159,36 +175,34 @@ def bar_spec(
         }
         colour = nominal("colour", scale=None, legend=None)
         x = quantitative("value", **across)
-        ends = {"x": quantitative("low", **across), "x2": {"field": "high"}, "y": y}
-        have = [bar for bar in values if bar["value"] is not None]
-        panels.append(
-            {
-                **{"width": layout.bars, "height": _BAR * len(names)},
-                "layer": [
-                    *(
-                        {
-                            "data": {"values": [bar for bar in values if bar["open"] is is_open]},
-                            "mark": {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85, **look},
-                            "encoding": {"x": x, "y": y, "color": colour, "description": nominal("text")},
-                        }
-                        for is_open, look in ((False, {}), (True, _OUTLINE))
-                        if not is_open or any(bar["open"] for bar in values)
-                    ),
-                    {
-                        "data": {"values": [bar for bar in have if bar["low"] is not None]},
-                        "mark": {"type": "rule", "strokeWidth": 1.6, "color": "var(--ink)"},
-                        "encoding": ends,
-                    },
-                    {
-                        "data": {"values": have},
-                        "mark": {"type": "text", "align": "left", "dx": 5, "color": "var(--soft)"},
-                        "encoding": {"x": quantitative("at", **across), "y": y, "text": nominal("label")},
-                    },
-                    _heading(metric.title + (f" ({better_text(metric)})" if metric.better == "lower" else "")),
-                ],
-            }
-        )
-    return composed(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_config())
+        with_value = [bar for bar in values if bar["value"] is not None]
+        with_interval = [bar for bar in with_value if bar["low"] is not None]
+        title = metric.title + (f" ({better_text(metric)})" if metric.better == "lower" else "")
+        layers = [
+            *(
+                layer(
+                    {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85, **look},
+                    [bar for bar in values if bar["open"] is is_open],
+                    **{"x": x, "y": y, "color": colour, "description": nominal("text")},
+                )
+                for is_open, look in ((False, {}), (True, _OUTLINE))
+                if not is_open or any(bar["open"] for bar in values)
+            ),
+            layer(
+                {"type": "rule", "strokeWidth": 1.6, "color": "var(--ink)"},
+                with_interval,
+                y=y,
+                **interval_ends("x", **across),
+            ),
+            layer(
+                {"type": "text", "align": "left", "dx": 5, "color": "var(--soft)"},
+                with_value,
+                **{"x": quantitative("at", **across), "y": y, "text": nominal("label")},
+            ),
+            heading_layer(title, **_HEADING),
+        ]
+        panels.append({"width": layout.bars, "height": _BAR * len(names), "layer": layers})
+    return composed(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_CONFIG)
 
 
 def _point_charts(
@@ -219,7 +233,7 @@ def _point_charts(
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
             whose = [env.id, *best.apart, best.model, other.model, str(best.settings), str(other.settings)]
             name = chart_name(view, whose, f"{title} by {presentation.cluster}")
-            charts.append(Chart(name, drawn(wide, what), drawn(narrow, what), caption, wide))
+            charts.append(Chart.of(name, what, caption, wide, narrow))
     return charts
 
 
@@ -277,35 +291,20 @@ def point_spec(
         size = quantitative("items", scale={"domain": [0, most], "range": [14, 110]}, legend=None)
         ends = [{"x": low, "y": low}, {"x": high, "y": high}]
         labels = _labels(metric_points, (low - pad, high + pad), layout.square)
-        halo = {"stroke": "var(--page)", "strokeWidth": 3, "strokeJoin": "round"}
+        diagonal = {"type": "line", "strokeWidth": 1.2, "strokeDash": DASHED, "color": "var(--soft)"}
+        dot = {"type": "point", "filled": True, "color": "var(--c0)", "opacity": 0.6}
         word = {"type": "text", "align": "left", "fontSize": _FONT - 1}
-        panels.append(
-            {
-                **{"width": layout.square, "height": layout.square},
-                "layer": [
-                    {
-                        "data": {"values": ends},
-                        "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 4], "color": "var(--soft)"},
-                        "encoding": {"x": x, "y": y},
-                    },
-                    {
-                        "data": {"values": metric_points},
-                        "mark": {"type": "point", "filled": True, "color": "var(--c0)", "opacity": 0.6},
-                        "encoding": {"x": x, "y": y, "size": size, "description": nominal("text")},
-                    },
-                    *(
-                        {
-                            "data": {"values": labels},
-                            "mark": {**word, **style},
-                            "encoding": {"x": x, "y": y, "text": nominal("label")},
-                        }
-                        for style in (halo, {"color": "var(--soft)"})
-                    ),
-                    _heading(metric.title),
-                ],
-            }
-        )
-    return composed(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_config())
+        layers = [
+            layer(diagonal, ends, x=x, y=y),
+            layer(dot, metric_points, x=x, y=y, size=size, description=nominal("text")),
+            *(
+                layer({**word, **look}, labels, x=x, y=y, text=nominal("label"))
+                for look in (halo(3), {"color": "var(--soft)"})
+            ),
+            heading_layer(metric.title, **_HEADING),
+        ]
+        panels.append({"width": layout.square, "height": layout.square, "layer": layers})
+    return composed(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_CONFIG)
 
 
 def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], side: int) -> list[dict[str, Any]]:
@@ -334,14 +333,6 @@ def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], si
     return labels
 
 
-def _heading(text: str) -> Spec:
-    return {
-        "data": {"values": [{"text": text}]},
-        "mark": {"type": "text", "align": "left", "dy": -14, "fontWeight": 600, "color": "var(--ink)"},
-        "encoding": {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")},
-    }
-
-
 def _domain(metric: Metric, values: Iterable[float | None]) -> tuple[float, float]:
     numbers = [value for value in values if value is not None] or [0.0]
     low, high = metric.bounds
@@ -360,12 +351,3 @@ def _distinct(names: Mapping[Group, str]) -> dict[Group, str]:
         short = one_line(name, _LETTERS)
         distinct[group] = short if short not in distinct.values() else f"{one_line(name, _LETTERS - 5)} [{number}]"
     return distinct
-
-
-def _config() -> dict[str, Any]:
-    axis = {
-        **{"labelColor": "var(--soft)", "labelFontSize": _FONT, "titleColor": "var(--soft)", "titleFontSize": _FONT},
-        **{"titleFontWeight": "normal", "titlePadding": 8, "gridColor": "var(--rule)"},
-        **{"domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
-    }
-    return {"view": {"stroke": None}, "axis": axis, "text": {"fontSize": _FONT, "baseline": "middle"}}

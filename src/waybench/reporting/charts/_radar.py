@@ -9,7 +9,8 @@ from typing import Any
 
 from waybench.envs.smartplay import BENCHMARK, CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
 from waybench.reporting._files import slug
-from waybench.reporting.charts._svg import Chart, Spec, colour_numbers, drawn, nominal, quantitative, specification
+from waybench.reporting.charts._spec import DASHED, Spec, layer, nominal, quantitative, specification
+from waybench.reporting.charts._svg import Chart, colour_numbers
 from waybench.results.estimates import Agent
 from waybench.results.formatting import one_line
 
@@ -114,12 +115,12 @@ def radar_spec(
     }
     colour = {"color": nominal("colour", scale=None, legend=None)}
 
-    def layer(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
-        return {"data": {"values": values}, "mark": mark, "encoding": {**position, **encoding}}
+    def placed(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
+        return layer(mark, values, **position, **encoding)
 
     def line(values: Sequence[Mapping[str, Any]], shade: str, by: str) -> Spec:
         mark = {"type": "line", "strokeWidth": 1, "color": f"var({shade})"}
-        return layer(values, mark, detail=nominal(by), order=quantitative("order"))
+        return placed(values, mark, detail=nominal(by), order=quantitative("order"))
 
     words = {"type": "text", "baseline": "middle", "fontSize": font, "color": "var(--soft)"}
     number = {**words, "align": "center", "fontSize": font - 2}
@@ -130,31 +131,31 @@ def radar_spec(
         line([ring for ring in rings if ring["ring"] == 1], "--rule-strong", "ring"),
         line(spokes, "--rule", "spoke"),
         *(
-            layer(alike, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour)
-            for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
+            placed(alike, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour)
+            for dashed, style in ((False, {}), (True, {"strokeDash": DASHED, "strokeWidth": 1.6}))
             if (alike := [row for row in lines if row["dashed"] is dashed])
         ),
-        layer(points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour),
+        placed(points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour),
         # Numbers of rings stand over the lines, on a margin of the page's colour.
-        layer(scale, {**number, "stroke": "var(--page)", "strokeWidth": 3}, text=nominal("text")),
-        layer(scale, number, text=nominal("text")),
+        placed(scale, {**number, "stroke": "var(--page)", "strokeWidth": 3}, text=nominal("text")),
+        placed(scale, number, text=nominal("text")),
     ]
     for align in ("left", "center", "right"):
         for kind, style in (("name", {}), ("value", {"fontWeight": "bold", "color": "var(--ink)"})):
             texts = [text for text in names if text["align"] == align and text["axis"] == kind]
-            layers.append(layer(texts, {**words, "align": align, **style}, text=nominal("text")))
+            layers.append(placed(texts, {**words, "align": align, **style}, text=nominal("text")))
     # The words above are marks as all others are: a drawing's own title of several lines is no part of what pages take.
     for row, (text, head) in enumerate(above):
         style = {"fontWeight": "bold", "fontSize": font + 2, "color": "var(--ink)"} if head else {"fontSize": font - 1}
         line_of = {"text": text, "x": 0, "y": round(top - _LINE * (row + 0.5), 4)}
-        layers.append(layer([line_of], {**words, "align": "center", **style}, text=nominal("text")))
+        layers.append(placed([line_of], {**words, "align": "center", **style}, text=nominal("text")))
     if legend:
-        layers += _legend(webs, layer, {**words, "align": "left", "color": "var(--ink)"}, {**dot, "size": 42})
+        layers += _legend(webs, placed, {**words, "align": "left", "color": "var(--ink)"}, {**dot, "size": 42})
     box = {"view": {"stroke": None}}
     return specification(round(2 * _SIDE * unit), round((top + end) * unit), layer=layers, config=box)
 
 
-def _legend(webs: Sequence[Web], layer: Callable[..., Spec], words: Spec, dot: Spec) -> list[Spec]:
+def _legend(webs: Sequence[Web], placed: Callable[..., Spec], words: Spec, dot: Spec) -> list[Spec]:
     """Return the layers of a legend: a line for each label, below each other."""
     strokes: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
@@ -165,14 +166,14 @@ def _legend(webs: Sequence[Web], layer: Callable[..., Spec], words: Spec, dot: S
         labels.append({**look, "x": 0.45 - _SIDE, "text": one_line(web.label, _LONGEST - 10), "mark": False})
     colour = {"color": nominal("colour", scale=None, legend=None)}
     lines = [
-        layer(alike, {"type": "line", "strokeWidth": 2.2, **style}, detail=nominal("row"), **colour)
-        for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
+        placed(alike, {"type": "line", "strokeWidth": 2.2, **style}, detail=nominal("row"), **colour)
+        for dashed, style in ((False, {}), (True, {"strokeDash": DASHED, "strokeWidth": 1.6}))
         if (alike := [stroke for stroke in strokes if stroke["dashed"] is dashed])
     ]
-    marks = layer(
+    marks = placed(
         [text for text in labels if text["mark"]], dot, shape=nominal("shape", scale=None, legend=None), **colour
     )
-    return [*lines, marks, layer([text for text in labels if "text" in text], words, text=nominal("text"))]
+    return [*lines, marks, placed([text for text in labels if "text" in text], words, text=nominal("text"))]
 
 
 def ring_values(values: Iterable[float]) -> list[float]:
@@ -296,17 +297,15 @@ def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
         return []
     missing = [[HUMANS[game].name for game in RECORDED if game not in agent.scores] for agent in agents]
     colours = colour_numbers([agent.model for agent in agents])
-    charts_of_axes: list[Overlay] = []
+    results: list[Overlay] = []
     for axes in (_GAMES, _CAPABILITIES):
         values = [axes.values(agent) for agent in agents]
-        if (
-            axes is _GAMES
-            and max(sum(value is not None for value in agent_values) for agent_values in values) < _FEWEST_GAMES
-        ):
+        most = max(sum(value is not None for value in of_agent) for of_agent in values)
+        if axes is _GAMES and most < _FEWEST_GAMES:
             continue
         webs = [
-            Web(label, agent_values, colour, shape=_SHAPES[number % MOST_TOGETHER])
-            for number, (label, agent_values, colour) in enumerate(zip(labels, values, colours, strict=True))
+            Web(label, of_agent, colour, shape=_SHAPES[number % MOST_TOGETHER])
+            for number, (label, of_agent, colour) in enumerate(zip(labels, values, colours, strict=True))
         ]
         together = [range(len(webs))] if len(webs) <= MOST_TOGETHER else [[number] for number in range(len(webs))]
         charts = [
@@ -315,8 +314,8 @@ def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
             )
             for numbers in together
         ]
-        charts_of_axes.append(Overlay(axes.title, axes.text, charts))
-    return charts_of_axes
+        results.append(Overlay(axes.title, axes.text, charts))
+    return results
 
 
 def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
@@ -341,14 +340,7 @@ def _beyond(axes: Sequence[str], web: Web) -> str:
 
 
 def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: str) -> Chart:
-    """Return a chart of some agents, on the scale of all of them.
-
-    Args:
-        axes: The axes.
-        webs: The agents of the chart.
-        every: All agents.
-        missing: What agents of the chart have not played, in words.
-    """
+    """Return a chart of some agents, on the scale of every agent; `missing` says what they have not played."""
     people = Web(_PEOPLE, [1.0] * len(axes.names), dashed=True, reference=True)
     most = max((value for web in every for value in web.values if value is not None), default=1.0)
     beyond = "; ".join(filter(None, (_beyond(axes.names, web) for web in webs)))
@@ -357,26 +349,18 @@ def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: st
         *([f"on the rim, and beyond: {beyond}"] if beyond else []),
         *([missing] if missing else []),
     ]
-    spec = radar_spec(
-        axes.names,
-        [people, *webs],
-        title=axes.title,
-        subtitle=subtitle,
-        most=min(most, _FARTHEST),
-        legend=True,
-    )
-    text = "; ".join(
-        f"{web.label}: "
-        + ", ".join(
-            f"{name} {'not run' if value is None else f'{value:.2f}'}"
-            for name, value in zip(axes.names, web.values, strict=True)
-        )
-        for web in webs
-    )
+    most = min(most, _FARTHEST)
+    spec = radar_spec(axes.names, [people, *webs], title=axes.title, subtitle=subtitle, most=most, legend=True)
+    text = "; ".join(f"{web.label}: {_values_text(axes.names, web.values, 'not run')}" for web in webs)
     label = f"{axes.title}, with people at 1. {text}"
     identity = json.dumps([axes.title, [web.label for web in webs]])
     caption = f"{axes.title}: {', '.join(web.label for web in webs)}" + (f"; {missing}" if missing else "")
-    return Chart(slug(f"agents {axes.title}", identity), drawn(spec, label), None, caption, spec)
+    return Chart.of(slug(f"agents {axes.title}", identity), label, caption, spec)
+
+
+def _values_text(names: Sequence[str], values: Sequence[float | None], missing: str) -> str:
+    texts = (missing if value is None else f"{value:.2f}" for value in values)
+    return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))
 
 
 def degree_charts() -> list[Chart]:
@@ -386,8 +370,9 @@ def degree_charts() -> list[Chart]:
         name, required = HUMANS[game].name, degrees(game)
         web = Web(name, [float(required[capability]) for capability in CAPABILITIES])
         spec = radar_spec(CAPABILITIES, [web], 200, title=name, most=_HIGHEST_DEGREE, values=False)
-        text = f"Degrees of the challenges in {name}: {', '.join(f'{capability} {required[capability]}' for capability in CAPABILITIES)}"
-        charts.append(Chart(slug(f"degrees {name}", game), drawn(spec, text), None, text, spec))
+        values = ", ".join(f"{capability} {required[capability]}" for capability in CAPABILITIES)
+        text = f"Degrees of the challenges in {name}: {values}"
+        charts.append(Chart.of(slug(f"degrees {name}", game), text, text, spec))
     return charts
 
 
@@ -412,11 +397,8 @@ def agent_chart(colour: int, agent: Agent, differs: Sequence[str], missing: Sequ
     if capped != published:
         webs.append(Web(f"{name}, capped", capped, colour, dashed=True))
         notes.append("dashed and second numbers: capped, games’ scores first clipped to 0–1")
-    values = ", ".join(
-        f"{axis} {'none' if value is None else f'{value:.2f}'}"
-        for axis, value in zip(CAPABILITIES, published, strict=True)
-    )
+    values = _values_text(CAPABILITIES, published, "none")
     label = f"Capabilities of {name}: {values}" + (f"; without {', '.join(missing)}" if missing else "")
     spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
     identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
-    return Chart(slug(f"capabilities {agent.model}", identity), drawn(spec, label), None, label, spec)
+    return Chart.of(slug(f"capabilities {agent.model}", identity), label, label, spec)

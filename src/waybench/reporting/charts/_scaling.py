@@ -6,29 +6,30 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from waybench.core import Metric
 from waybench.reporting._format import TaskView, heading
-from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting.charts._chart import SHAPES
+from waybench.reporting._reading import ModelFacts
+from waybench.reporting.charts._chart import SHAPES, Box
 from waybench.reporting.charts._charts import OPEN, chart_name
 from waybench.reporting.charts._points import chart_sets, ends
-from waybench.reporting.charts._svg import (
-    COLOURS,
-    Chart,
+from waybench.reporting.charts._spec import (
     Spec,
-    drawn,
+    direction_text,
+    halo,
+    interval_ends,
+    layer,
     legend_config,
     nominal,
     point_layers,
     quantitative,
     specification,
 )
+from waybench.reporting.charts._svg import COLOURS, Chart
 from waybench.results import Estimate
 from waybench.results.estimates import measure
-from waybench.results.formatting import better_text, lost_text, mean_text, one_line
+from waybench.results.formatting import lost_text, mean_text, one_line
 from waybench.results.horizons import SuccessCurve
 from waybench.results.results import Group, differing, grouped, over
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.stats import CONFIDENCE
 
 _FONT = 12
 _HIGH = 300  # of the plot, in pixels
@@ -58,18 +59,10 @@ class _Quantity(NamedTuple):
     axis: Mapping[str, Any]
 
 
-def _size(model: ModelFacts) -> float | None:
-    return model.size
-
-
-def _date(model: ModelFacts) -> str | None:
-    return model.released and model.released.isoformat()
-
-
 _SIZE = _Quantity(
     "size",
     "Parameters",
-    _size,
+    lambda model: model.size,
     {
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": _PADDING},
@@ -79,7 +72,7 @@ _SIZE = _Quantity(
 _DATE = _Quantity(
     "date",
     "Release",
-    _date,
+    lambda model: model.released and model.released.isoformat(),
     {
         "type": "temporal",
         "scale": {"type": "utc", "nice": False, "padding": _PADDING},
@@ -122,30 +115,20 @@ def _score_charts(
     env, presentation = view.env, view.presentation
     measured = measure(env, guided=False)
     metric = over(measured.metric, estimates)
-    means = [(estimate.group, mean) for estimate in estimates if (mean := measured.mean(estimate)) is not None]
-    marks = [
-        _Mark(group, mean.value, *ends(mean), _mark_text(mean, measured.metric), mean.lost is not None)
-        for group, mean in means
-    ]
+    marks: list[_Mark] = []
+    for estimate in estimates:
+        mean = measured.mean(estimate)
+        if mean is not None:
+            lost = lost_text(mean.lost, measured.metric)
+            text = mean_text(mean.value, measured.metric) + (f" ({lost})" if lost else "")
+            marks.append(_Mark(estimate.group, mean.value, *ends(mean), text, mean.lost is not None))
     title = f"{heading(measured.metric)}, {at}"
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
-    up = {"title": f"{metric.title}, {_arrow(metric)}".strip(", "), "scale": _scale(metric)}
+    low, high = metric.bounds
+    scale = {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
+    up = {"title": f"{metric.title}, {direction_text(metric)}".strip(", "), "scale": scale}
     whose = [env.id, *(estimates[0].group.apart if estimates else ()), *([set_name] if set_name else [])]
     return _charts(view, marks, models, f"{metric.name} {at}", what, up, whose)
-
-
-def _mark_text(mean: Mean, metric: Metric) -> str:
-    lost = lost_text(mean.lost, metric)
-    return mean_text(mean.value, metric) + (f" ({lost})" if lost else "")
-
-
-def _arrow(metric: Metric) -> str:
-    return f"{ {'lower': '↓', 'higher': '↑'}.get(metric.better, '') } {better_text(metric)}".strip()
-
-
-def _scale(metric: Metric) -> Spec:
-    low, high = metric.bounds
-    return {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
 
 
 def _horizon_charts(
@@ -196,23 +179,14 @@ def _charts(
             scaling_spec(_labelled(data, quantity, up, width), quantity.title, quantity.axis, up, width)
             for width in (640, 280)
         )
-        charts.append(
-            Chart(
-                chart_name(view, whose, f"{name} by {quantity.name}"),
-                drawn(wide, caption),
-                drawn(narrow, caption),
-                caption,
-                wide,
-            )
-        )
+        charts.append(Chart.of(chart_name(view, whose, f"{name} by {quantity.name}"), caption, caption, wide, narrow))
     return charts
 
 
 def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
     with_facts = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
     placed = [(mark, model, at) for mark, model in with_facts if (at := quantity.get(model)) is not None]
-    groups = [mark.group for mark, _, _ in placed]
-    bare = [_without_model(group) for group in groups]
+    bare = [replace(mark.group, model="", embedded=False) for mark, _, _ in placed]
     lines: dict[str, int] = {}
     data: list[dict[str, Any]] = []
     for (mark, model, at), group in zip(placed, bare, strict=True):
@@ -259,7 +233,6 @@ _POSITIONS = (
 )
 _LETTER = 0.56  # mean width of a letter, in font sizes
 _POINT = 5  # half the width of a point
-_Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def _labelled(
@@ -276,7 +249,8 @@ def _labelled(
         up: Title and scale of the score.
         width: Of the plot, in pixels.
     """
-    across = [_along(quantity, row["at"]) for row in data]
+    ats = [row["at"] for row in data]
+    across = [math.log(at) if quantity is _SIZE else float(date.fromisoformat(at).toordinal()) for at in ats]
     values = [end for row in data for end in (row["low"], row["score"], row["high"]) if end is not None]
     low, high = up["scale"].get("domain") or (min(values), max(values))
     points = [
@@ -286,39 +260,21 @@ def _labelled(
         )
         for row, x in zip(data, across, strict=True)
     ]
-    taken: list[_Box] = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
+    taken = [Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
     labelled: list[dict[str, Any]] = []
     for row, (x, y), point_box in zip(data, points, tuple(taken), strict=True):
-        boxes = [_box(position, x, y, row["label"]) for position in _POSITIONS]
-        others = [box for box in taken if box != point_box]
-        free = (
-            number
-            for number, box in enumerate(boxes)
-            if box[0] >= 0 and box[2] <= width + _PADDING and not any(_overlap(box, other) for other in others)
-        )
-        position = next(free, -1)
-        if position >= 0:
-            taken.append(boxes[position])
-        labelled.append({**row, "position": position})
+        free = -1
+        for number, position in enumerate(_POSITIONS):
+            wide, middle = _LETTER * _FONT * len(row["label"]), y + position.dy
+            start = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
+            box = Box(start, middle - 0.6 * _FONT, start + wide, middle + 0.6 * _FONT)
+            is_inside = box.left >= 0 and box.right <= width + _PADDING
+            if is_inside and not any(box.meets(other) for other in taken if other != point_box):
+                taken.append(box)
+                free = number
+                break
+        labelled.append({**row, "position": free})
     return labelled
-
-
-def _along(quantity: _Quantity, at: Any) -> float:
-    return math.log(at) if quantity is _SIZE else float(date.fromisoformat(at).toordinal())
-
-
-def _box(position: _Position, x: float, y: float, label: str) -> _Box:
-    wide = _LETTER * _FONT * len(label)
-    start = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
-    return start, y + position.dy - 0.6 * _FONT, start + wide, y + position.dy + 0.6 * _FONT
-
-
-def _overlap(box: _Box, other: _Box) -> bool:
-    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-
-
-def _without_model(group: Group) -> Group:
-    return replace(group, model="", embedded=False)
 
 
 def scaling_spec(
@@ -341,30 +297,21 @@ def scaling_spec(
     colour = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": colours})
     shape = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": shapes})
     y = quantitative("score", title=up["title"], scale=up["scale"], axis={"tickCount": 5})
-    halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "datum.interval"}],
-            "mark": {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5},
-            "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, "color": colour},
-        },
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "color": colour}},
+    rule = {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+    layers = [
+        layer(rule, None, "datum.interval", **interval_ends("y"), color=colour),
+        layer({"type": "line", "strokeWidth": 2}, y=y, color=colour),
         *point_layers(
             {"size": 60},
             {"y": y, "color": colour, "shape": shape, "description": nominal("text")},
             has_open=any(row["open"] for row in data),
         ),
     ]
-    for look in (halo, {"color": "var(--soft)"}):
+    for look in (halo(4), {"color": "var(--soft)"}):  # all halos are below all labels
         for number, position in enumerate(_POSITIONS):
             if any(row["position"] == number for row in data):
-                layers.append(
-                    {
-                        "transform": [{"filter": f"datum.position === {number}"}],
-                        "mark": {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **look},
-                        "encoding": {"y": y, "text": nominal("label")},
-                    }
-                )
-    for layer in layers:
-        layer["encoding"] = {"x": x, **layer["encoding"]}
+                mark = {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **look}
+                layers.append(layer(mark, None, f"datum.position === {number}", y=y, text=nominal("label")))
+    for one in layers:
+        one["encoding"] = {"x": x, **one["encoding"]}
     return specification(width, _HIGH, data={"values": list(data)}, layer=layers, config=config)

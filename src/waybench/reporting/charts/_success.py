@@ -7,7 +7,17 @@ from typing import Any, NamedTuple
 
 from waybench.core import plural
 from waybench.reporting.charts._chart import wrapped
-from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
+from waybench.reporting.charts._spec import (
+    Spec,
+    axis_config,
+    composed,
+    heading_layer,
+    interval_ends,
+    layer,
+    line_colours,
+    nominal,
+    quantitative,
+)
 from waybench.results.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
@@ -128,9 +138,7 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
     specs: list[Spec] = []
     for number, player in enumerate(players):
         plain = player.reference and grey
-        colour = "var(--c-reference)" if plain else f"var(--c{player.colour})"
-        ink = "var(--soft)" if plain else f"var(--t{player.colour})"
-        last = number + panels.columns >= len(players)
+        colour, ink = line_colours(player.colour, plain)
         layers = [
             *(_behind(number) if 1 < len(players) <= _MOST_BEHIND else []),
             *_curve(number, colour),
@@ -138,21 +146,23 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
             *_horizons(player, ink, across),
             *_head(player, ink, panels),
         ]
-        under = {"title": across} if last else {}
-        for layer in layers:
-            layer["encoding"] = {**axes, "x": {**axes["x"], **under}, **layer["encoding"]}
+        under = {"title": across} if number + panels.columns >= len(players) else {}  # the last one of a column
+        for one in layers:
+            one["encoding"] = {**axes, "x": {**axes["x"], **under}, **one["encoding"]}
         specs.append({"width": panels.width, "height": panels.height, "layer": layers})
     curves = [
         {**{name: round(value, _DIGITS) for name, value in point._asdict().items()}, "series": number}
         for number, player in enumerate(players)
         for point in player.curve.line
     ]
+    config = axis_config(panels.font, padding=6)
+    config["axis"]["labelFontSize"] = panels.font - 1
     return composed(
         datasets={"curves": curves},
         concat=specs,
         columns=panels.columns,
         spacing={"row": 28, "column": 26},
-        config=_config(panels.font),
+        config=config,
     )
 
 
@@ -177,22 +187,20 @@ def _round(domain: tuple[float, float]) -> list[float]:
 
 def _behind(number: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.6}
-    return [{**_lines(f"!= {number}"), "mark": mark, "encoding": {"detail": nominal("series")}}]
+    return [_of_curves(mark, f"datum.series != {number}", detail=nominal("series"))]
 
 
 def _curve(number: int, colour: str) -> list[Spec]:
-    curve = _lines(f"== {number}")
-    band = {"type": "area", "opacity": 0.18, "color": colour}
-    ends = {"y": quantitative("low"), "y2": {"field": "high"}}
+    where = f"datum.series == {number}"
     return [
-        {**curve, "mark": band, "encoding": ends},
-        {**curve, "mark": {"type": "line", "strokeWidth": 2, "color": colour}, "encoding": {}},
+        _of_curves({"type": "area", "opacity": 0.18, "color": colour}, where, **interval_ends("y")),
+        _of_curves({"type": "line", "strokeWidth": 2, "color": colour}, where),
     ]
 
 
-def _lines(which: str) -> Spec:
-    """Return the data of some players' curves, which all panels share."""
-    return {"data": {"name": "curves"}, "transform": [{"filter": f"datum.series {which}"}]}
+def _of_curves(mark: Spec, where: str, **encoding: Spec) -> Spec:
+    """Return a layer of the players' curves, whose data all panels share."""
+    return {"data": {"name": "curves"}, **layer(mark, None, where, **encoding)}
 
 
 def _points(player: Player, colour: str, across: str, items: tuple[str, str], most: int) -> list[Spec]:
@@ -205,7 +213,7 @@ def _points(player: Player, colour: str, across: str, items: tuple[str, str], mo
         )
     size = quantitative("items", scale={"domain": [0, most], "range": [12, 90]}, legend=None)
     mark = {"type": "point", "filled": True, "color": colour, "opacity": 0.6}
-    return [{"data": {"values": values}, "mark": mark, "encoding": {"size": size, "description": nominal("text")}}]
+    return [layer(mark, values, size=size, description=nominal("text"))]
 
 
 def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
@@ -221,42 +229,23 @@ def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
     ]
     if not values:
         return []
-    ends = {"x": quantitative("low"), "x2": {"field": "high"}}
     mark = {"type": "point", "filled": True, "shape": "diamond", "size": 70, "color": ink, "opacity": 1}
     edge = {"stroke": "var(--page)", "strokeWidth": 1.5}
     return [
-        {"data": {"values": values}, "mark": {"type": "rule", "strokeWidth": 2, "color": ink}, "encoding": ends},
-        {"data": {"values": values}, "mark": {**mark, **edge}, "encoding": {"description": nominal("text")}},
+        layer({"type": "rule", "strokeWidth": 2, "color": ink}, values, **interval_ends("x")),
+        layer({**mark, **edge}, values, description=nominal("text")),
     ]
 
 
 def _head(player: Player, ink: str, panels: Panels) -> list[Spec]:
     half = player.curve.horizons[0]
-    named = wrapped(player.label, panels.letters)
-    lines = (
-        *(
-            (text, {"dy": -31 - 15 * (len(named) - 1 - number), "fontWeight": 600, "color": ink})
-            for number, text in enumerate(named)
-        ),
-        # Without its mark, for which a panel is too narrow; the table has it.
-        (f"{100 * half.share:.0f} %: {horizon_text(replace(half, mark=''))}", {"dy": -16, "color": "var(--soft)"}),
-    )
-    at = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}
+    lines = wrapped(player.label, panels.letters)
+    # Without its mark, for which a panel is too narrow; the table has it.
+    horizon = f"{100 * half.share:.0f} %: {horizon_text(replace(half, mark=''))}"
     return [
-        {"data": {"values": [{"text": text}]}, "mark": {"type": "text", "align": "left", **more}, "encoding": at}
-        for text, more in lines
+        *(
+            heading_layer(text, dy=-31 - 15 * (len(lines) - 1 - number), fontWeight=600, color=ink)
+            for number, text in enumerate(lines)
+        ),
+        heading_layer(horizon, dy=-16, color="var(--soft)"),
     ]
-
-
-def _config(size: int) -> dict[str, Any]:
-    axis = {
-        **{"labelColor": "var(--soft)", "labelFontSize": size - 1, "titleColor": "var(--soft)", "titleFontSize": size},
-        **{"titleFontWeight": "normal", "titlePadding": 6, "gridColor": "var(--rule)"},
-        **{"domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
-    }
-    return {
-        "view": {"stroke": None},
-        "axis": axis,
-        "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
-        "text": {"fontSize": size, "baseline": "middle"},
-    }

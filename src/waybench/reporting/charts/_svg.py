@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 from xml.etree import ElementTree
 
 import vl_convert
@@ -22,9 +22,9 @@ from markupsafe import Markup
 
 from waybench.core import Json, forbid_copies
 from waybench.reporting._cache import ReportCache, content_key
+from waybench.reporting.charts._spec import Spec
 from waybench.results.logs import is_embedded
 
-Spec = dict[str, Any]
 _VEGA_LITE = "6.4"
 _ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "title"}
 _INHERITED = {
@@ -65,57 +65,10 @@ class Chart:
     caption: str
     spec: Mapping[str, Any]
 
-
-def specification(width: int, height: int, **parts: Any) -> Spec:
-    """Return a Vega-Lite specification without a background."""
-    return composed(width=width, height=height, **parts)
-
-
-def legend_config(size: int, *, has_grid: bool = True, **legend: Any) -> Spec:
-    """Return the colours and sizes of the text of a chart with a legend above it."""
-    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": size, "titleFontSize": size}
-    grid = {"gridColor": "var(--rule)"} if has_grid else {}
-    return {
-        "view": {"stroke": None},
-        "axis": {**text, "titleFontWeight": "normal", **grid, "tickColor": "var(--rule-strong)"},
-        "legend": {**text, "orient": "top", **legend},
-    }
-
-
-def point_layers(
-    mark: Mapping[str, Any], encoding: Spec, *, has_open: bool, transforms: Sequence[Spec] = ()
-) -> list[Spec]:
-    """Return the layers of a chart's points: with "open" in their data they lack attempts, and are drawn as outlines.
-
-    Args:
-        mark: Size and colour of a point.
-        encoding: What its place, colour and description are taken from.
-        has_open: Whether some point is open.
-        transforms: Transforms of the data before.
-    """
-    filled = {"type": "point", "filled": True, "opacity": 1, **mark}
-    if not has_open:
-        return [{**({"transform": list(transforms)} if transforms else {}), "mark": filled, "encoding": encoding}]
-    outline = {**filled, "filled": False, "fill": "var(--page)", "strokeWidth": 1.8}
-    return [
-        {"transform": [*transforms, {"filter": which}], "mark": look, "encoding": dict(encoding)}
-        for which, look in (("!datum.open", filled), ("datum.open", outline))
-    ]
-
-
-def composed(**parts: Any) -> Spec:
-    """Return a Vega-Lite specification without a background, of parts that may have measures of their own."""
-    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent", **parts}
-
-
-def quantitative(field: str, **more: Any) -> Spec:
-    """Return how a number in the data is shown."""
-    return {"field": field, "type": "quantitative", **more}
-
-
-def nominal(field: str, **more: Any) -> Spec:
-    """Return how a name in the data is shown."""
-    return {"field": field, "type": "nominal", **more}
+    @classmethod
+    def of(cls, name: str, label: str, caption: str, spec: Spec, narrow: Spec | None = None) -> Self:
+        """Draw a chart; `label` says what it shows, for those who cannot see it."""
+        return cls(name, drawn(spec, label), drawn(narrow, label) if narrow else None, caption, spec)
 
 
 def drawn(spec: Mapping[str, Any], label: str) -> Markup:
@@ -189,7 +142,7 @@ def _labelled(shapes: str, label: str) -> Markup:
 def _shapes(svg: str) -> str:
     """Return a drawing for a page, whose label is empty."""
     root = ElementTree.fromstring(svg)
-    shapes = _kept(root)
+    shapes = _allowed(root)
     if shapes is None:
         raise ValueError("not an SVG drawing")
     width = root.get("width", "")
@@ -198,7 +151,7 @@ def _shapes(svg: str) -> str:
     return ElementTree.tostring(shapes, encoding="unicode")
 
 
-def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
+def _allowed(element: ElementTree.Element) -> ElementTree.Element | None:
     name = str(element.tag).rpartition("}")[2]
     if name not in _ELEMENTS or element.get("display") == "none" or "background" in element.get("class", "").split():
         return None
@@ -213,7 +166,7 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
-    kept.extend(shape for inner in element if (child := _kept(inner)) is not None for shape in _ungrouped(child))
+    kept.extend(shape for inner in element if (child := _allowed(inner)) is not None for shape in _ungrouped(child))
     empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
     if empty:
         return None

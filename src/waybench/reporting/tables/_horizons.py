@@ -14,7 +14,6 @@ from waybench.reporting.charts import (
     Player,
     chart_name,
     colour_numbers,
-    drawn,
     success_spec,
 )
 from waybench.reporting.tables._table import (
@@ -275,4 +274,4 @@ def _success_chart(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -
         f"hardest {items} that were tried.{omitted}"
     )
     name = chart_name(view, [view.env.id, *drawn_curves[0].group.apart], f"success by {axis.name}")
-    return Chart(name, drawn(wide, label), drawn(narrow, label), caption, wide)
+    return Chart.of(name, label, caption, wide, narrow)

@@ -113,15 +113,21 @@ def readme_table(leaders: Leaders) -> str:
     score with its interval. Horizons follow in a table of their own, where there are any.
     """
     rows = [*_rows(leaders.models), *_rows(leaders.references)]
-    columns = list(dict.fromkeys(_column(line) for line in sorted(leaders.lines, key=_place)))
+    ordered = sorted(leaders.lines, key=lambda line: (line.family, line.group.env, line.apart))
+    columns = list(dict.fromkeys(map(_column, ordered)))
     scores = _pivot(rows, {column: column for column in columns}, _score)
     parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
-    counted = {_column(line): _horizon_column(line) for line in leaders.lines if line.counts}
+    counted = {
+        _column(line): f"{', '.join((line.title, *line.apart))}: {line.counts}" for line in leaders.lines if line.counts
+    }
     if counted:
         headings = {column: counted[column] for column in columns if column in counted}
         success = {line.title: line.success for line in leaders.lines if line.success}
         rules = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
-        parts += [" ".join([_HORIZONS, *rules]), markdown(_pivot(rows, headings, _horizon))]
+        parts += [
+            " ".join([_HORIZONS, *rules]),
+            markdown(_pivot(rows, headings, lambda line: line.horizon if line.counts else BLANK)),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -161,16 +167,8 @@ def _numbered(settings: Iterable[str]) -> list[tuple[float, str]]:
     return [(float(piece), "") if piece[0].isdecimal() else (-1.0, piece) for piece in pieces]
 
 
-def _place(line: Leader) -> tuple[str, str, tuple[str, ...]]:
-    return line.family, line.group.env, line.apart
-
-
 def _column(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.metric}"
-
-
-def _horizon_column(line: Leader) -> str:
-    return f"{', '.join((line.title, *line.apart))}: {line.counts}"
 
 
 def _score(line: Leader) -> Cell:
@@ -180,10 +178,6 @@ def _score(line: Leader) -> Cell:
     if line.note:
         marks += _ENDED if line.note.endswith("count as 0") else _FEWER
     return Cell(line.score.text, notes=notes([line.interval]), mark=marks)
-
-
-def _horizon(line: Leader) -> Cell:
-    return line.horizon if line.counts else BLANK
 
 
 def _notes(score_cells: Iterable[Cell]) -> str:
