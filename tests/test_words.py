@@ -13,7 +13,7 @@ import waybench
 from waybench.cli import main
 from waybench.envs import registry
 from waybench.evaluation.tasks import all_tasks
-from waybench.reporting._summary import summary_schema
+from waybench.reporting._exports import summary_schema
 
 SOURCE = Path(waybench.__file__).parent
 # What readers could not decode, and terms that have another name.

@@ -12,7 +12,8 @@ from tests.report.pages import Page
 from waybench.cli._summary import level_tables
 from waybench.core import ItemIndex, play_out, policy
 from waybench.reporting import write_report
-from waybench.reporting.tables import TaskView, difficulty_table
+from waybench.reporting._format import TaskView
+from waybench.reporting.tables import difficulty_table
 from waybench.results import LoggedEpisode, Row, rows
 from waybench.results.estimates import difficulty_text, item_difficulties
 

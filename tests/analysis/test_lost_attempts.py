@@ -16,7 +16,7 @@ from tests.report.pages import site
 from waybench.core import play_out, policy
 from waybench.ext.publish.exports._every_eval_ever import every_eval_ever
 from waybench.ext.publish.exports._formats import Results, eval_results
-from waybench.reporting._format import presentation_of
+from waybench.reporting._format import TaskView, presentation_of
 from waybench.reporting.charts._charts import OPEN, level_charts
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, compare_sides, overall, rows, score_frame
 from waybench.results.comparisons import Verdict, item_scores
@@ -205,7 +205,7 @@ def test_points_that_lack_attempts_are_open() -> None:
         *mazes(4, 6, 0, "v/survivor", 5),
         *mazes(4, 0, 6, "v/survivor", 7),
     ]
-    (chart,) = level_charts(MAZE, presentation_of(MAZE.id), by_level(rows(episodes)))
+    (chart,) = level_charts(TaskView(MAZE, presentation_of(MAZE.id), {}), by_level(rows(episodes)))
     points = {(point["label"], point["level"]): point for point in chart.spec["data"]["values"]}
     assert {key for key, point in points.items() if point["open"]} == {("survivor", 7)}
     (survivor,) = (point for point in points.values() if point["open"])
@@ -214,7 +214,7 @@ def test_points_that_lack_attempts_are_open() -> None:
     outlines = [layer for layer in chart.spec["layer"] if layer["mark"].get("filled") is False]
     assert [layer["transform"] for layer in outlines] == [[{"filter": "datum.open"}]]
     assert chart.caption.endswith(OPEN)
-    (closed,) = level_charts(MAZE, presentation_of(MAZE.id), by_level(rows(episodes[:20])))
+    (closed,) = level_charts(TaskView(MAZE, presentation_of(MAZE.id), {}), by_level(rows(episodes[:20])))
     assert OPEN not in closed.caption
     assert not [layer for layer in closed.spec["layer"] if layer["mark"].get("filled") is False]
 

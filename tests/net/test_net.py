@@ -11,9 +11,9 @@ from tests.net.outputs import rows
 # Functions that make no table or chart of the corpus, each with the reason.
 UNFILLED = {
     "_agents.charts": "lists charts that others make",
-    "_board.report_matrix": "the leaderboard's, which has tests of its own",
-    "_home.charts": "lists charts that others make",
-    "_models.charts": "lists charts that others make",
+    "_write.report_matrix": "the leaderboard's, which has tests of its own",
+    "_task_pages.charts": "lists charts that others make",
+    "_model_pages.charts": "lists charts that others make",
     "_variation.attempt_table": "all attempts of a model at the items of a set have one score here",
 }
 # Parts of `compare --json` that no comparison of the corpus has, each with the reason.

@@ -12,8 +12,7 @@ import pytest
 from tests.analysis.test_agents import played
 from tests.report.pages import site
 from waybench.envs.smartplay import CAPABILITIES, FORMULAS, RECORDED, capability_scores
-from waybench.reporting._agent_charts import overlays
-from waybench.reporting.charts._radar import Web, radar_spec, ring_values
+from waybench.reporting.charts._radar import Web, overlays, radar_spec, ring_values
 from waybench.reporting.charts._svg import drawn
 from waybench.results.estimates import Agent
 from waybench.results.stats import clustered_mean

@@ -305,7 +305,7 @@ def test_without_scripts_pages_can_be_read(visit: Visits, site: Path) -> None:
 def test_in_a_report_that_leaves_out_replays_scripts_draw_the_items(
     visit: Visits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("waybench.reporting.pages._results.BOARDS_WITHOUT_SCRIPTS", 1)
+    monkeypatch.setattr("waybench.reporting._results.BOARDS_WITHOUT_SCRIPTS", 1)
     write_report(played("oracle", (5, 7), mazes=2), tmp_path, replays=Replays(most=1))
     (name,) = (f"results/{path.name}" for path in (tmp_path / "results").iterdir())
     assert visit(tmp_path, name, scripts=False).locator(".board svg").count() == 1

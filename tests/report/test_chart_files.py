@@ -17,13 +17,12 @@ from tests.analysis.episodes import played
 from tests.analysis.searches import searched
 from tests.report.test_chart import EPISODES, plot_of
 from waybench.reporting import write_report
+from waybench.reporting.charts._bars import outcomes_spec
 from waybench.reporting.charts._chart import WIDE, chart, chart_spec
-from waybench.reporting.charts._chart_files import FONT, SCALE, ChartFiles, palette, standalone
-from waybench.reporting.charts._charts import Chart, outcomes_spec
 from waybench.reporting.charts._radar import Web, radar_spec
 from waybench.reporting.charts._success import WIDE as PANELS
 from waybench.reporting.charts._success import Player, success_spec
-from waybench.reporting.charts._svg import drawn, inline
+from waybench.reporting.charts._svg import FONT, SCALE, Chart, ChartFiles, drawn, inline, palette, standalone
 from waybench.results import rows
 from waybench.results.horizons import success_curves
 

@@ -17,7 +17,7 @@ from tests.analysis.searches import items
 from tests.report.pages import Page, site, unpacked
 from waybench.core import Episode, EpisodeRecord, Message, Reply, play_out, policy
 from waybench.reporting import _format
-from waybench.reporting.pages._episode import divide
+from waybench.reporting._episode import divide
 from waybench.results import LoggedEpisode
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -191,7 +191,7 @@ def test_an_answer_that_only_repeats_is_not_shown_again(tmp_path: Path) -> None:
 
 
 def test_long_replies_share_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.reporting.pages._episode.REPLIES_OF_A_PAGE", 6_000)
+    monkeypatch.setattr("waybench.reporting._episode.REPLIES_OF_A_PAGE", 6_000)
     page = replay(tmp_path, said(["a" * 5_000, "b" * 1_999, "c" * 2_001]))
     assert page.text.count("Cut here: the first 2,000 of 5,000 characters are shown.") == 1
     assert page.text.count("Cut here: the first 2,000 of 2,001 characters are shown.") == 1

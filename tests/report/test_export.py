@@ -21,8 +21,7 @@ from tests.analysis.test_agents import played as gambled
 from tests.analysis.test_frames import group, row
 from waybench._version import __version__
 from waybench.reporting import SUMMARY_SCHEMA, write_report
-from waybench.reporting._summary import summary_schema
-from waybench.reporting.tables._tables import cell, files
+from waybench.reporting._exports import cell, frame_files, summary_schema
 from waybench.results import by_level, episode_frame, overall, rows, score_frame
 from waybench.results.frames import Column, Frame, column_data
 from waybench.results.frames._frames import FRAME_SCHEMA
@@ -36,11 +35,11 @@ HOSTILE = [
 
 
 def table_of(frame: Frame) -> Any:
-    return pq.read_table(io.BytesIO(files(frame).parquet))
+    return pq.read_table(io.BytesIO(frame_files(frame).parquet))
 
 
 def lines_of(frame: Frame) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(files(frame).csv.decode("utf-8"), newline="")))
+    return list(csv.reader(io.StringIO(frame_files(frame).csv.decode("utf-8"), newline="")))
 
 
 def of(name: str, kind: type, values: list[Any]) -> Frame:
@@ -114,7 +113,7 @@ def test_a_real_frame_has_no_nan() -> None:
 
 def test_many_rows_come_in_pieces() -> None:
     numbers = list(range(25_001))
-    found = files(of("x", int, numbers))
+    found = frame_files(of("x", int, numbers))
     assert pq.read_table(io.BytesIO(found.parquet))["x"].to_pylist() == numbers
     assert pyarrow.csv.read_csv(io.BytesIO(found.csv))["x"].to_pylist() == numbers
 
@@ -148,7 +147,7 @@ def test_numbers_of_the_csv_are_numbers() -> None:
         Column("d", str, "D.", lambda line: line[3]),
     ]
     frame = Frame("frame", "A frame.", column_data(columns, lines))
-    text = files(frame).csv.decode()
+    text = frame_files(frame).csv.decode()
     # An empty text is told from null by its quotation marks.
     assert text.splitlines() == [
         '"a","b","c","d"',

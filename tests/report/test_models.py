@@ -11,7 +11,7 @@ from tests.analysis.worlds import FIND
 from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site
 from waybench.core import Reply
-from waybench.reporting.charts._charts import outcomes, outcomes_spec
+from waybench.reporting.charts._bars import outcomes, outcomes_spec
 from waybench.results import LoggedEpisode, overall, rows
 
 WALL = '{"movements": [{"direction": "up", "cells": 9}]}'
@@ -111,11 +111,11 @@ def test_bars_of_the_chart_of_outcomes_are_shares_of_the_replies(tmp_path: Path)
 
 def pieces(episodes: list[LoggedEpisode]) -> list[dict[str, Any]]:
     """Return what the chart of outcomes is made of."""
-    from waybench.reporting.charts import _charts
+    from waybench.reporting.charts import _bars
 
     totals = overall(rows(episodes))
-    names = _charts._names([total.group for total in totals])
-    return [piece for total in totals for piece in _charts._pieces(total, names)]
+    names = _bars._names([total.group for total in totals])
+    return [piece for total in totals for piece in _bars._pieces(total, names)]
 
 
 def test_each_task_with_its_settings_is_one_bar_of_a_hundred_per_cent() -> None:

@@ -5,8 +5,19 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.analysis.episodes import SCORE
-from waybench.reporting.charts._chart import WIDE, Plot, Shape, chart, wrapped
-from waybench.reporting.charts._multiples import MOST_LINES, NARROW_GRID, WIDE_GRID, Grid, is_crowded, multiples_spec
+from waybench.reporting.charts._chart import (
+    MOST_LINES,
+    NARROW_GRID,
+    WIDE,
+    WIDE_GRID,
+    Grid,
+    Plot,
+    Shape,
+    chart,
+    is_crowded,
+    multiples_spec,
+    wrapped,
+)
 from waybench.reporting.charts._points import Point
 from waybench.reporting.charts._svg import drawn
 from waybench.results.stats import Mean

@@ -41,7 +41,7 @@ first = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
 kept.save()
 kept = ReportCache(file)
 again = list(read(EpisodeBatches(folder, kept=kept), {}, kept, 2))
-found = [[one.verified for batch in batches for one in batch.found] for batches in (first, again)]
+found = [[one.verified for batch in batches for one in batch.episodes] for batches in (first, again)]
 assert [one.episode for one in found[0]] == list(read_logs(folder))
 assert [one[:2] for one in found[0]] == [one[:2] for one in found[1]]
 print(len(first), *(sum(batch.simulated for batch in batches) for batches in (first, again)))

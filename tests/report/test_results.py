@@ -15,7 +15,7 @@ from tests.analysis.worlds import searched as looked_for
 from tests.report.pages import Page, Site, site, unpacked
 from waybench.core import LiveError, Message, Reply, play_out, policy
 from waybench.reporting import Replays, write_report
-from waybench.reporting.pages._results import item_kinds
+from waybench.reporting._results import item_kinds
 from waybench.results import LoggedEpisode
 from waybench.results.formatting import LOST
 
@@ -169,7 +169,7 @@ def test_boards_have_room_up_to_a_limit(tmp_path: Path, monkeypatch: pytest.Monk
     episodes = played("oracle", (5,), mazes=4)
     full = result(tmp_path / "full", episodes)
     (first, *_), size = cards(full), len(re.findall(r'<svg class="maze.*?</svg>', full.html, re.DOTALL)[0])
-    monkeypatch.setattr("waybench.reporting.pages._results.BOARDS_OF_A_PAGE", size + 1)
+    monkeypatch.setattr("waybench.reporting._results.BOARDS_OF_A_PAGE", size + 1)
     page = result(tmp_path / "little", episodes)
     assert [card.count("<svg") for card in cards(page)] == [1, 1, 0, 0]
     assert "Drawn" not in first  # there is one attempt
@@ -181,7 +181,7 @@ def test_where_replays_are_left_out_scripts_draw_most_boards(tmp_path: Path, mon
     full = result(tmp_path / "full", episodes)
     boards = re.findall(r'<svg class="maze.*?</svg>', full.html, re.DOTALL)
     assert not full.all("script")
-    monkeypatch.setattr("waybench.reporting.pages._results.BOARDS_WITHOUT_SCRIPTS", len(boards[0]) + 1)
+    monkeypatch.setattr("waybench.reporting._results.BOARDS_WITHOUT_SCRIPTS", len(boards[0]) + 1)
     write_report(episodes, tmp_path / "few", replays=Replays(most=1))
     page = Site(tmp_path / "few").result
     assert [card.count("<svg") for card in cards(page)] == [1, 1, 0, 0]
@@ -203,7 +203,7 @@ def test_items_of_a_map_stand_together(tmp_path: Path) -> None:
 
 
 def test_one_opening_of_a_level_has_all_the_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("waybench.reporting.pages._results.OPENINGS_OF_A_PAGE", 12_000)
+    monkeypatch.setattr("waybench.reporting._results.OPENINGS_OF_A_PAGE", 12_000)
     told = "".join(f"Line {number} of a long story.\n" for number in range(400))
     assert 8_000 < len(told) < 12_000
     records = [detour(item(5, number), 2) for number in range(6)]

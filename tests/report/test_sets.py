@@ -5,7 +5,7 @@ from pathlib import Path
 import waybench
 from tests.analysis.searches import searched
 from tests.report.pages import Page, site
-from waybench.reporting._sets import chart_sets
+from waybench.reporting.charts._points import chart_sets
 from waybench.results import LoggedEpisode, estimate
 
 DFS = waybench.load("search/dfs")

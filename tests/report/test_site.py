@@ -10,7 +10,7 @@ from tests.analysis.searches import searched
 from tests.report.pages import FOLDERS, Page, read, site
 from waybench.core import End, UsageError
 from waybench.reporting import SUMMARY_SCHEMA, Report, write_report
-from waybench.reporting._templates import SCRIPTS
+from waybench.reporting._files import SCRIPTS
 from waybench.results import estimate
 from waybench.results.formatting import LOST
 from waybench.results.logs import Skipped

@@ -9,17 +9,16 @@ from jinja2 import Template
 
 from tests.report.pages import Page
 from waybench.core import Metric
-from waybench.reporting._templates import templates
+from waybench.reporting._files import templates
 from waybench.reporting.tables import (
     BLANK,
     Cell,
-    Column,
     HeaderGroup,
     Note,
     RowGroup,
     Table,
+    TableColumn,
     TableRow,
-    by_player,
     markdown,
     mean_cell,
     rows_of,
@@ -38,18 +37,18 @@ def html(table: Table, root: str = "../") -> str:
 
 
 def small(*rows: TableRow, **values: Any) -> Table:
-    columns = [Column(heading="Model"), Column(heading="Score")]
+    columns = [TableColumn("Model"), TableColumn("Score")]
     return Table(**{"id": "t", "title": "A table", "columns": columns, "groups": rows_of(rows), **values})
 
 
 def test_header_groups_span_their_columns_and_others_span_both_rows() -> None:
     replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean", link="tasks/x.html", kind="first")
     columns = [
-        Column(heading="Model"),
-        Column(heading="Unparsed", group=replies),
-        Column(heading="Illegal", group=replies),
-        Column(heading="Tokens", group=means),
-        Column(heading="Errors"),
+        TableColumn("Model"),
+        TableColumn("Unparsed", group=replies),
+        TableColumn("Illegal", group=replies),
+        TableColumn("Tokens", group=means),
+        TableColumn("Errors"),
     ]
     head = re.sub(r"\s*\n\s*", "", html(small(columns=columns)).partition("</thead>")[0].partition("<thead>")[2])
     assert head == (
@@ -104,8 +103,8 @@ def test_a_sortable_table_names_what_each_cell_is_sorted_by() -> None:
 
 
 def test_a_column_has_an_arrow_a_tooltip_and_lines() -> None:
-    column = Column(heading="Tokens\nin", better="lower", help="All of them", kind="name", notes=(Note("x"),))
-    made = html(small(columns=[Column(heading="Model"), column]))
+    column = TableColumn("Tokens\nin", better="lower", help="All of them", kind="name", notes=(Note("x"),))
+    made = html(small(columns=[TableColumn("Model"), column]))
     assert '<th scope="col" class="name" title="All of them">Tokens<br>in\xa0<span role="img"' in made
     assert 'aria-label="lower is better"' in made
     assert ">↓</span><small>x</small></th>" in made
@@ -120,21 +119,38 @@ def test_captions_and_folds() -> None:
 
 
 def test_reference_players_come_after_models_below_a_title_of_theirs() -> None:
-    rows = [(True, TableRow(Cell(text="oracle"), [BLANK])), (False, TableRow(Cell(text="model"), [BLANK]))]
-    table = small(groups=by_player(rows))
+    columns: list[TableColumn[str]] = [TableColumn("Model", str), TableColumn("Score", lambda name: BLANK)]
+
+    def table_of(*names: str) -> Table:
+        return Table.of(columns, names, is_reference=lambda name: name == "oracle", id="t", title="A table")
+
+    table = table_of("oracle", "model")
     assert [row.head.text for row in table.rows] == ["model", "oracle"]
     made = html(table)
     title = '<tr><th scope="rowgroup" colspan="2"><span>Reference players, not models</span></th></tr>'
     assert made.index("model</th>") < made.index('<tbody class="references">') < made.index(title)
     assert made.index(title) < made.index("oracle</th>")
-    assert [group.title for group in by_player(rows[1:])] == [""]
+    assert [group.title for group in table_of("model").groups] == [""]
     assert '<td colspan="3"' in html(small(TableRow(Cell(text="m"), [Cell(text="none", columns=3)])))
+
+
+def test_a_table_has_the_columns_that_are_shown_and_cells_may_span_several() -> None:
+    columns: list[TableColumn[int]] = [
+        TableColumn("Number", str),
+        TableColumn("Hidden", str, is_shown=False),
+        TableColumn("Double", lambda number: Cell("none", columns=2) if number < 0 else str(2 * number)),
+        TableColumn("Square", lambda number: Cell(str(number**2), kind="score")),
+    ]
+    table = Table.of(columns, [3, -1], title="Numbers", row_kind=lambda number: "low" if number < 0 else "")
+    assert [column.heading for column in table.columns] == ["Number", "Double", "Square"]
+    rows = [(row.head.text, [cell.text for cell in row.cells], row.kind) for row in table.rows]
+    assert rows == [("3", ["6", "9"], ""), ("-1", ["none"], "low")]
 
 
 def test_rows_of_a_group_may_share_a_header() -> None:
     rows = [TableRow(Cell(text="a/b", kind="name"), [Cell(text="1")]), TableRow(Cell(text="worst"), [Cell(text="0")])]
     groups = [RowGroup(rows, head=Cell(text="v/m")), RowGroup(rows[1:], head=Cell(text="n"))]
-    made = html(small(columns=[Column(heading=each) for each in ("Model", "Wording", "Score")], groups=groups))
+    made = html(small(columns=[TableColumn(each) for each in ("Model", "Wording", "Score")], groups=groups))
     assert '<tr><th scope="rowgroup" rowspan="2">v/<wbr>m</th><td class="name">a/<wbr>b</td><td>1</td></tr>' in made
     assert "<tr><td>worst</td><td>0</td></tr>" in made
     assert '<tr><th scope="rowgroup">n</th><td>worst</td><td>0</td></tr>' in made
@@ -161,7 +177,7 @@ def test_markdown_has_lines_in_brackets_and_marks_after_them() -> None:
         ),
         TableRow(Cell(text="oracle", kind="reference"), [BLANK]),
         TableRow(Cell(text="last"), [Cell(text="n/a")]),
-        columns=[Column(heading="Model"), Column(heading="Mazes: [score]")],
+        columns=[TableColumn("Model"), TableColumn("Mazes: [score]")],
     )
     assert markdown(table).splitlines() == [
         r"| Model | Mazes: \[score\] |",
@@ -172,7 +188,7 @@ def test_markdown_has_lines_in_brackets_and_marks_after_them() -> None:
 
 
 def test_markdown_of_a_wide_table_goes_on_in_another_one() -> None:
-    columns = [Column(heading="Model"), *(Column(heading=str(number)) for number in range(8))]
+    columns = [TableColumn("Model"), *(TableColumn(str(number)) for number in range(8))]
     rows = [
         TableRow(Cell(text="all"), [Cell(text="a")] * 8),
         TableRow(Cell(text="few"), [Cell(text="b")] * 6 + [BLANK] * 2),
@@ -195,8 +211,8 @@ def test_rows_of_wide_tables_are_cards_with_labelled_values(columns: int, expect
     table = Table(
         title="Scores",
         columns=[
-            Column(heading="Model"),
-            *(Column(heading=f"level {number}", group=group) for number in range(1, columns)),
+            TableColumn("Model"),
+            *(TableColumn(f"level {number}", group=group) for number in range(1, columns)),
         ],
         groups=rows_of([TableRow(Cell(text="m"), [Cell(text=str(number)) for number in range(1, columns)])]),
         kind="scores",

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from waybench.reporting._templates import SCRIPTS, assets, templates
+from waybench.reporting._files import SCRIPTS, assets, templates
 
 # A statement of a module: at the start, or after what ends another one. A name's end such as "x.import(" is none.
 STATEMENT = re.compile(r"(?:^|[;}\n])\s*(?:import|export)\s*(?:[\w$*{\"']|\()")
@@ -43,8 +43,8 @@ def test_a_bundle_of_another_shape_is_told(monkeypatch: pytest.MonkeyPatch, tmp_
     (tmp_path / "html").mkdir()
     (tmp_path / "html" / "dt_bundle.js").write_text("let a = 1;")
     found = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr("waybench.reporting._templates.find_spec", lambda package: found)
-    from waybench.reporting._templates import _datatables
+    monkeypatch.setattr("waybench.reporting._files.find_spec", lambda package: found)
+    from waybench.reporting._files import _datatables
 
     with pytest.raises(ValueError, match="itables' script has no exports any more"):
         _datatables()

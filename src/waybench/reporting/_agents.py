@@ -1,7 +1,8 @@
 """Models as agents: the table of normalised scores, and the charts of the nine capabilities."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from waybench.core import Metric
 from waybench.envs import registry
@@ -15,16 +16,14 @@ from waybench.envs.smartplay import (
     Capability,
     degrees,
 )
-from waybench.reporting._agent_charts import Overlay, agent_chart, degree_charts, overlays
-from waybench.reporting.charts import Chart, colour_numbers
+from waybench.reporting.charts import Chart, Overlay, agent_chart, colour_numbers, degree_charts, overlays
 from waybench.reporting.tables import (
     BLANK,
     Cell,
-    Column,
     Note,
     Table,
+    TableColumn,
     TableRow,
-    columns_of,
     mean_cell,
     model_cell,
     name_of,
@@ -102,130 +101,132 @@ class AgentReport:
     @property
     def charts(self) -> list[Chart]:
         """All charts: of each agent, and of several."""
-        several = (chart for one in self.overlays for chart in one.charts)
+        several = (chart for overlay in self.overlays for chart in overlay.charts)
         return [*(card.chart for card in self.cards), *several, *self.degree_charts]
 
 
-def agent_report(found: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
-    """Return the report of some agents; None if there are none.
-
-    Args:
-        found: The agents.
-        pages: File names of the groups' pages.
-    """
-    if not found:
+def agent_report(agents: Sequence[Agent], pages: Mapping[Group, str]) -> AgentReport | None:
+    """Return the report of some agents; None if there are none."""
+    if not agents:
         return None
-    cards = agent_cards(found)
-    rows = [
-        TableRow(model_cell(agent.model, card.differs), [_game(agent, game, pages) for game in RECORDED], _kind(agent))
-        for agent, card in zip(found, cards, strict=True)
-    ]
-    caption = (
-        "(score − min) / (human − min), with the published human scores; above 1 is better than people. Small: "
-        f"{_INTERVAL}. Blank: not played, or not with as many steps as published."
-    )
-    games = Table(
+    cards = agent_cards(agents)
+    rows = list(zip(agents, cards, strict=True))
+
+    def normalised(agent: Agent, game: str) -> Cell:
+        mean = agent.scores.get(game)
+        if mean is None:
+            return BLANK
+        group = agent.groups[game]
+        metric = next(metric for metric in registry.load(group.env).scoring.metrics if metric.name == "human")
+        shade = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
+        return replace(mean_cell(mean, metric), part=shade, link=f"results/{pages[group]}")
+
+    def raw(agent: Agent, game: str) -> Cell:
+        mean = agent.raw.get(game)
+        if mean is None:
+            return Cell("not run", kind="score")
+        group = agent.groups[game]
+        metric = registry.load(group.env).scoring.metrics[0]
+        return replace(mean_cell(mean, metric), part=None, link=f"results/{pages[group]}")
+
+    games = _agent_table(
+        rows,
+        [(HUMANS[game].name, lambda agent, game=game: normalised(agent, game)) for game in RECORDED],
         id="agents-games",
         title="Human-normalised scores",
-        caption=(Note(caption),),
-        columns=_columns(HUMANS[game].name for game in RECORDED),
-        groups=rows_of(rows),
-        kind="scores overview",
+        caption=(
+            "(score − min) / (human − min), with the published human scores; above 1 is better than people. Small: "
+            f"{_INTERVAL}. Blank: not played, or not with as many steps as published."
+        ),
     )
-    capabilities = {formula: _capability_table(formula, found, cards) for formula in FORMULAS}
-    labels = [
-        ", ".join([name_of(agent.model), *(one_line(part, 60) for part in card.differs)])
-        for agent, card in zip(found, cards, strict=True)
-    ]
+    raw_scores = _agent_table(
+        rows,
+        [(HUMANS[game].name, lambda agent, game=game: raw(agent, game)) for game in RECORDED],
+        id="agents-raw",
+        title="Scores in the recorded settings",
+        caption=(
+            "The scores before normalisation, as in Table 4 of the paper, with its human baseline as the first row. "
+            f"Small: {_INTERVAL}. Not run: not played, or not with as many steps as published."
+        ),
+    )
+    people = [Cell(f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
+    groups = rows_of([TableRow(Cell("Human baseline"), people, "reference"), *raw_scores.rows])
+    labels = [", ".join([name_of(agent.model), *(one_line(part, 60) for part in card.differs)]) for agent, card in rows]
     return AgentReport(
         cards,
         games,
-        _raw_table(found, cards, pages),
+        replace(raw_scores, groups=groups),
         _degree_table(),
-        capabilities,
+        {formula: _capability_table(formula, rows) for formula in FORMULAS},
         degree_charts(),
-        overlays(found, labels),
+        overlays(agents, labels),
     )
 
 
-def agent_cards(found: Sequence[Agent], model: str | None = None) -> list[AgentCard]:
-    """Return what pages show of each agent.
+def agent_cards(agents: Sequence[Agent], model: str | None = None) -> list[AgentCard]:
+    """Return what pages show of each agent, or of those of one model among all agents."""
+    all_settings = [{(name, repr(value)) for name, value in agent.settings} for agent in agents]
+    common = set[tuple[str, str]].intersection(*all_settings) if all_settings else set[tuple[str, str]]()
+    cards: list[AgentCard] = []
+    for colour, agent in zip(colour_numbers([agent.model for agent in agents]), agents, strict=True):
+        if model in (None, agent.model):
+            missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
+            differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
+            chart = agent_chart(colour, agent, differs, missing)
+            cards.append(AgentCard(agent.model, differs, missing, _parts_table(agent, differs), chart))
+    return cards
 
-    Args:
-        found: All agents.
-        model: The model of those that are wanted; all agents by default.
-    """
-    every = [{(name, repr(value)) for name, value in agent.settings} for agent in found]
-    common = {pair for pair in every[0] if all(pair in other for other in every)} if every else set[tuple[str, str]]()
-    colours = colour_numbers([agent.model for agent in found])
-    pairs = zip(colours, found, strict=True)
-    return [_card(colour, agent, common) for colour, agent in pairs if model in (None, agent.model)]
 
+def _agent_table(
+    rows: Iterable[tuple[Agent, AgentCard]],
+    columns: Iterable[tuple[str, Callable[[Agent], Cell]]],
+    *,
+    caption: str,
+    missing: bool = False,
+    **attributes: Any,
+) -> Table:
+    """Return a table of agents: columns by heading, and below names what agents have not played, if `missing`."""
 
-def _raw_table(found: Sequence[Agent], cards: Sequence[AgentCard], pages: Mapping[Group, str]) -> Table:
-    """Return the table of raw scores with the published human scores."""
-    people = [Cell(text=f"{HUMANS[game].human:g}", kind="score") for game in RECORDED]
-    rows = [TableRow(Cell(text="Human baseline"), people, "reference")]
-    for agent, card in zip(found, cards, strict=True):
-        cells = [_raw(agent, game, pages) for game in RECORDED]
-        rows.append(TableRow(model_cell(agent.model, card.differs), cells, _kind(agent)))
-    caption = (
-        "The scores before normalisation, as in Table 4 of the paper, with its human baseline as the first row. Small: "
-        f"{_INTERVAL}. Not run: not played, or not with as many steps as published."
-    )
-    return Table(
-        id="agents-raw",
-        title="Scores in the recorded settings",
+    def model(row: tuple[Agent, AgentCard]) -> Cell:
+        agent, card = row
+        cell = model_cell(agent.model, card.differs)
+        without = f"without {', '.join(card.missing)}" if missing and card.missing else ""
+        return replace(cell, notes=(*cell.notes, *notes([without])))
+
+    def column(heading: str, cell: Callable[[Agent], Cell]) -> TableColumn[tuple[Agent, AgentCard]]:
+        return TableColumn(heading, lambda row: cell(row[0]), better="higher")
+
+    return Table.of(
+        [TableColumn("Model", model), *(column(*pair) for pair in columns)],
+        rows,
+        row_kind=lambda row: "reference" if row[0].embedded else "",
         caption=(Note(caption),),
-        columns=_columns(HUMANS[game].name for game in RECORDED),
-        groups=rows_of(rows),
         kind="scores overview",
+        **attributes,
     )
-
-
-def _raw(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:
-    mean = agent.raw.get(game)
-    if mean is None:
-        return Cell(text="not run", kind="score")
-    group = agent.groups[game]
-    metric = registry.load(group.env).scoring.metrics[0]
-    return replace(mean_cell(mean, metric), part=None, link=f"results/{pages[group]}")
 
 
 def _degree_table() -> Table:
-    rows: list[TableRow] = []
-    for name, scale in DEGREE_SCALES.items():
-        meaning = "; ".join(f"{degree}: {text}" for degree, text in enumerate(scale, start=1))
-        cells = [Cell(text=str(degrees(game)[name])) for game in RECORDED]
-        rows.append(TableRow(Cell(text=name, notes=notes([meaning])), cells))
+    def capability(name: str) -> Cell:
+        meaning = "; ".join(f"{degree}: {text}" for degree, text in enumerate(DEGREE_SCALES[name], start=1))
+        return Cell(name, notes=notes([meaning]))
+
+    columns: list[TableColumn[str]] = [
+        TableColumn("Capability", capability),
+        *(TableColumn(HUMANS[game].name, lambda name, game=game: str(degrees(game)[name])) for game in RECORDED),
+    ]
     caption = f"How much each game needs each capability, from 1 up; these are the weights. {DEGREES_SOURCE}"
-    return Table(
+    return Table.of(
+        columns,
+        DEGREE_SCALES,
         id="agents-degrees",
         title="Degrees of the challenges",
         caption=(Note(caption),),
-        columns=columns_of("Capability", *(HUMANS[game].name for game in RECORDED)),
-        groups=rows_of(rows),
         kind="scores overview",
     )
 
 
-def _columns(names: Iterable[str]) -> list[Column]:
-    return [Column(heading="Model"), *(Column(heading=name, better="higher") for name in names)]
-
-
-def _kind(agent: Agent) -> str:
-    return "reference" if agent.embedded else ""
-
-
-def _card(colour: int, agent: Agent, common: set[tuple[str, str]]) -> AgentCard:
-    missing = [HUMANS[game].name for game in RECORDED if game not in agent.scores]
-    differs = [setting(name, value) for name, value in agent.settings if (name, repr(value)) not in common]
-    return AgentCard(
-        agent.model, differs, missing, _parts(agent, differs), agent_chart(colour, agent, differs, missing)
-    )
-
-
-def _capability_table(formula: str, found: Sequence[Agent], cards: Sequence[AgentCard]) -> Table:
+def _capability_table(formula: str, rows: Iterable[tuple[Agent, AgentCard]]) -> Table:
     title, meaning = _FORMULAS[formula]
     more = "; the shares of all games are on the models’ pages" if formula == "paper" else ""
     caption = (
@@ -233,78 +234,52 @@ def _capability_table(formula: str, found: Sequence[Agent], cards: Sequence[Agen
         f"share{more}. The games that a model has not played are listed below its name: its numbers are means of the "
         f"other games and cannot be compared with those of models that played all."
     )
-    rows: list[TableRow] = []
-    for agent, card in zip(found, cards, strict=True):
-        head = model_cell(agent.model, card.differs)
-        without = notes([f"without {', '.join(card.missing)}" if card.missing else ""])
-        each = zip(agent.capabilities[formula], agent.ranges[formula], strict=True)
-        cells = [_capability(capability, ends) for capability, ends in each]
-        rows.append(TableRow(replace(head, notes=(*head.notes, *without)), cells, _kind(agent)))
-    return Table(
-        id=f"agents-{formula}",
-        title=title,
-        caption=(Note(caption),),
-        columns=_columns(CAPABILITIES),
-        groups=rows_of(rows),
-        kind="scores overview",
-    )
+
+    def cell(agent: Agent, number: int) -> Cell:
+        capability, interval = agent.capabilities[formula][number], agent.ranges[formula][number]
+        if capability.value is None:
+            return BLANK
+        most = ""
+        if capability.shares is not None:
+            game, share = max(capability.shares.items(), key=lambda item: item[1])
+            most = f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
+        ends = "" if interval is None else f"{interval[0]:.3f} – {interval[1]:.3f}"
+        return Cell(
+            mean_text(capability.value, _CAPABILITY),
+            bold=True,
+            notes=(*notes([ends], "interval"), *notes([most])),
+            part=min(max(capability.value, 0.0), 1.0),
+            kind="score",
+        )
+
+    columns: list[tuple[str, Callable[[Agent], Cell]]] = [
+        (name, lambda agent, number=number: cell(agent, number)) for number, name in enumerate(CAPABILITIES)
+    ]
+    return _agent_table(rows, columns, caption=caption, missing=True, id=f"agents-{formula}", title=title)
 
 
-def _capability(one: Capability, ends: tuple[float, float] | None) -> Cell:
-    if one.value is None:
-        return BLANK
-    interval = "" if ends is None else f"{ends[0]:.3f} – {ends[1]:.3f}"
-    return Cell(
-        text=mean_text(one.value, _CAPABILITY),
-        bold=True,
-        notes=(*notes([interval], "interval"), *notes([_most(one)])),
-        part=min(max(one.value, 0.0), 1.0),
-        kind="score",
-    )
+def _parts_table(agent: Agent, differs: Sequence[str]) -> Table:
+    def game_part(capability: Capability, game: str) -> Cell:
+        if game not in capability.parts:
+            return BLANK
+        share = "" if capability.shares is None else f"{100 * capability.shares[game]:.0f} %"
+        return Cell(f"{capability.parts[game]:.2f}".replace("-", "−"), notes=notes([share]))
 
-
-def _most(capability: Capability) -> str:
-    """Return the game with the largest weight in a capability, and the weight."""
-    if capability.shares is None:
-        return ""
-    game, share = max(capability.shares.items(), key=lambda pair: pair[1])
-    return f"{HUMANS[game].name if game in HUMANS else game} {100 * share:.0f} %"
-
-
-def _parts(agent: Agent, differs: Sequence[str]) -> Table:
-    rows: list[TableRow] = []
-    for each, capped in zip(agent.capabilities["paper"], agent.capabilities["paper_capped"], strict=True):
-        value, cut = (mean_text(one.value, _CAPABILITY) for one in (each, capped))
-        games = [
-            Cell(
-                text=f"{each.parts[game]:.2f}".replace("-", "−"),
-                notes=notes(["" if each.shares is None else f"{100 * each.shares[game]:.0f} %"]),
-            )
-            if game in each.parts
-            else BLANK
-            for game in RECORDED
-        ]
-        rows.append(TableRow(Cell(text=each.name), [Cell(text=value, bold=True), Cell(text=cut), *games]))
+    columns: list[TableColumn[tuple[Capability, Capability]]] = [
+        TableColumn("Capability", lambda row: row[0].name),
+        TableColumn("Published", lambda row: Cell(mean_text(row[0].value, _CAPABILITY), bold=True)),
+        TableColumn("Capped", lambda row: mean_text(row[1].value, _CAPABILITY)),
+        *(TableColumn(HUMANS[game].name, lambda row, game=game: game_part(row[0], game)) for game in RECORDED),
+    ]
     caption = (
         "What each game adds to a capability by the paper’s formula; small, its share of the value, where no part is "
         "negative. Capped: every game’s score is first clipped to between 0 and 1 (not in the paper). Blank: not "
         "played."
     )
-    headings = "Capability", "Published", "Capped", *(HUMANS[game].name for game in RECORDED)
-    return Table(
-        title=", ".join(["Parts of the capabilities", *(one_line(each, 60) for each in differs)]),
+    return Table.of(
+        columns,
+        zip(agent.capabilities["paper"], agent.capabilities["paper_capped"], strict=True),
+        title=", ".join(["Parts of the capabilities", *(one_line(text, 60) for text in differs)]),
         caption=(Note(caption),),
-        columns=columns_of(*headings),
-        groups=rows_of(rows),
         kind="scores overview",
     )
-
-
-def _game(agent: Agent, game: str, pages: Mapping[Group, str]) -> Cell:
-    mean = agent.scores.get(game)
-    if mean is None:
-        return BLANK
-    group = agent.groups[game]
-    metric = next(metric for metric in registry.load(group.env).scoring.metrics if metric.name == "human")
-    shade = min(max(mean.value, 0.0), 1.0)  # beyond what people had a cell gets no darker
-    return replace(mean_cell(mean, metric), part=shade, link=f"results/{pages[group]}")

@@ -1,4 +1,4 @@
-"""The cache of a report: results by content hash, and values that take long, by several processes."""
+"""The cache of a report: results by content hash, values that take long, and reports of which nothing has changed."""
 
 import hashlib
 import io
@@ -10,7 +10,7 @@ import struct
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import is_dataclass
 from enum import Enum
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, cast
 
 from waybench.core import Price, dumped, spread
 from waybench.envs import registry
+from waybench.reporting._files import Folder
 from waybench.results import LoggedEpisode, Row
 from waybench.results.results import Simulated
 
@@ -36,7 +37,7 @@ _LIBRARIES = ("inspect-ai", "jinja2", "numba", "numpy", "scipy", "vl-convert-pyt
 # In the `repr` of a metric, say; where a function is in memory differs from one report to the next.
 _FUNCTION = re.compile(r"(<function [\w.<>]+) at 0x[0-9a-f]+>")
 # What kept values are made of beside classes of ours that hold values and do nothing.
-_CLASSES = {each.__qualname__: each for each in (Counter, dict)}
+_CLASSES = {kind.__qualname__: kind for kind in (Counter, dict)}
 
 
 class Changes(NamedTuple):
@@ -72,10 +73,10 @@ class ReportCache:
 
     def get(self, key: bytes) -> bytes | None:
         """Return the content of a key; None if there is none."""
-        found = next((each[key] for each in (self.new, *self._before, self._entries) if key in each), None)
-        if found is not None:
+        content = next((entries[key] for entries in (self.new, *self._before, self._entries) if key in entries), None)
+        if content is not None:
             self.used.add(key)
-        return found
+        return content
 
     def put(self, key: bytes, content: bytes) -> None:
         """Keep the content of a key."""
@@ -86,14 +87,14 @@ class ReportCache:
     def recorded(self) -> Generator[Changes, None, None]:
         """Yield a collection of the entries that are read and added within the block."""
         new, used = self.new, self.used
-        own = Changes({}, set())
-        self.new, self.used = own
+        changes = Changes({}, set())
+        self.new, self.used = changes
         self._before.append(new)
         try:
-            yield own
+            yield changes
         finally:
             self._before.pop()
-            self.new, self.used = new | own.new, used | own.used
+            self.new, self.used = new | changes.new, used | changes.used
 
     def merge(self, changes: Changes) -> None:
         """Add the changes that a copy of the cache in another process has collected."""
@@ -104,13 +105,13 @@ class ReportCache:
         """Write the file, if anything in it has changed; a folder that cannot be written to has no cache."""
         if self._path is None or (not self.new and self.used == self._entries.keys()):
             return
-        kept = {**self._entries, **self.new}
+        entries = {**self._entries, **self.new}
         temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
             with open(temporary, "wb") as file:
                 file.write(_FIRST_LINE)
-                for key in sorted(self.used & kept.keys()):  # a kept page may have used an entry that is damaged
-                    content = kept[key]
+                for key in sorted(self.used & entries.keys()):  # a kept page may have used an entry that is damaged
+                    content = entries[key]
                     file.write(_HEAD.pack(key, hashlib.sha256(content).digest(), len(content)) + content)
             temporary.replace(self._path)
         except OSError:
@@ -130,14 +131,14 @@ def open_cache(folder: Path, site: Path) -> ReportCache:
         folder: Where this user's caches are.
         site: The site's folder.
     """
-    own = folder / hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:32]
+    path = folder / hashlib.sha256(os.fsencode(site.resolve())).hexdigest()[:32]
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for other in folder.iterdir():
-            if other != own and time.time() - other.stat().st_mtime > _DAYS * 86_400:
+            if other != path and time.time() - other.stat().st_mtime > _DAYS * 86_400:
                 other.unlink()
-        os.utime(own)
-    return ReportCache(own)
+        os.utime(path)
+    return ReportCache(path)
 
 
 def _read(path: Path) -> dict[bytes, bytes]:
@@ -145,17 +146,17 @@ def _read(path: Path) -> dict[bytes, bytes]:
         data = path.read_bytes()
     except OSError:
         return {}
-    found: dict[bytes, bytes] = {}
+    entries: dict[bytes, bytes] = {}
     if not data.startswith(_FIRST_LINE):
-        return found
+        return entries
     at = len(_FIRST_LINE)
     while at + _HEAD.size <= len(data):
         key, digest, length = _HEAD.unpack_from(data, at)
         content = data[at + _HEAD.size : at + _HEAD.size + length]
         if hashlib.sha256(content).digest() == digest:
-            found[key] = content
+            entries[key] = content
         at += _HEAD.size + length
-    return found
+    return entries
 
 
 def content_key(kind: str, *parts: object) -> bytes:
@@ -197,40 +198,20 @@ def is_cacheable(env: str) -> bool:
     return any(entry.id == env for entry in registry.built_in)
 
 
-class KeptEpisode(NamedTuple):
-    """A cached episode: its row and the result of its simulation."""
-
-    row: Row
-    simulated: Simulated
-
-
 def episode_key(episode: LoggedEpisode, price: Price | None, record: str) -> bytes:
     """Return the key of an episode's row, from its record as text and the price of its tokens."""
-    facts = (
-        episode.model,
-        episode.task,
-        sorted(episode.settings.items()),
-        episode.log,
-        episode.sample,
-        episode.run,
-        episode.origin,
-    )
-    search = sorted(episode.search.items())
+    settings, search = sorted(episode.settings.items()), sorted(episode.search.items())
+    facts = episode.model, episode.task, settings, episode.log, episode.sample, episode.run, episode.origin
     data = record.encode("utf-8", "surrogatepass")
-    return content_key("row", *facts, episode.origin, search, episode.attempt, price, data)
+    return content_key("row", *facts, search, episode.attempt, price, data)
 
 
-def pack(kept: KeptEpisode) -> bytes:
-    """Return a row as it is kept."""
-    return pack_values(tuple(kept))
-
-
-def unpack(content: bytes) -> KeptEpisode | None:
-    """Return a row that was kept; None if the content is none."""
-    found = unpack_values(content)
-    if not isinstance(found, tuple) or tuple(map(type, cast(tuple[Any, ...], found))) != (Row, Simulated):
+def unpack(content: bytes) -> tuple[Row, Simulated] | None:
+    """Return the row of an episode and the result of its simulation; None if the content is none."""
+    values = unpack_values(content)
+    if not isinstance(values, tuple) or tuple(map(type, cast(tuple[Any, ...], values))) != (Row, Simulated):
         return None
-    return KeptEpisode(*cast(tuple[Row, Simulated], found))
+    return cast(tuple[Row, Simulated], values)
 
 
 def pack_values(values: object) -> bytes:
@@ -250,19 +231,16 @@ class _Unpickler(pickle.Unpickler):
     """Reads values and nothing else."""
 
     def find_class(self, module_name: str, global_name: str, /) -> Any:
-        found: Any = _CLASSES.get(global_name)
-        if found is None and module_name.startswith("waybench."):
-            found = super().find_class(module_name, global_name)
-        if not _is_of_values(found) or found.__module__ != module_name:
+        kind: Any = _CLASSES.get(global_name)
+        if kind is None and module_name.startswith("waybench."):
+            kind = super().find_class(module_name, global_name)
+        # A class that holds values does nothing when an instance is made.
+        holds_values = isinstance(kind, type) and (
+            kind in _CLASSES.values() or is_dataclass(kind) or issubclass(kind, tuple | Enum)
+        )
+        if not holds_values or kind.__module__ != module_name:
             raise pickle.UnpicklingError(f"{module_name}.{global_name} is no kind of value")
-        return found
-
-
-def _is_of_values(found: object) -> bool:
-    """Return whether something is a class that holds values and does nothing when an instance is made."""
-    if not isinstance(found, type):
-        return False
-    return found in _CLASSES.values() or is_dataclass(found) or issubclass(found, tuple | Enum)
+        return kind
 
 
 class Computation(NamedTuple):
@@ -279,37 +257,92 @@ class Computation(NamedTuple):
 
 @contextmanager
 def computed(
-    computations: Sequence[Computation], kept: ReportCache, processes: int
+    computations: Sequence[Computation], cache: ReportCache, processes: int
 ) -> Generator[Iterator[Any], None, None]:
     """Work out values that an earlier report has not, in other processes if possible.
 
     Args:
         computations: What to work out.
-        kept: What the earlier report has worked out; what is new is added.
+        cache: What the earlier report has worked out; what is new is added.
         processes: In how many processes.
 
     Yields:
         The values in order. Other processes begin at once, and go on while this one does something else.
     """
-    contents = [kept.get(each.key) if each.key else None for each in computations]
-    known = [None if content is None else unpack_values(content) for content in contents]
-    new = [each for each, value in zip(computations, known, strict=True) if value is None]
+    contents = [cache.get(computation.key) if computation.key else None for computation in computations]
+    cached = [None if content is None else unpack_values(content) for content in contents]
+    new = [computation for computation, value in zip(computations, cached, strict=True) if value is None]
 
     def work(number: int) -> bytes:
         return dumped(new[number].work())
 
     with spread(work, len(new), processes) as results:
-        yield _taken(computations, known, results, kept)
+        yield _taken(computations, cached, results, cache)
 
 
 def _taken(
-    computations: Sequence[Computation], known: Sequence[Any], results: Iterator[bytes], kept: ReportCache
+    computations: Sequence[Computation], cached: Sequence[Any], results: Iterator[bytes], cache: ReportCache
 ) -> Iterator[Any]:
-    for each, value in zip(computations, known, strict=True):
+    for computation, value in zip(computations, cached, strict=True):
         if value is not None:
             yield value
             continue
         content = next(results)
-        if each.key:
-            kept.put(each.key, zlib.compress(content, 1))
+        if computation.key:
+            cache.put(computation.key, zlib.compress(content, 1))
         yield pickle.loads(content)  # a copy of this process has just made it
+
+
+_FORMS = (".eval", ".json", ".jsonl", ".jsonl.gz")  # of logs, and of files of records
+
+
+def inputs_key(folders: Iterable[Path], out: Path, *parts: object) -> bytes:
+    """Return the key of a report: of the contents of all files that may be logs or records, and of its settings.
+
+    Args:
+        folders: The folders with logs, and files of records.
+        out: The site's folder, whose files are no logs.
+        *parts: What the report depends on besides.
+
+    Returns:
+        The key; b"" where a file cannot be read, or a folder is a link, whose files are not looked for here.
+    """
+    digests: list[tuple[str, str]] = []
+    try:
+        for folder in folders:
+            for path in _files(folder.absolute(), out.resolve()):
+                with open(path, "rb") as file:
+                    digests.append((str(path), hashlib.file_digest(file, "sha256").hexdigest()))
+    except OSError:
+        return b""
+    return content_key("report", [str(folder.absolute()) for folder in folders], sorted(digests), *parts)
+
+
+def _files(folder: Path, out: Path) -> Iterator[Path]:
+    if folder.is_file():
+        yield folder
+        return
+    for root, names, file_names in os.walk(folder, onerror=_raise):
+        if any(os.path.islink(os.path.join(root, name)) for name in names):
+            raise OSError("a folder is a link")
+        names[:] = [name for name in names if Path(root, name).resolve() != out]
+        yield from (Path(root, name) for name in file_names if name.endswith(_FORMS))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def earlier(cache: ReportCache, key: bytes, folder: Folder) -> object:
+    """Return what was kept of a report (`keep`) if all that it wrote is in the folder as it was; None otherwise."""
+    content = cache.get(key) if key else None
+    parts = unpack_values(content) if content else None
+    if not isinstance(parts, tuple):
+        return None
+    files, values = cast(tuple[Any, Any], parts)
+    return values if folder.has(files) else None
+
+
+def keep(cache: ReportCache, key: bytes, folder: Folder, values: object) -> None:
+    """Keep what is said of a report under its key."""
+    cache.put(key, pack_values((folder.written, values)))

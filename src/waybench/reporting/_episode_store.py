@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -63,8 +63,8 @@ class Said:
         """What a reply was read as, where the reply says just that in one place: what is before, it, what is after."""
         if not self.read or self.is_plain:
             return None
-        before, found, after = self.text.text.partition(self.read)
-        return (before, found, after) if found and self.read not in after else None
+        before, match, after = self.text.text.partition(self.read)
+        return (before, match, after) if match and self.read not in after else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,10 @@ class SharedPrefix:
 
     def rest(self, messages: Sequence[Message]) -> list[Message]:
         """Return what a prompt says after it."""
-        left = list(messages[len(self.messages) :])
-        if left and self.beginning is not None:
-            left[0] = left[0]._replace(text=left[0].text[len(self.beginning.text) :])
-        return left
+        remaining = list(messages[len(self.messages) :])
+        if remaining and self.beginning is not None:
+            remaining[0] = remaining[0]._replace(text=remaining[0].text[len(self.beginning.text) :])
+        return remaining
 
     def said(self, longest: int) -> list[Said]:
         """Return it for a page, each message up to so many characters."""
@@ -145,10 +145,10 @@ class Common:
 
 def opening(prompts: Iterable[Sequence[Message]]) -> SharedPrefix:
     """Return the common prefix of some prompts (see `Common.opening`)."""
-    found = Common()
+    common = Common()
     for prompt in prompts:
-        found.add(prompt)
-    return found.shared_prefix()
+        common.add(prompt)
+    return common.shared_prefix()
 
 
 def _beginning(first: str, last: str) -> str:
@@ -219,7 +219,7 @@ class EpisodeStore:
         self,
         episodes: Iterable[LoggedEpisode] | EpisodeBatches,
         prices: Mapping[str, Price],
-        kept: ReportCache | None = None,
+        cache: ReportCache | None = None,
         progress: Callable[[int], None] | None = None,
         processes: int = 1,
     ) -> None:
@@ -228,7 +228,7 @@ class EpisodeStore:
         Args:
             episodes: The episodes.
             prices: What the models' tokens cost, as far as that is known.
-            kept: What an earlier report has worked out; nothing by default.
+            cache: What an earlier report has worked out; nothing by default.
             progress: Is given the number of episodes after each batch.
             processes: In how many processes batches are read.
         """
@@ -236,7 +236,7 @@ class EpisodeStore:
         self.simulated = 0
         # A run of 10,000 questions about long stories takes gigabytes in memory.
         self._file = tempfile.TemporaryFile(prefix="waybench-report-")  # noqa: SIM115 (closed by close)
-        self._places: list[tuple[int, int]] = []
+        self._locations: list[tuple[int, int]] = []
         self.again: list[Simulated] = []
         self.passed_over: list[Skipped] = []
         self.unread: list[Skipped] = []
@@ -244,46 +244,47 @@ class EpisodeStore:
         self._common: dict[tuple[Group, int, Cluster | None], Common] = defaultdict(Common)
         self._last: tuple[str, str, Instance] | None = None
         try:
-            self._gather(read(episodes, prices, kept or ReportCache(None), processes), progress or _silent)
+            self._gather(read(episodes, prices, cache or ReportCache(None), processes), progress or (lambda done: None))
         except BaseException:
             self.close()
             raise
 
     def _gather(self, batches: Iterable[Batch], progress: Callable[[int], None]) -> None:
-        made: list[Row] = []
+        rows: list[Row] = []
         variables = ClusterVariables()
         for batch in batches:
             self.unread += batch.unread
             self.passed_over += batch.problems
             self.simulated += batch.simulated
-            for identity, (episode, one, again), data in batch.found:
+            for identity, (episode, row, again), data in batch.episodes:
                 try:
-                    variables.add(one, episode.record)
+                    variables.add(row, episode.record)
                 except Exception as error:  # a record is data from outside: it is not to take the others with it
                     self.passed_over.append(skipped(episode.log, error, episode.sample))
                     continue
                 # By level, and by what is known to be drawn together; a cluster without a key is an instance by itself.
-                for cluster in (None, one.cluster) if one.cluster.key else (None,):
-                    self._common[one.group, one.level, cluster].add(episode.record.opening)
-                self._keep(episode, again, data)
+                for cluster in (None, row.cluster) if row.cluster.key else (None,):
+                    self._common[row.group, row.level, cluster].add(episode.record.opening)
+                self._locations.append((self._file.tell(), len(data)))
+                self._file.write(data)
+                self.again.append(again)
+                self._heads.append(replace(episode, record=_NO_RECORD))
                 self.identities.append(identity)
-                made.append(one)
-            progress(len(made))
+                rows.append(row)
+            progress(len(rows))
         self._file.flush()
-        self.rows = exclude(made)
+        self.rows = exclude(rows)
         self.variables: Mapping[Group, Mapping[Cluster, Variables]] = variables.of(self.rows)
-        self.numbers = _numbered(self.rows)
+        counts = Counter[Group]()
+        self.numbers: list[int] = []
+        for row in self.rows:
+            counts[row.group] += 1
+            self.numbers.append(counts[row.group])
         self._positions = grouped(range(len(self.rows)), lambda position: self.rows[position].group)
 
     def close(self) -> None:
         """Remove the files."""
         self._file.close()
-
-    def _keep(self, episode: LoggedEpisode, again: Simulated, data: bytes) -> None:
-        self._places.append((self._file.tell(), len(data)))
-        self._file.write(data)
-        self.again.append(again)
-        self._heads.append(replace(episode, record=_NO_RECORD))
 
     def positions(self, group: Group) -> list[int]:
         """Return the numbers of a group's episodes among all."""
@@ -292,7 +293,7 @@ class EpisodeStore:
     def load(self, positions: Iterable[int]) -> Iterator[Played]:
         """Yield episodes, read back one at a time."""
         for position in positions:
-            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._read(*self._places[position]))))
+            record = EpisodeRecord.from_json(json.loads(zlib.decompress(self._read(*self._locations[position]))))
             yield Played(
                 self.numbers[position],
                 self.rows[position],
@@ -309,34 +310,21 @@ class EpisodeStore:
 
     def opening(self, group: Group, level: int, cluster: Cluster | None) -> SharedPrefix:
         """Return the common prefix of the prompts of a group's level, of one cluster or (None) of all."""
-        place = group, level, cluster
-        return self._common[place].shared_prefix() if place in self._common else SharedPrefix()
+        key = group, level, cluster
+        return self._common[key].shared_prefix() if key in self._common else SharedPrefix()
 
     def _instance(self, record: EpisodeRecord, again: Simulated) -> Instance | None:
         """Return a record's instance; that of the last one is kept, for attempts at an item follow each other."""
-        place = record.env, record.instance_hash
-        if again.confirmed and self._last is not None and self._last[:2] == place:
+        key = record.env, record.instance_hash
+        if again.confirmed and self._last is not None and self._last[:2] == key:
             return self._last[2]
         try:
             instance = registry.load(record.env).items.decode(record.instance)
         except Exception:  # a record is data from outside, and its page says that it is none
             return None
         if again.confirmed:
-            self._last = (*place, instance)
+            self._last = (*key, instance)
         return instance
 
 
 _NO_RECORD = EpisodeRecord(env="", env_version=0, options={}, instance=None, instance_hash="")
-
-
-def _silent(done: int) -> None:
-    """Show no progress."""
-
-
-def _numbered(all_rows: Iterable[Row]) -> list[int]:
-    counts: dict[Group, int] = defaultdict(int)
-    numbers: list[int] = []
-    for one in all_rows:
-        counts[one.group] += 1
-        numbers.append(counts[one.group])
-    return numbers

@@ -1,17 +1,28 @@
-"""The site's folder: names of files, writing them, and removing what an earlier report left there."""
+"""The site's folder, the templates of its pages, and the files that pages share."""
 
 import hashlib
 import json
 import os
 import re
 import unicodedata
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
+from types import CodeType
 from typing import Any, cast
 
-from waybench.core import UsageError
-from waybench.reporting._format import anchor
+from jinja2 import BytecodeCache, PackageLoader, StrictUndefined
+from jinja2 import Environment as Templates
+from jinja2.bccache import Bucket
+from markupsafe import Markup
+
+from waybench._version import __version__
+from waybench.core import UsageError, plural, with_article
+from waybench.reporting._format import amount, anchor, heading, in_words, interval_text, money, percent
+from waybench.results.formatting import mean_text, one_line, visible
+from waybench.results.stats import CONFIDENCE
 
 LIST = "assets/files.json"
 READABLE = 60
@@ -72,10 +83,6 @@ class Folder:
     def write(self, name: str, content: str | bytes) -> None:
         """Write a file in one piece: a reader sees the old file or the whole new one.
 
-        Args:
-            name: Where, from the folder: "replays/x.html".
-            content: Its content; text is written as UTF-8.
-
         Raises:
             UsageError: If it cannot be written.
         """
@@ -106,38 +113,28 @@ class Folder:
     @contextmanager
     def recorded(self) -> Generator[dict[str, str], None, None]:
         """Yield a mapping that collects the files written within the block, with their digests."""
-        before, own = self._written, dict[str, str]()
-        self._written = own
+        before, written = self._written, dict[str, str]()
+        self._written = written
         try:
-            yield own
+            yield written
         finally:
-            self._written = before | own
+            self._written = before | written
 
     def refill(self, name: str, section: str) -> None:
-        """Write a file of the folder again with another section; one without a section stays as it is.
-
-        Args:
-            name: The file.
-            section: What stands in its section from now on.
-        """
+        """Write a file of the folder again with another section; one without a section stays as it is."""
         data = section.encode()
         self._put(name, _SECTION.sub(lambda _: data, (self.path / name).read_bytes(), count=1))
 
     def has(self, names: Mapping[str, str], *, sections: bool = True) -> bool:
-        """Return whether some files are in the folder and have these digests.
-
-        Args:
-            names: The files with their digests, as `written` has them.
-            sections: Whether sections have to be the same, too.
-        """
+        """Return whether some files are in the folder and have these digests."""
         for name, digests in names.items():
             try:
                 is_ours = name in _FIRST or _OURS.fullmatch(name)
                 content = (self.path / name).read_bytes() if is_ours else b""
             except OSError:
                 return False
-            found = _digests(content)
-            if " ".join(found) != digests if sections else found[-1] != digests.split()[-1]:
+            current = _digests(content)
+            if " ".join(current) != digests if sections else current[-1] != digests.split()[-1]:
                 return False
         return True
 
@@ -154,22 +151,101 @@ class Folder:
 
     def remove(self) -> None:
         """Remove the files of an earlier report."""
-        listed = _listed(self.path)
-        for name in (listed | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
+        names = _listed(self.path)
+        for name in (names | _FIRST | {LIST}) if (self.path / LIST).is_file() else ():
             with suppress(OSError):
                 (self.path / name).unlink()
 
 
 def _digests(data: bytes) -> list[str]:
     """Return the digest of a file; if it has a section, also that of the file without what is in it."""
-    rest, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
-    return [hashlib.sha256(each).hexdigest() for each in (data, rest)[: 1 + sections]]
+    remaining, sections = _SECTION.subn(b"", data, count=1) if SECTION_BEGIN.encode() in data else (data, 0)
+    return [hashlib.sha256(content).hexdigest() for content in (data, remaining)[: 1 + sections]]
 
 
 def _listed(path: Path) -> set[str]:
     try:
-        found: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
+        value: Any = json.loads((path / LIST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return set()
-    names = cast(list[Any], found) if isinstance(found, list) else []
+    names = cast(list[Any], value) if isinstance(value, list) else []
     return {name for name in names if isinstance(name, str) and _OURS.fullmatch(name)}
+
+
+SCRIPTS = "tables.js", "unpack.js", "replay.js", "results.js", "compare.js"  # ours; each page that has one names it
+
+
+class _Compiled(BytecodeCache):
+    """Keeps compiled templates, for a site that is built again and again while a run goes on."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        bucket.code = self._kept.get((bucket.key, bucket.checksum))
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        if bucket.code is not None:
+            self._kept[bucket.key, bucket.checksum] = bucket.code
+
+
+_COMPILED = _Compiled()
+
+
+def templates(title: str) -> Templates:
+    """Return the templates of a site with a title."""
+
+    def shown(value: Any) -> Any:
+        return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+    # Every value that a template prints goes through `shown` and is then escaped; only Markup, which is made in
+    # _svg.py and of drawings, is not.
+    environment = Templates(
+        loader=PackageLoader("waybench.reporting", "templates"),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        bytecode_cache=_COMPILED,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    values, filters = cast(dict[str, Any], environment.globals), cast(dict[str, Any], environment.filters)
+    values |= {"site": one_line(title, 80), "version": __version__, "confidence": f"{100 * CONFIDENCE:.0f}"}
+    for function in (amount, anchor, heading, in_words, money, one_line, percent, plural, with_article):
+        filters[function.__name__] = function
+    filters |= {"interval": interval_text, "mean": mean_text}
+    return environment
+
+
+def assets(kinds: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield names and contents of the files that pages share: the style sheet, our scripts, and DataTables.
+
+    Args:
+        kinds: By what items can be filtered. Each is a part of an id and of a class, and has a rule in the style sheet:
+            filters need no script, and a page has no styles of its own.
+    """
+    folder = files("waybench.reporting") / "templates"
+    rules = (f"body:has(#show-{kind}:checked) .card:not(.is-{kind}) {{ display: none; }}\n" for kind in sorted(kinds))
+    yield "assets/style.css", (folder / "style.css").read_text(encoding="utf-8") + "".join(rules)
+    for name in SCRIPTS:
+        yield f"assets/{name}", (folder / name).read_text(encoding="utf-8")
+    yield "assets/datatables.js", _datatables()
+
+
+def _datatables() -> str:
+    """Return DataTables as a classic script, which pages opened from a folder may load while modules they may not.
+
+    The package `itables` carries it as a module; what that exports becomes one object, `DataTables`.
+    """
+    spec = find_spec("itables")  # importing it would import pandas
+    if spec is None or spec.origin is None:
+        raise ModuleNotFoundError("itables is not installed")
+    module = Path(spec.origin).with_name("html").joinpath("dt_bundle.js").read_text(encoding="utf-8")
+    body, exports, tail = module.rpartition("export{")
+    names, end, licences = tail.partition("}")
+    if not exports or not end:
+        raise ValueError("itables' script has no exports any more: see waybench.reporting._files")
+    pairs = (pair.split(" as ") for pair in names.split(","))
+    members = ",".join(f'"{name}":{local}' for local, name in pairs)
+    return f"globalThis.DataTables=(()=>{{{body}return {{{members}}};}})();{licences.removeprefix(';')}"

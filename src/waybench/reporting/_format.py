@@ -1,13 +1,15 @@
-"""Numbers, texts and presentations as the pages show them."""
+"""Numbers, texts and tasks as the pages show them."""
 
 import re
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from math import floor, log10
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from waybench.core import Metric, Presentation
+from waybench.core import Environment, Metric, Presentation
 from waybench.envs import registry
 from waybench.results.formatting import NOTHING, lost_text, mean_text, too_few_text
+from waybench.results.results import Group
 from waybench.results.stats import Mean
 
 LONGEST_REPLY = 20_000
@@ -55,15 +57,15 @@ def excerpt_with_end(text: str, longest: int) -> Excerpt:
     return Excerpt(text[: longest - end], len(text), text[len(text) - end :])
 
 
-def each_of(whole: int, count: int, most: int) -> int:
+def each_of(total: int, count: int, most: int) -> int:
     """Return how many characters each of some texts may have for a page to stay small.
 
     Args:
-        whole: Characters of all together.
+        total: Characters of all together.
         count: How many they are.
         most: The most of one.
     """
-    return min(most, max(LONGEST_UNSENT, whole // max(count, 1)))
+    return min(most, max(LONGEST_UNSENT, total // max(count, 1)))
 
 
 def heading(metric: Metric) -> str:
@@ -160,3 +162,18 @@ def presentation_of(env_id: str) -> Presentation:
     """Return an environment's presentation; its title is that of the environment if it declares no other."""
     env = registry.load(env_id)
     return replace(env.presentation, title=env.presentation.title or env.title)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskView:
+    """A task as the tables of a report show it.
+
+    Attributes:
+        env: Its environment.
+        presentation: The environment's presentation.
+        pages: File names of the pages of all groups' results.
+    """
+
+    env: Environment[Any, Any, Any]
+    presentation: Presentation
+    pages: Mapping[Group, str]

@@ -1,27 +1,34 @@
-"""Reading and verifying the episodes of a report, in several processes where that is possible."""
+"""Reading what a report is made of: episodes, verified in several processes, and facts about models."""
 
+import math
 import pickle
+import re
+import tomllib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
-from waybench.core import Price, Workers, dumped, spread
+from waybench.core import Price, UsageError, Workers, dumped, spread, unknown
 from waybench.reporting._cache import (
     Changes,
-    KeptEpisode,
     ReportCache,
     content_key,
     episode_key,
     is_cacheable,
-    pack,
+    pack_values,
     unpack,
 )
 from waybench.results import LoggedEpisode
+from waybench.results.formatting import one_line
+from waybench.results.frames import Column, Frame, column_data
 from waybench.results.logs import EpisodeBatches, Skipped, skipped
 from waybench.results.results import Verified, Verifier, with_outcomes
 
 
-class Found(NamedTuple):
+class ReadEpisode(NamedTuple):
     """An episode that can be measured.
 
     Attributes:
@@ -39,14 +46,14 @@ class Batch(NamedTuple):
     """What became of some episodes.
 
     Attributes:
-        found: Those that can be measured, in order.
+        episodes: Those that can be measured, in order.
         unread: What of the logs could not be read.
         problems: Episodes that are passed over, since they cannot be measured.
         simulated: Number of episodes that were simulated; the others are as the cache has them.
         changes: What was added to the cache and asked for.
     """
 
-    found: list[Found]
+    episodes: list[ReadEpisode]
     unread: list[Skipped]
     problems: list[Skipped]
     simulated: int
@@ -56,7 +63,7 @@ class Batch(NamedTuple):
 def read(
     episodes: Iterable[LoggedEpisode] | EpisodeBatches,
     prices: Mapping[str, Price],
-    kept: ReportCache,
+    cache: ReportCache,
     processes: int,
 ) -> Iterator[Batch]:
     """Read episodes and verify them, in batches.
@@ -64,13 +71,13 @@ def read(
     Args:
         episodes: The episodes; batches may be read in other processes.
         prices: What the models' tokens cost, as far as that is known.
-        kept: What an earlier report has worked out; what is new is added.
+        cache: What an earlier report has worked out; what is new is added.
         processes: In how many processes batches are read.
 
     Raises:
         NoEpisodesError: If batches were given, and there is no episode in them.
     """
-    reader = _Reader(prices, kept)
+    reader = _Reader(prices, cache)
     if not isinstance(episodes, EpisodeBatches):
         yield from (reader.batch([recorded], []) for recorded in episodes)
         return
@@ -83,14 +90,14 @@ def read(
     with spread(work, len(episodes), processes) as batches:
         for content in batches:
             batch: Batch = pickle.loads(content)
-            kept.merge(batch.changes)
-            empty = empty and not batch.found and not batch.problems
+            cache.merge(batch.changes)
+            empty = empty and not batch.episodes and not batch.problems
             yield batch
     if empty:
         raise episodes.none_found()
 
 
-def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], kept: ReportCache, workers: Workers) -> None:
+def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache, workers: Workers) -> None:
     """Have episodes simulated that the cache does not have, and add what is confirmed; `read` then finds it there.
 
     A worker whose waybench differs from this one adds nothing that is found: its keys are others.
@@ -98,31 +105,31 @@ def simulate(episodes: EpisodeBatches, prices: Mapping[str, Price], kept: Report
     Args:
         episodes: The episodes.
         prices: What the models' tokens cost, as far as that is known.
-        kept: What an earlier report has worked out.
+        cache: What an earlier report has worked out.
         workers: Simulate the episodes.
     """
-    with workers.each(_simulated, _Unknown(episodes, prices, kept)) as results:
+    with workers.each(_simulated, _Unknown(episodes, prices, cache)) as results:
         for new in results:
             for key, content in new.items():
-                kept.put(key, content)
+                cache.put(key, content)
 
 
 class _Unknown(Sequence[bytes]):
     """The episodes of each batch that the cache does not have, with the prices; pickled."""
 
-    def __init__(self, episodes: EpisodeBatches, prices: Mapping[str, Price], kept: ReportCache) -> None:
-        self._episodes, self._prices, self._kept = episodes, prices, kept
+    def __init__(self, episodes: EpisodeBatches, prices: Mapping[str, Price], cache: ReportCache) -> None:
+        self._episodes, self._prices, self._cache = episodes, prices, cache
 
     def __len__(self) -> int:
         return len(self._episodes)
 
     def __getitem__(self, number: Any, /) -> Any:
         batch = self._episodes.read(number, _ignore)
-        return dumped(([each for each in batch if not self._is_kept(each)], dict(self._prices)))
+        return dumped(([episode for episode in batch if not self._is_cached(episode)], dict(self._prices)))
 
-    def _is_kept(self, episode: LoggedEpisode) -> bool:
+    def _is_cached(self, episode: LoggedEpisode) -> bool:
         try:
-            return bool(self._kept.get(episode_key(episode, self._prices.get(episode.model), episode.record.dumps())))
+            return bool(self._cache.get(episode_key(episode, self._prices.get(episode.model), episode.record.dumps())))
         except Exception:  # a record is data from outside; `read` says what is wrong with it
             return True
 
@@ -138,8 +145,8 @@ def _ignore(problem: Skipped) -> None:
 
 
 class _Reader:
-    def __init__(self, prices: Mapping[str, Price], kept: ReportCache) -> None:
-        self._prices, self._kept = prices, kept
+    def __init__(self, prices: Mapping[str, Price], cache: ReportCache) -> None:
+        self._prices, self._cache = prices, cache
         self._problems: list[Skipped] = []
         self._verifier = Verifier(prices, self._problems.append)
         self._simulated = 0
@@ -148,11 +155,11 @@ class _Reader:
         """Verify some episodes; `unread` is filled while they are read."""
         self._problems.clear()
         self._simulated = 0
-        with self._kept.recorded() as changes:
-            found = [one for recorded in episodes if (one := self._found(recorded)) is not None]
-        return Batch(found, unread, self._problems[:], self._simulated, changes)
+        with self._cache.recorded() as changes:
+            episodes_read = [episode for recorded in episodes if (episode := self._read(recorded)) is not None]
+        return Batch(episodes_read, unread, self._problems[:], self._simulated, changes)
 
-    def _found(self, recorded: LoggedEpisode) -> Found | None:
+    def _read(self, recorded: LoggedEpisode) -> ReadEpisode | None:
         """Return an episode with its row, from the cache where it has been verified before.
 
         Only what a simulation has confirmed is kept: whether a record cannot be simulated, or why it is not confirmed,
@@ -163,27 +170,134 @@ class _Reader:
             key = episode_key(recorded, self._prices.get(recorded.model), text)
         except Exception:  # a record is data from outside; the verifier says what is wrong with it
             key, text = b"", ""
-        content = self._kept.get(key) if key else None
-        kept = unpack(content) if content else None
-        if kept is not None:
-            verified = Verified(with_outcomes(recorded, kept.simulated), *kept)
+        content = self._cache.get(key) if key else None
+        cached = unpack(content) if content else None
+        if cached is not None:
+            verified = Verified(with_outcomes(recorded, cached[1]), *cached)
         else:
             self._simulated += 1
-            again = self._verifier.verify(recorded)
-            if again is None:
+            verified = self._verifier.verify(recorded)
+            if verified is None:
                 return None
-            verified, kept = again, KeptEpisode(again.row, again.simulated)
-            if key and again.simulated.confirmed and is_cacheable(recorded.record.env):
-                self._kept.put(key, pack(kept))
+            if key and verified.simulated.confirmed and is_cacheable(recorded.record.env):
+                self._cache.put(key, pack_values((verified.row, verified.simulated)))
         try:
             record = verified.episode.record
             data = zlib.compress((text if text and record is recorded.record else record.dumps()).encode("ascii"), 1)
         except Exception as error:  # a record is data from outside: it is not to take the others with it
             self._problems.append(skipped(recorded.log, error, recorded.sample))
             return None
-        return Found(_identity(key, kept), verified, data)
+        # Where the simulation confirms the record, its key says all.
+        is_known = key and verified.simulated.confirmed
+        identity = key if is_known else content_key("episode", key, verified.row, verified.simulated)
+        return ReadEpisode(identity, verified, data)
 
 
-def _identity(key: bytes, kept: KeptEpisode) -> bytes:
-    """Return the identity of an episode; where the simulation confirms the record, its key says all."""
-    return key if key and kept.simulated.confirmed else content_key("episode", key, kept)
+_LEAST = 1000  # parameters; less is a number of billions by mistake
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMBT])", re.IGNORECASE)
+_UNITS = {"K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
+_MONTH = re.compile(r"(\d{4})-(\d{2})")
+_FIELDS = ("name", "size", "date", "series")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFacts:
+    """Facts about one model.
+
+    Attributes:
+        name: What charts call it; "" for its name in the logs.
+        size: Number of parameters; None if it is not given.
+        released: When it was released; None if it is not given.
+        series: The series that it belongs to, whose models make a line; "" for none.
+    """
+
+    name: str = ""
+    size: float | None = None
+    released: date | None = None
+    series: str = ""
+
+
+def read_models(path: Path) -> dict[str, ModelFacts]:
+    """Read a file of models: a TOML table for each, by its name as in the logs.
+
+    ["openai/some-model"] can have name, size (7e9 or "7B"), date (2023-07-18 or "2023-07") and series.
+
+    Raises:
+        UsageError: If the file cannot be read, or a field of a model does not fit; the message names both.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {path} ({error.strerror}): give a file of models") from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{path} is not valid TOML ({one_line(str(error), 80)}): see `--models` in the guide"
+        ) from None
+    return {name: _model(f"{path}: {one_line(name, 80)}", value) for name, value in data.items()}
+
+
+def _model(where: str, value: Any) -> ModelFacts:
+    if not isinstance(value, dict):
+        raise UsageError(f'{where}: give a table, as ["provider/model"] and below it size = "7B"')
+    fields = cast("dict[str, Any]", value)
+    for field in fields:
+        if field not in _FIELDS:
+            hint = " (a name with a dot or a slash needs quotes)" if isinstance(fields[field], dict) else ""
+            raise UsageError(f"{where}: {unknown('field', field, _FIELDS)}{hint}")
+    return ModelFacts(
+        name=_text(f"{where}: name", fields.get("name", "")),
+        size=_size(f"{where}: size", fields.get("size")),
+        released=_date(f"{where}: date", fields.get("date")),
+        series=_text(f"{where}: series", fields.get("series", "")),
+    )
+
+
+def _text(where: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: give text, not {one_line(str(value), 40)}")
+    return one_line(value, 80)
+
+
+def _size(where: str, value: Any) -> float | None:
+    if isinstance(value, str) and (size := _SIZE.fullmatch(value.strip())):
+        return float(size[1]) * _UNITS[size[2].upper()]
+    if value is None:
+        return None
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= _LEAST:
+        return float(value)
+    raise UsageError(f'{where}: give the number of parameters, as 7e9 or "7B", not {one_line(repr(value), 40)}')
+
+
+def _date(where: str, value: Any) -> date | None:
+    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+        return value
+    if isinstance(value, str):
+        try:
+            return date.fromisoformat(f"{value}-01" if _MONTH.fullmatch(value) else value)
+        except ValueError:
+            pass
+    raise UsageError(f'{where}: give a day, as 2023-07-18, or a month, as "2023-07", not {one_line(str(value), 40)}')
+
+
+def with_models(frame: Frame, models: Mapping[str, ModelFacts]) -> Frame:
+    """Return a frame with the columns of what is known of each row's model, if any is, after its own."""
+    if not models or all(fact.name != "model" for fact in frame.schema):
+        return frame
+    rows = [models.get(name, _NOTHING) for name in frame.table.column("model").to_pylist()]
+    return frame.with_columns(column_data(_FACTS, rows))
+
+
+_NOTHING = ModelFacts()
+_FACTS: tuple[Column[ModelFacts], ...] = (
+    Column(
+        "model_name", str, "The model's name in the file of models; null without.", lambda facts: facts.name or None
+    ),
+    Column("model_size", float, "Its number of parameters by that file; null without.", "size"),
+    Column(
+        "model_date",
+        str,
+        "The date of its release by that file; null without.",
+        lambda facts: facts.released and facts.released.isoformat(),
+    ),
+    Column("model_series", str, "Its series by that file; null without.", lambda facts: facts.series or None),
+)

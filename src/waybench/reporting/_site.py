@@ -1,38 +1,36 @@
-"""The site: which pages it has, and which of them are made again."""
+"""A site's results as its pages need them: estimates, comparisons, names of pages, and links between episodes."""
 
 import json
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from jinja2 import Environment as Templates
 
+from waybench.core import Presentation
+from waybench.envs import registry
 from waybench.reporting._cache import Computation, ReportCache, computed, content_key, is_cacheable
+from waybench.reporting._compare import Verdicts, comparable_tasks
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._files import READABLE, Folder, ScoreKey, slug
-from waybench.reporting._format import presentation_of
-from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting._neighbours import NeighbourIndex
-from waybench.reporting._other_pages import (
-    Job,
-    write_agents,
-    write_compare,
-    write_family,
-    write_frames,
-    write_model,
-    write_pages,
-    write_rest,
-    write_summary,
-)
-from waybench.reporting._progress import Progress, no_progress
-from waybench.reporting._replays import BY_DEFAULT, ChosenReplays, Replays
-from waybench.reporting._results_page import refresh_neighbours, write_results
-from waybench.reporting.charts import ChartFiles, colour_number, model_colours, panel_values
-from waybench.reporting.pages import Compared, SectionFamily, Verdicts, comparable_tasks, section_families
-from waybench.reporting.tables import Failed
-from waybench.results import Estimate, by_level, overall
+from waybench.reporting._files import READABLE, Folder, ScoreKey, slug, task_page
+from waybench.reporting._format import presentation_of, value_text
+from waybench.reporting._overview import in_order
+from waybench.reporting._reading import ModelFacts
+from waybench.reporting._replays import ChosenReplays, Replays
+from waybench.reporting.charts import ChartFiles, ClusterValues, panel_values
+from waybench.reporting.tables import Failed, Leaders, leaders, leading_of
+from waybench.results import Estimate, Row, by_level, overall
 from waybench.results.comparisons import (
+    AgentEffect,
+    BeliefCounts,
+    Comparison,
+    ExamplesEffect,
+    IsomorphEffect,
+    TwinEffect,
+    WordingEffect,
     agent_effects,
     beliefs_by_group,
     examples_effects,
@@ -43,246 +41,267 @@ from waybench.results.comparisons import (
     wording_effects,
 )
 from waybench.results.estimates import (
+    ItemDifficulty,
     KnownEstimates,
+    Regression,
+    Repeats,
+    Spread,
     agents,
     attempt_spread,
     item_difficulties,
     ledger,
     matrix,
+    measure,
     ranked,
     regressions,
     repeats,
 )
-from waybench.results.horizons import success_curves
-from waybench.results.logs import is_embedded
+from waybench.results.horizons import SuccessCurve, success_curves
 from waybench.results.papers import Paper
-from waybench.results.results import Group, chosen, differing, fixed, grouped, labels
+from waybench.results.results import Group, Simulated, chosen, family_of, fixed, grouped, labels
+
+MOST_OTHERS = 12  # other players that a page names
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What the estimates are compared by.
+
+    Attributes:
+        changes: What in-context examples change.
+        repeats: The results of repeats of the whole set.
+        attempts: How far apart several attempts at all items of a level are.
+        pairs: Models two by two.
+        regressions: Scores on what may explain them.
+        difficulties: What makes single items hard.
+        wordings: The same items in several wordings.
+        twins: The same items in an environment and its twin.
+        isomorphs: Original items against isomorphic ones.
+        agent_effects: Agents beside the bare model.
+        beliefs: The answers to the belief probes of each group that was asked.
+        curves: How success falls with difficulty.
+        cluster_values: The values of the metrics of `Presentation.panels` in each cluster.
+    """
+
+    changes: Sequence[ExamplesEffect]
+    repeats: Sequence[Repeats]
+    attempts: Sequence[Spread]
+    pairs: Sequence[Comparison]
+    regressions: Sequence[Regression]
+    difficulties: Sequence[ItemDifficulty]
+    wordings: Sequence[WordingEffect]
+    twins: Sequence[TwinEffect]
+    isomorphs: Sequence[IsomorphEffect]
+    agent_effects: Sequence[AgentEffect]
+    beliefs: Mapping[Group, Sequence[BeliefCounts]]
+    curves: Sequence[SuccessCurve]
+    cluster_values: ClusterValues = field(default_factory=dict[Group, Any])
+
+    def of(self, key: ScoreKey) -> "Compared":
+        """Return what belongs to one task."""
+
+        def belongs(result: Any) -> bool:
+            if isinstance(result, ItemDifficulty):
+                return (result.env, result.apart) == key
+            return score_key(result.groups[0] if isinstance(result, Comparison) else result.group) == key
+
+        def own(results: Any) -> Any:
+            if isinstance(results, Mapping):
+                by_group = cast(Mapping[Group, Any], results)
+                return {group: by_group[group] for group in by_group if score_key(group) == key}
+            return [result for result in results if belongs(result)]
+
+        return Compared(**{part.name: own(getattr(self, part.name)) for part in fields(self)})
+
+
+def score_key(group: Group) -> ScoreKey:
+    """Return the task that a group's scores are shown at."""
+    return group.env, group.apart
+
+
+@dataclass(frozen=True, slots=True)
+class SectionFamily:
+    """The environments of one family whose scores stand together.
+
+    Attributes:
+        apart: Settings, in words, that keep their scores out of others' tables.
+        envs: The environments' ids, in the order in which they are shown.
+    """
+
+    apart: tuple[str, ...]
+    envs: tuple[str, ...]
+
+    @property
+    def presentation(self) -> Presentation:
+        """The presentation of its first environment."""
+        return presentation_of(self.envs[0])
+
+    @property
+    def keys(self) -> list[ScoreKey]:
+        """The environments, each with what its scores are kept apart by."""
+        return [(env, self.apart) for env in self.envs]
+
+    @property
+    def pages(self) -> list[str]:
+        """File names of its environments' pages, without suffix."""
+        return [task_page(*key) for key in self.keys]
+
+    def holds(self, group: Group) -> bool:
+        """Whether a group's scores are in it."""
+        return score_key(group) in self.keys
 
 
 class Site:
-    """The pages of some episodes."""
+    """The results of some episodes, and how pages are written.
+
+    Attributes:
+        store: The episodes.
+        folder: The site's folder.
+        templates: The templates of its pages.
+        facts: What is known of models.
+        published: Papers whose rows are shown beside the results.
+        cache: What an earlier report has worked out.
+        processes: In how many processes values are worked out and pages written.
+        estimates: All estimates by level.
+        totals: Those over all levels.
+        estimates_of: The estimates of each group.
+        names: What each group is called.
+        pages: File names of the pages of the groups' results.
+        model_pages: File names of the models' pages.
+        replays: The pages of the replays.
+        neighbours: The episodes beside each.
+        charts: The charts' files.
+        failed: How attempts failed.
+        families: The families of tasks.
+        comparable: The tasks that have a page of two models side by side.
+    """
 
     def __init__(
         self,
-        found: EpisodeStore,
+        store: EpisodeStore,
         folder: Folder,
-        made: Templates,
+        templates: Templates,
         facts: Mapping[str, ModelFacts],
         published: Sequence[Paper],
+        cache: ReportCache,
+        replays: Replays,
         *,
-        png: bool = False,
-        kept: ReportCache,
-        processes: int = 1,
-        progress: Progress = no_progress,
-        replays: Replays = BY_DEFAULT,
+        png: bool,
+        processes: int,
     ) -> None:
-        self.facts, self.published = facts, published
-        self.found, self.folder, self.templates = found, folder, made
-        self.kept, self._processes, self._png, self._progress = kept, processes, png, progress
+        self.store, self.folder, self.templates, self.facts, self.published = store, folder, templates, facts, published
+        self.cache, self.processes, self.png = cache, processes, png
         self._known: KnownEstimates = {}
-        self.estimates, self.totals = by_level(found.rows, self._known), overall(found.rows, self._known)
+        self.estimates, self.totals = by_level(store.rows, self._known), overall(store.rows, self._known)
         self.estimates_of = grouped(self.estimates, lambda estimate: estimate.group)
         self.names = labels(total.group for total in self.totals)
         self.pages = {group: page_name(group) for group in self.names}
         models = dict.fromkeys(group.model for group in self.names)
         self.model_pages = {name: f"{slug(name, name)}.html" for name in models}
-        self.replays = ChosenReplays(found.rows, found.numbers, self.pages, replays)
-        self.neighbours = NeighbourIndex(found.rows, found.numbers, self.replays, self.names)
+        self.replays = ChosenReplays(store.rows, store.numbers, self.pages, replays)
+        self.neighbours = NeighbourIndex(store.rows, store.numbers, self.replays, self.names)
         self.charts = ChartFiles(folder.path, png=png)
-        self.failed = Failed(found.rows)
-        self.families = section_families(self.fixed()[0])
-        self.comparable = comparable_tasks(found.rows)
+        self.failed = Failed(store.rows)
+        keys = dict.fromkeys(score_key(estimate.group) for estimate in self.scored()[0])
+        self.families = [
+            SectionFamily(apart, tuple(in_order(presentation_of(of_family[0][0]), [env for env, _ in of_family])))
+            for (_, apart), of_family in grouped(keys, lambda key: (family_of(key[0]), key[1])).items()
+        ]
+        self.comparable = comparable_tasks(store.rows)
 
     def page(self, path: str, template: str, /, **values: Any) -> None:
+        """Write a page."""
         self.folder.write(path, self.templates.get_template(template).render(**values))
 
-    def files(self, some: Iterable[tuple[str, str | bytes]]) -> None:
-        for name, content in some:
+    def files(self, contents: Iterable[tuple[str, str | bytes]]) -> None:
+        """Write files, by their names."""
+        for name, content in contents:
             self.folder.write(name, content)
 
-    def write(self, title: str) -> None:
-        compared = self._compared()
-        # In the order of names: a log that is added may change ranks, and leaves the charts of other tasks as they are.
-        with model_colours(sorted(self.model_pages, key=lambda name: (is_embedded(name), name))):
-            self._write(title, compared)
+    def episodes(self, groups: Iterable[Group]) -> list[tuple[bytes, int, str]]:
+        """Return what says everything of the episodes of some groups, for a key."""
+        store = self.store
+        positions = sorted(position for group in groups for position in store.positions(group))
+        return [(store.identities[at], store.numbers[at], store.rows[at].exclusion_reason) for at in positions]
 
-    def _write(self, title: str, compared: Compared) -> None:
-        results = [
-            Job(
-                self._results_key(title, total),
-                partial(write_results, self, total),
-                partial(refresh_neighbours, self, total.group),
-            )
-            for total in self.totals
-        ]
-        families = [
-            Job(self._family_key(title, family, compared), partial(write_family, self, family, compared))
-            for family in self.families
-        ]
-        others = [
-            Job(b"", partial(write_summary, self, title, compared)),
-            Job(b"", partial(write_frames, self, compared)),
-            Job(b"", partial(write_agents, self)),
-            *(
-                Job(b"", partial(write_compare, self, key))
-                for family in self.families
-                for key in family.keys
-                if key in self.comparable
-            ),
-        ]
-        models = [
-            Job(self._model_key(title, name, compared), partial(write_model, self, name, compared))
-            for name in self.model_pages
-        ]
-        # The longest jobs come first, and last those whose charts others have drawn.
-        written = write_pages(
-            [*families, *others, *results, *models],
-            self.folder,
-            self.charts,
-            self.kept,
-            self._processes,
-            partial(self._progress, "pages"),
-        )
-        of_families, rest = written[: len(families)], written[len(families) :]
-        of_others, rest = rest[: len(others)], rest[len(others) :]
-        of_groups, of_models = rest[: len(results)], rest[len(results) :]
-        self.charts.listed = [
-            chart for each in (*of_groups, *of_models, *of_families, *of_others) for chart in each.charts
-        ]
-        write_rest(self, [cast(Sequence[str], each.value) for each in of_families], compared)
-
-    def _episodes(self, groups: Iterable[Group]) -> list[tuple[bytes, int, str]]:
-        """Return what says everything of the episodes of some groups."""
-        found = self.found
-        own = sorted(position for group in groups for position in found.positions(group))
-        return [(found.identities[at], found.numbers[at], found.rows[at].exclusion_reason) for at in own]
-
-    def _results_key(self, title: str, total: Estimate) -> bytes:
-        """Return the key of the pages of a group's results: of all that `_results` shows."""
-        group = total.group
-        if not is_cacheable(group.env):
-            return b""
-        episodes = self._episodes([group])
-        estimates = self.estimates_of[group]
-        failures = self.failed.of_group(group, ""), self.failed.first_errors_of(group, "")
-        return content_key(
-            "results",
-            *(title, self.names[group], self.pages[group], self.model_pages[group.model], self._png),
-            *(episodes, estimates, total, failures, self.replays.is_complete),
-            [self.replays.link(group, self.found.numbers[at]) for at in self.found.positions(group)],
-        )
-
-    def _family_key(self, title: str, family: SectionFamily, compared: Compared) -> bytes:
-        """Return the key of the pages of a family: of all that `write_family` shows."""
-        if not all(map(is_cacheable, family.envs)):
-            return b""
-        groups = [group for group in self.names if family.holds(group)]
-        return content_key(
-            "family",
-            *(title, family, self._png, self._episodes(groups), self.published, bool(self.facts)),
-            [(group, self.pages[group], group in self.searched, self.estimates_of[group]) for group in groups],
-            [total for total in self.totals if family.holds(total.group)],
-            [(group.model, self.facts.get(group.model), colour_number(group.model)) for group in groups],
-            [compared.of(key) for key in family.keys],
-        )
-
-    def _model_key(self, title: str, name: str, compared: Compared) -> bytes:
-        """Return the key of a model's page: of all that `write_model` shows."""
-        groups = [group for group in self.names if group.model == name]
-        if not all(is_cacheable(group.env) for group in groups):
-            return b""
-        # Of the others it depends how many levels a task has, and which settings tell its rows apart.
-        others = [self._places[group.env, group.apart] for group in groups]
-        curved = [[each.group for each in compared.curves if each.group.env == group.env] for group in groups]
-        agents = [(agent.model, agent.settings, colour_number(agent.model)) for agent in self.agents]
-        return content_key(
-            "model",
-            *(title, name, self.model_pages[name], self._png),
-            # A line alone has the first colour.
-            colour_number(name) if len({(group.env, group.apart) for group in groups}) < len(groups) else None,
-            [(group, self.pages[group], group in self.searched, self.estimates_of[group]) for group in groups],
-            [total for total in self.totals if total.group.model == name],
-            [
-                (differing(group, found), differing(group, some), [each for each in found if each.model == name])
-                for group, found, some in zip(groups, others, curved, strict=True)
-            ],
-            [sorted({level for cells in found.values() for level in cells}) for found in others],
-            [curve for curve in compared.curves if curve.group.model == name],
-            self.failed.of_model(name, self.pages),
-            agents if any(model == name for model, *_ in agents) else (),
-            [agent for agent in self.agents if agent.model == name],
-        )
-
-    def _compared(self) -> Compared:
+    def compare(self) -> Compared:
         """Compare the groups; other processes fit the curves meanwhile, which takes longest.
 
         Two searches for horizons share items by chance, and which ones depends on their results: they are compared by
         their horizons alone.
         """
-        rows = fixed(self.found.rows)
-        with computed(self._curves(), self.kept, self._processes) as curves:
+        all_rows = self.store.rows
+        rows = fixed(all_rows)
+        computations = [
+            Computation(
+                content_key("curves", self.episodes(group for group in self.names if group.env == env))
+                if is_cacheable(env)
+                else b"",
+                partial(success_curves, rows_of_env),
+            )
+            # Groups of one environment share what is costly of a fit.
+            for env, rows_of_env in grouped(all_rows, lambda row: row.group.env).items()
+        ]
+        tables = (table for total in self.totals for table in presentation_of(total.group.env).pairs.values())
+        paired = list(dict.fromkeys(name for names in tables for name in names))
+        with computed(computations, self.cache, self.processes) as curves:
             self.verdicts, self.matrix = Verdicts(rows, self.estimates), matrix(rows, self._known)
             self.agents, self.ledger, self.effects = agents(rows), ledger(rows), setting_effects(rows)
             compared = Compared(
                 changes=examples_effects(rows),
                 repeats=repeats(rows),
                 attempts=attempt_spread(rows),
-                pairs=pairs(rows, _paired(total.group.env for total in self.totals)),
-                regressions=regressions(rows, self.found.variables),
-                difficulties=item_difficulties(self.found.rows),
+                pairs=pairs(rows, paired),
+                regressions=regressions(rows, self.store.variables),
+                difficulties=item_difficulties(all_rows),
                 wordings=wording_effects(rows),
                 twins=twin_effects(rows),
                 isomorphs=isomorph_effects(rows),
                 agent_effects=agent_effects(rows),
-                beliefs=beliefs_by_group(self.found.rows),
+                beliefs=beliefs_by_group(all_rows),
                 curves=[],
-                cluster_values=panel_values(self.found.rows),
+                cluster_values=panel_values(all_rows),
             )
             order = {group: number for number, group in enumerate(self.pages)}
-            found = sorted((one for some in curves for one in some), key=lambda one: order[one.group])
-        return replace(compared, curves=found)
-
-    def _curves(self) -> list[Computation]:
-        """Return the computations of the curves of each environment, whose groups share what is costly of a fit."""
-        return [
-            Computation(
-                content_key("curves", self._episodes(group for group in self.names if group.env == env))
-                if is_cacheable(env)
-                else b"",
-                partial(success_curves, own),
-            )
-            for env, own in grouped(self.found.rows, lambda row: row.group.env).items()
-        ]
+            ordered = sorted((curve for of_env in curves for curve in of_env), key=lambda curve: order[curve.group])
+        return replace(compared, curves=ordered)
 
     @cached_property
-    def _places(self) -> Mapping[ScoreKey, Mapping[Group, Mapping[int, Estimate]]]:
+    def ranked(self) -> Mapping[ScoreKey, Mapping[Group, Mapping[int, Estimate]]]:
         """The groups that are compared at a task, the best one first, each with its estimates by level."""
-        by_place = grouped(self.estimates, lambda each: (each.group.env, each.group.apart))
-        return {place: ranked(some) for place, some in by_place.items()}
+        by_task = grouped(self.estimates, lambda estimate: score_key(estimate.group))
+        return {key: ranked(estimates) for key, estimates in by_task.items()}
 
     @cached_property
     def searched(self) -> set[Group]:
         """The groups whose items were chosen by a search for a horizon."""
-        return {row.group for row in self.found.rows if row.adaptive}
+        return {row.group for row in self.store.rows if row.adaptive}
 
-    def fixed(self) -> tuple[list[Estimate], list[Estimate]]:
+    def scored(self) -> tuple[list[Estimate], list[Estimate]]:
         """Return the estimates by level and overall without those of searches, unless a task has no others."""
-        searched = self.searched
-        scored = {(total.group.env, total.group.apart) for total in self.totals if total.group not in searched}
-        dropped = {group for group in searched if (group.env, group.apart) in scored}
+        scored = {score_key(total.group) for total in self.totals if total.group not in self.searched}
+        dropped = {group for group in self.searched if score_key(group) in scored}
         estimates, totals = (
-            [each for each in some if each.group not in dropped] for some in (self.estimates, self.totals)
+            [estimate for estimate in estimates if estimate.group not in dropped]
+            for estimates in (self.estimates, self.totals)
         )
         return estimates, totals
 
-    def paged(self, values: dict[str, Any], first: Group, second: Group) -> dict[str, Any]:
-        """Return values with the pages of the two groups they are about."""
-        return {"first": f"results/{self.pages[first]}", "second": f"results/{self.pages[second]}", **values}
+    def estimates_at(self, key: ScoreKey) -> list[Estimate]:
+        """Return the estimates by level of a task."""
+        return [
+            estimate
+            for group, of_group in self.estimates_of.items()
+            if score_key(group) == key
+            for estimate in of_group
+        ]
 
-
-def _paired(envs: Iterable[str]) -> list[str]:
-    tables = (table for env in envs for table in presentation_of(env).pairs.values())
-    return list(dict.fromkeys(name for names in tables for name in names))
+    def leaders(self, compared: Compared, model: str | None = None) -> Leaders:
+        """Return the rows of all models at all tasks, or of one model."""
+        horizons = leading_of(compared.curves)
+        return leaders(
+            self.estimates, self.totals, self.pages, self.model_pages, horizons, model, searched=self.searched
+        )
 
 
 def page_name(group: Group) -> str:
@@ -293,6 +312,95 @@ def page_name(group: Group) -> str:
     identity = json.dumps([group.env, group.model, group.settings], sort_keys=True)
     family_, _, variant = group.env.partition("/")
     env = [] if family_ in group.task or variant in group.task else [group.env]
-    rest = " ".join([group.task, *env, *chosen(group)])
+    settings = " ".join([group.task, *env, *chosen(group)])
     # Room for what tells the pages of one model apart, however long its name is.
-    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(rest))]} {rest}', identity)}.html"
+    return f"{slug(f'{group.model[: max(24, READABLE - 1 - len(settings))]} {settings}', identity)}.html"
+
+
+def skip_reasons(simulations: Iterable[Simulated]) -> dict[str, int]:
+    """Return how many records were not simulated again, by reason."""
+    return dict(Counter(simulated.skipped for simulated in simulations if simulated.skipped))
+
+
+class Neighbour(NamedTuple):
+    """A link to another episode: what it says, its result, and the address of its page among replays."""
+
+    title: str
+    result: str
+    page: str
+
+
+class Neighbours(NamedTuple):
+    """The episodes beside one.
+
+    Attributes:
+        beside: The previous and the next attempt, the previous and the next item, as far as there are any.
+        others: The same item by others, each with its first attempt.
+        more: Number of others that are not listed.
+    """
+
+    beside: Sequence[Neighbour] = ()
+    others: Sequence[Neighbour] = ()
+    more: int = 0
+
+
+class NeighbourIndex:
+    """Finds the episodes beside each episode of a report."""
+
+    def __init__(
+        self, rows: Sequence[Row], numbers: Sequence[int], replays: ChosenReplays, names: Mapping[Group, str]
+    ) -> None:
+        """Index episodes by their rows and their numbers in their groups."""
+        self._replays, self._names = replays, names
+        self._attempts: dict[Group, dict[_ItemId, list[tuple[int, Row]]]] = defaultdict(lambda: defaultdict(list))
+        self._groups: dict[tuple[str, str, int, str, str], dict[Group, _ItemId]] = defaultdict(dict)
+        for row, number in zip(rows, numbers, strict=True):
+            item = _item(row)
+            self._attempts[row.group][item].append((number, row))
+            self._groups[_shared_item(row)][row.group] = item
+        self._items = {group: sorted(items) for group, items in self._attempts.items()}
+        for items in self._attempts.values():
+            for attempts in items.values():
+                attempts.sort(key=lambda attempt: (bool(attempt[1].exclusion_reason), attempt[1].attempt, attempt[0]))
+
+    def find(self, row: Row, number: int) -> Neighbours:
+        """Return the episodes beside the one with a row and a number in its group."""
+        group, item = row.group, _item(row)
+        by_item, items = self._attempts[group], self._items[group]
+        attempts = by_item[item]
+        at, at_item = [number for number, _ in attempts].index(number), bisect_left(items, item)
+        beside = [
+            *(("Previous attempt", attempt) for attempt in attempts[:at][-1:]),
+            *(("Next attempt", attempt) for attempt in attempts[at + 1 :][:1]),
+            *(("Previous item", by_item[other][0]) for other in items[:at_item][-1:]),
+            *(("Next item", by_item[other][0]) for other in items[at_item + 1 :][:1]),
+        ]
+        others = [
+            self._link(self._names[other], self._attempts[other][item_of_other][0])
+            for other, item_of_other in self._groups[_shared_item(row)].items()
+            if other != group
+        ]
+        others.sort(key=lambda neighbour: neighbour.title)
+        return Neighbours(
+            [self._link(title, attempt) for title, attempt in beside], others[:MOST_OTHERS], len(others[MOST_OTHERS:])
+        )
+
+    def _link(self, title: str, episode: tuple[int, Row]) -> Neighbour:
+        number, row = episode
+        headline = measure(registry.load(row.group.env), row.guided)
+        value = headline.value(row)
+        result = "infrastructure error" if row.error else value_text(value, headline.metric)
+        if value is None and not row.error:
+            result = "excluded" if row.exclusion_reason else "no score"
+        return Neighbour(title, result, self._replays.link(row.group, number))
+
+
+_ItemId = tuple[int, int, str, str]
+
+
+def _item(row: Row) -> _ItemId:
+    return row.level, row.index, row.item, row.instance
+
+
+def _shared_item(row: Row) -> tuple[str, str, int, str, str]:
+    return row.group.env, row.group.key, row.level, row.item, row.instance

@@ -1,27 +1,44 @@
-"""Writing a site: its pages, from episodes that are read one at a time."""
+"""Writing a report of episodes that are read one at a time, and the first page of a leaderboard beside reports."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from waybench.core import Price, UsageError, Workers
-from waybench.reporting._cache import ReportCache, is_cacheable
+from waybench.reporting._cache import ReportCache, earlier, is_cacheable, keep
 from waybench.reporting._episode_store import EpisodeStore
-from waybench.reporting._files import Folder
-from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting._progress import Progress, no_progress
-from waybench.reporting._reading import simulate
+from waybench.reporting._files import Folder, assets, slug, templates
+from waybench.reporting._pages import write_site
+from waybench.reporting._reading import ModelFacts, simulate
 from waybench.reporting._replays import BY_DEFAULT, Replays
-from waybench.reporting._site import Site
-from waybench.reporting._summary import skip_reasons
-from waybench.reporting._templates import templates
-from waybench.reporting._unchanged import earlier, keep
+from waybench.reporting._site import Site, page_name, skip_reasons
 from waybench.reporting.charts import drawings_in
+from waybench.reporting.tables import Table, matrix_table
 from waybench.results import LoggedEpisode, Row
+from waybench.results.estimates import Matrix, matrix
 from waybench.results.logs import EpisodeBatches, Skipped, is_embedded, is_human
 from waybench.results.papers import Paper
 from waybench.results.results import UNFINISHED
+
+
+class Progress(Protocol):
+    """Callback for the progress of a report."""
+
+    def __call__(self, stage: str, done: int, total: int, /) -> None:
+        """Show it.
+
+        Args:
+            stage: What is being done: "episodes" or "pages".
+            done: How many of these are done.
+            total: How many there are; 0 where that is not known.
+        """
+        ...
+
+
+def no_progress(stage: str, done: int, total: int, /) -> None:
+    """Show nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,58 +116,49 @@ def write_report(
     Raises:
         UsageError: If there are no episodes, or the folder cannot be written.
     """
-    kept = kept or ReportCache(None)
+    cache = kept or ReportCache(None)
     if workers is not None and isinstance(episodes, EpisodeBatches):
-        simulate(episodes, prices or {}, kept, workers)
-    found = EpisodeStore(episodes, prices or {}, kept, lambda done: progress("episodes", done, 0), processes)
+        simulate(episodes, prices or {}, cache, workers)
+    store = EpisodeStore(episodes, prices or {}, cache, lambda done: progress("episodes", done, 0), processes)
     try:
-        found.passed_over[:0] = [*passed_over, *found.unread]
-        if not found.rows and found.passed_over:
+        store.passed_over[:0] = [*passed_over, *store.unread]
+        if not store.rows and store.passed_over:
             raise UsageError(
-                f"none of the {len(found.passed_over)} episodes can be measured: {found.passed_over[0].error}"
+                f"none of the {len(store.passed_over)} episodes can be measured: {store.passed_over[0].error}"
             )
-        if not found.rows:
+        if not store.rows:
             raise UsageError(
                 "no episodes to report: run a task first, for example `waybench run TASK --model waybench/oracle`"
             )
         folder = Folder(out)
         site = Site(
-            *(found, folder, templates(title), models or {}, published),
-            png=png,
-            kept=kept,
-            processes=processes,
-            progress=progress,
-            replays=replays,
+            *(store, folder, templates(title), models or {}, published, cache, replays), png=png, processes=processes
         )
-        with drawings_in(kept):
-            site.write(title)
+        with drawings_in(cache):
+            write_site(site, title, partial(progress, "pages"))
         folder.finish()
-        counted = dict.fromkeys(row.group.model for row in found.rows if row.input_tokens is not None)
-        unpriced = tuple(name for name in counted if prices and name not in prices and not is_embedded(name))
-        ran = dict.fromkeys(row.group.model for row in found.rows)
+        counted = dict.fromkeys(row.group.model for row in store.rows if row.input_tokens is not None)
+        ran = dict.fromkeys(row.group.model for row in store.rows)
         others = (name for name in ran if not is_embedded(name) and not is_human(name))
-        unlisted = tuple(name for name in others if models is not None and name not in models)
-        unconfirmed = sum(bool(again.mismatch) for again in found.again)
-        again = skip_reasons(found.again)
         report = Report(
             out / "index.html",
-            len(found.rows),
-            unconfirmed,
-            unpriced,
-            again,
-            tuple(found.passed_over),
-            unlisted,
-            sum(row.exclusion_reason == UNFINISHED for row in found.rows),
-            tuple(found.rows),
+            len(store.rows),
+            unconfirmed=sum(bool(simulated.mismatch) for simulated in store.again),
+            unpriced=tuple(name for name in counted if prices and name not in prices and not is_embedded(name)),
+            not_simulated=skip_reasons(store.again),
+            passed_over=tuple(store.passed_over),
+            unlisted=tuple(name for name in others if models is not None and name not in models),
+            unfinished=sum(row.exclusion_reason == UNFINISHED for row in store.rows),
+            rows=tuple(store.rows),
         )
         # What is not confirmed, or could not be read, may be due to this machine, and other packages may change.
-        alike = all(each.confirmed for each in found.again) and not found.passed_over
-        if key and alike and all(is_cacheable(total.group.env) for total in site.totals):
-            keep(kept, key, folder, _values(report))
-        kept.save()
+        is_certain = all(simulated.confirmed for simulated in store.again) and not store.passed_over
+        if key and is_certain and all(is_cacheable(total.group.env) for total in site.totals):
+            keep(cache, key, folder, tuple(getattr(report, part.name) for part in fields(report)[1:]))
+        cache.save()
         return report
     finally:
-        found.close()
+        store.close()
 
 
 def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
@@ -161,10 +169,85 @@ def unchanged_report(out: Path, kept: ReportCache, key: bytes) -> Report | None:
         kept: What an earlier report of the folder has kept (`open_cache`).
         key: The report's key (`inputs_key`).
     """
-    found = earlier(kept, key, Folder(out))
-    return Report(out / "index.html", *cast(tuple[Any, ...], found)) if isinstance(found, tuple) else None
+    values = earlier(kept, key, Folder(out))  # all fields of a report but the path of its first page
+    return Report(out / "index.html", *cast(tuple[Any, ...], values)) if isinstance(values, tuple) else None
 
 
-def _values(report: Report) -> tuple[Any, ...]:
-    """Return all fields of a report but the path of its first page."""
-    return tuple(getattr(report, each.name) for each in fields(report)[1:])
+class BoardTable(NamedTuple):
+    """A table of a leaderboard.
+
+    Attributes:
+        table: The table.
+        root: The folder that its links are from, as "report/"; "" for the leaderboard's own.
+    """
+
+    table: Table
+    root: str = ""
+
+
+class BoardSection(NamedTuple):
+    """A section of a leaderboard's first page.
+
+    Attributes:
+        title: Its heading.
+        lead: What it begins with.
+        tables: Its tables.
+        links: Texts and addresses of pages that belong to it.
+    """
+
+    title: str
+    lead: str
+    tables: Sequence[BoardTable]
+    links: Sequence[tuple[str, str]] = ()
+
+
+def model_page(model: str) -> str:
+    """Return the page of a model in a report, from the report's root."""
+    return f"models/{slug(model, model)}.html"
+
+
+def report_matrix(rows: Sequence[Row]) -> tuple[Matrix, Table]:
+    """Return the matrix of models by families of a report, with links from the report's root.
+
+    Args:
+        rows: The report's rows (`Report.rows`).
+    """
+    result = matrix(rows)
+    pages = {row.group: page_name(row.group) for row in rows}
+    models = {group.model: model_page(group.model).removeprefix("models/") for group in pages}
+    return result, matrix_table(result, {}, pages, models)
+
+
+def write_board(
+    out: Path, title: str, lead: str, sections: Sequence[BoardSection], files: Mapping[str, str | bytes]
+) -> Path:
+    """Write the first page of a leaderboard, and files that belong to it.
+
+    Args:
+        out: The folder.
+        title: The leaderboard's title.
+        lead: What it is about.
+        sections: Its sections.
+        files: Other files: "verdicts/..." or "data/..." -> content.
+
+    Returns:
+        The page.
+
+    Raises:
+        UsageError: If the folder cannot be written.
+    """
+    folder = Folder(out)
+    for name, content in assets():
+        if name.endswith(".css"):
+            folder.write(name, content)
+    for name, content in files.items():
+        folder.write(name, content)
+    page = templates(title).get_template("board.html").render(lead=lead, sections=sections)
+    folder.write("index.html", page)
+    folder.finish()
+    return out / "index.html"
+
+
+def remove_report(out: Path) -> None:
+    """Remove an earlier report from a folder."""
+    Folder(out).remove()

@@ -10,8 +10,23 @@ from markupsafe import Markup
 
 from waybench.core import Metric
 from waybench.reporting.charts._points import Point, ends
-from waybench.reporting.charts._svg import Spec, drawn, nominal, point_layers, quantitative, specification
-from waybench.results.formatting import better_text
+from waybench.reporting.charts._spec import (
+    DASHED,
+    Spec,
+    axis_config,
+    composed,
+    direction_text,
+    halo,
+    heading_layer,
+    interval_ends,
+    layer,
+    line_colours,
+    nominal,
+    point_layers,
+    quantitative,
+    specification,
+)
+from waybench.reporting.charts._svg import drawn
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left")
 _ROOM = 24  # pixels between two ticks on the axis, below which intervals are bands and marks are small
@@ -60,11 +75,6 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
 
     Colours are variables of the page's style sheet (--c0 to --c6 after Okabe and Ito, --c-reference, --t0 ... for
     text), so that one drawing serves light and dark pages.
-
-    Args:
-        plot: What to draw.
-        shape: Measures.
-        label: What the chart shows, for those who cannot see it.
     """
     return drawn(chart_spec(plot, shape), label)
 
@@ -72,9 +82,9 @@ def chart(plot: Plot, shape: Shape, label: str) -> Markup:
 def chart_spec(plot: Plot, shape: Shape) -> Spec:
     """Return a plot as a Vega-Lite specification."""
     ticks = sorted({point.at for point in plot.points})
-    shown = _styled(plot, ticks)
+    points = _styled(plot, ticks)
     domain = score_domain(plot)
-    labels = _ends(shown, ticks, domain, shape)
+    labels = _ends(points, ticks, domain, shape)
     gap = _gap(ticks)
     roomy = gap * shape.width / (ticks[-1] - ticks[0] + gap) >= _ROOM if ticks else True
     across = {
@@ -82,58 +92,42 @@ def chart_spec(plot: Plot, shape: Shape) -> Spec:
         "scale": {"domain": [ticks[0] - gap / 2, ticks[-1] + gap / 2] if ticks else [0, 1], "nice": False},
         "axis": {"values": thinned(ticks, shape.width // 34), "format": "d", "grid": False},
     }
-    arrow = {"lower": "↓", "higher": "↑"}.get(plot.metric.better, "")
     title = {"titleAngle": 0, "titleAlign": "left", "titleX": 0, "titleY": -14, "titleBaseline": "bottom"}
     up = {
-        "title": f"{arrow} {better_text(plot.metric)}".strip() or None,
+        "title": direction_text(plot.metric) or None,
         "scale": {"domain": list(domain), "nice": False},
         "axis": {"tickCount": 5, **title},
     }
     x, score = quantitative("x", **across), quantitative("score", **up)
     line, colour = nominal("series"), nominal("colour", scale=None, legend=None)
-    ink, dash = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], [5, 4]]}, legend=None)
+    ink, dash = colour, nominal("dash", scale={"domain": [0, 1], "range": [[1, 0], DASHED]}, legend=None)
     kind = nominal("series", scale={"range": list(SHAPES)}, legend=None)
-    if len({point["series"] for point in shown}) == 1:  # most charts: without scales they take a seventh less time
-        one = shown[0]
-        colour, ink, kind = {"value": one["colour"]}, {"value": one["ink"]}, {"value": SHAPES[0]}
-        dash = {"value": [5, 4] if one["dash"] else [1, 0]}
+    if len({point["series"] for point in points}) == 1:  # most charts: without scales they take a seventh less time
+        first = points[0]
+        colour, ink, kind = {"value": first["colour"]}, {"value": first["ink"]}, {"value": SHAPES[0]}
+        dash = {"value": DASHED if first["dash"] else [1, 0]}
     stroke = {"type": "area", "opacity": 0.16} if plot.bands else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
-    beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
-    label = {"type": "text", "align": "left", "dx": 11}
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "datum.interval"}],
-            "mark": stroke,
-            "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, **({"detail": line} if plot.bands else {})},
-        },
-        {
-            "mark": {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"},
-            "encoding": {"y": score, "detail": line, "strokeDash": dash},
-        },
+    layers = [
+        layer(stroke, None, "datum.interval", **interval_ends("y"), **({"detail": line} if plot.bands else {})),
+        layer({"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}, y=score, detail=line, strokeDash=dash),
         *point_layers(
             {"size": 58 if roomy else 22},
             {"y": score, "shape": kind, "description": nominal("text")},
-            has_open=any(point["open"] for point in shown),
+            has_open=any(point["open"] for point in points),
         ),
     ]
-    for layer in layers:
-        layer["encoding"] = {"x": x, "color": colour, **layer["encoding"]}
-    # Around each label is the page's colour, so that lines below it do not make it hard to read.
-    halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
-    layers += [
-        {"data": {"values": labels}, "mark": {**label, **halo}, "encoding": beside},
-        {"data": {"values": labels}, "mark": label, "encoding": {**beside, "color": ink}},
-    ]
-    return specification(shape.width, shape.height, data={"values": shown}, layer=layers, config=config(shape.font))
+    for one in layers:
+        one["encoding"] = {"x": x, "color": colour, **one["encoding"]}
+    beside = {"x": quantitative("x"), "y": quantitative("score"), "text": nominal("label")}
+    label = {"type": "text", "align": "left", "dx": 11}
+    layers += [layer({**label, **halo(4)}, labels, **beside), layer(label, labels, **beside, color=ink)]
+    return specification(
+        shape.width, shape.height, data={"values": points}, layer=layers, config=axis_config(shape.font, fontWeight=500)
+    )
 
 
 def wrapped(label: str, letters: int) -> list[str]:
-    """Return the lines of a name, all of it: broken after a space, a slash, a hyphen or a comma where that can be.
-
-    Args:
-        label: The name.
-        letters: Letters in a line.
-    """
+    """Return the lines of a name, all of it: broken after a space, a slash, a hyphen or a comma where that can be."""
     lines = [""]
     for piece in re.findall(r"[^\s/,-]*[\s/,-]?", label):
         while len(lines[-1] + piece.rstrip()) > letters:
@@ -145,21 +139,6 @@ def wrapped(label: str, letters: int) -> list[str]:
                 lines.append("")
         lines[-1] += piece
     return [line.strip() for line in lines if line.strip()]
-
-
-def config(size: int) -> dict[str, Any]:
-    """Return the colours and sizes of the text and axes of a chart."""
-    axis = {
-        **{"labelColor": "var(--soft)", "labelFontSize": size},
-        **{"titleColor": "var(--soft)", "titleFontSize": size, "titleFontWeight": "normal", "titlePadding": 8},
-        **{"gridColor": "var(--rule)", "domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
-    }
-    return {
-        "view": {"stroke": None},
-        "axis": axis,
-        "axisY": {"domain": False, "ticks": False, "labelPadding": 8},
-        "text": {"fontSize": size, "fontWeight": 500, "baseline": "middle"},
-    }
 
 
 def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
@@ -176,8 +155,7 @@ def _styled(plot: Plot, ticks: Sequence[int]) -> list[dict[str, Any]]:
                 **{"series": point.line, "label": point.label, "level": point.at, "text": point.text},
                 **{"score": point.mean.value, "low": ends(point.mean)[0], "high": ends(point.mean)[1]},
                 "x": point.at + shift,
-                "colour": "var(--c-reference)" if plain else f"var(--c{point.colour})",
-                "ink": "var(--soft)" if plain else f"var(--t{point.colour})",
+                **dict(zip(("colour", "ink"), line_colours(point.colour, plain), strict=True)),
                 "dash": int(plain),
                 "interval": ends(point.mean)[0] is not None and not plain,
                 "open": point.is_open,
@@ -207,19 +185,19 @@ def score_domain(plot: Plot) -> tuple[float, float]:
 
 
 def _ends(
-    shown: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: Shape
+    points: Sequence[dict[str, Any]], levels: Sequence[int], domain: tuple[float, float], shape: Shape
 ) -> list[dict[str, Any]]:
     """Place a label after each line's last point, moved up or down to meet no other label and, if possible, no line."""
-    if not shown:
+    if not points:
         return []
     gap = _gap(levels)
     across = shape.width / (levels[-1] - levels[0] + gap)
     down = shape.height / (domain[1] - domain[0])
     tracks: dict[int, list[tuple[float, float]]] = {}
-    for point in sorted(shown, key=lambda point: point["level"]):
+    for point in sorted(points, key=lambda point: point["level"]):
         at = (point["x"] - levels[0] + gap / 2) * across, (domain[1] - point["score"]) * down
         tracks.setdefault(point["series"], []).append(at)
-    last = {point["series"]: point for point in sorted(shown, key=lambda point: point["level"])}
+    last = {point["series"]: point for point in sorted(points, key=lambda point: point["level"])}
     line = shape.font * 1.25
     # From the end of the axis that most lines are near: there is the least room to move the labels after the first.
     middle = (domain[0] + domain[1]) / 2
@@ -229,7 +207,7 @@ def _ends(
     for series, point in sorted(last.items(), key=lambda pair: pair[1]["score"] if rising else -pair[1]["score"]):
         lines = wrapped(point["label"], shape.letters)
         # Beside the rightmost point of this level, so that it covers none.
-        beside = max(other["x"] for other in shown if other["level"] == point["level"])
+        beside = max(other["x"] for other in points if other["level"] == point["level"])
         x, y = (beside - levels[0] + gap / 2) * across, tracks[series][-1][1]
         half, width = len(lines) * line / 2, max(map(len, lines), default=0) * shape.font * 0.56
         box = Box(x + 9, y - half, x + 13 + width, y + half)
@@ -285,9 +263,128 @@ def _cost(
 
 def _crosses(box: Box, a: tuple[float, float], b: tuple[float, float]) -> bool:
     """Return whether a line from a to b, which goes to the right, passes through a box."""
-    left, right = max(a[0], box.left), min(b[0], box.right)
-    if left > right:
+    start, right = max(a[0], box.left), min(b[0], box.right)
+    if start > right:
         return False
     slope = (b[1] - a[1]) / (b[0] - a[0]) if b[0] > a[0] else 0.0
-    ends = a[1] + slope * (left - a[0]), a[1] + slope * (right - a[0])
+    ends = a[1] + slope * (start - a[0]), a[1] + slope * (right - a[0])
     return min(ends) < box.bottom and max(ends) > box.top
+
+
+MOST_LINES = 6  # that one plot holds
+_MOST_STROKES = 8  # ticks, beyond which intervals are bands
+_TICK = 34  # pixels for the number at a tick
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Measures of small multiples.
+
+    Attributes:
+        width: Of a panel's plot, in pixels.
+        height: Likewise.
+        columns: Panels beside each other.
+        font: Size of the text.
+        letters: Letters in a line of a heading.
+        most_behind: Panels, up to which each shows the other lines, too.
+    """
+
+    width: int
+    height: int
+    columns: int
+    font: int
+    letters: int
+    most_behind: int
+
+
+WIDE_GRID = Grid(180, 100, 4, 12, 25, 16)
+NARROW_GRID = Grid(128, 84, 2, 11, 19, 0)
+
+
+def is_crowded(plot: Plot) -> bool:
+    """Return whether a plot has more lines than can be followed in one drawing."""
+    return len({point.line for point in plot.points}) > MOST_LINES
+
+
+def multiples_spec(plot: Plot, grid: Grid) -> Spec:
+    """Return a plot as a panel for each line, with the other lines in grey behind it, as a Vega-Lite specification."""
+    lines = _in_order(plot.points)
+    ticks = sorted({point.at for point in plot.points})
+    low, high = score_domain(plot)
+    pad = max(1.0, 0.04 * (ticks[-1] - ticks[0])) if len(ticks) > 1 else 1.0
+    grey = any(not point.reference for point in plot.points)
+    values = [
+        {
+            **{"series": point.line, "level": point.at, "score": point.mean.value, "text": point.text},
+            **{"low": ends(point.mean)[0], "high": ends(point.mean)[1], "interval": ends(point.mean)[0] is not None},
+            "open": point.is_open,
+        }
+        for point in plot.points
+    ]
+    tick_values = thinned(ticks, grid.width // _TICK)
+    x = quantitative(
+        "level",
+        title=None,
+        scale={"domain": [ticks[0] - pad, ticks[-1] + pad], "nice": False},
+        axis={"values": tick_values, "format": "d", "grid": False},
+    )
+    y = quantitative("score", title=None, scale={"domain": [low, high], "nice": False}, axis={"tickCount": 3})
+    band, has_open = len(ticks) > _MOST_STROKES, any(point.is_open for point in plot.points)
+    panels: list[Spec] = []
+    for number, first_point in enumerate(lines):
+        plain = first_point.reference and grey
+        colour, ink = line_colours(first_point.colour, plain)
+        layers = [
+            *(_behind(first_point.line) if len(lines) <= grid.most_behind else []),
+            *_line(first_point.line, colour, band=band, dashed=plain, has_open=has_open),
+            *_heading(first_point.label, ink, grid),
+        ]
+        under = {"title": plot.across} if number + grid.columns >= len(lines) else {}  # the last one of a column
+        for one in layers:
+            one["encoding"] = {"x": {**x, **under}, "y": y, **one["encoding"]}
+        panels.append({"width": grid.width, "height": grid.height, "layer": layers})
+    better = direction_text(plot.metric)
+    title = {"text": better, "anchor": "start", "fontSize": grid.font, "fontWeight": "normal", "color": "var(--soft)"}
+    return composed(
+        **({"title": {**title, "offset": 14}} if better else {}),
+        data={"values": values},
+        concat=panels,
+        columns=grid.columns,
+        spacing={"row": 16, "column": 14},
+        config=axis_config(grid.font, fontWeight=500),
+    )
+
+
+def _in_order(points: Sequence[Point]) -> list[Point]:
+    """Return a point of each line: the models' in the order of their ranks, then those of reference players."""
+    first: dict[int, Point] = {}
+    for point in points:
+        first.setdefault(point.line, point)
+    return sorted(first.values(), key=lambda point: (point.reference, point.line))
+
+
+def _behind(line: int) -> list[Spec]:
+    mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.55}
+    return [layer(mark, None, f"datum.series != {line}", detail=nominal("series"))]
+
+
+def _line(line: int, colour: str, *, band: bool, dashed: bool, has_open: bool) -> list[Spec]:
+    where = f"datum.series == {line}"
+    spread: Spec = {"type": "area", "opacity": 0.2} if band else {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+    stroke = {"type": "line", "strokeWidth": 2, "color": colour, **({"strokeDash": DASHED} if dashed else {})}
+    dot = {"size": 10 if band else 26, "color": colour}
+    return [
+        layer({**spread, "color": colour}, None, where, "datum.interval", **interval_ends("y")),
+        layer(stroke, None, where),
+        *point_layers(dot, {"description": nominal("text")}, where, has_open=has_open),
+    ]
+
+
+def _heading(label: str, ink: str, grid: Grid) -> list[Spec]:
+    """Return the name above a panel: whole, in as many lines as it needs."""
+    lines = wrapped(label, grid.letters)
+    step = grid.font * 1.2
+    return [
+        heading_layer(text, fontWeight=600, color=ink, dy=-11 - step * (len(lines) - 1 - number))
+        for number, text in enumerate(lines)
+    ]

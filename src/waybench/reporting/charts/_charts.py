@@ -1,26 +1,27 @@
 """Selects an environment's charts; the chart of outcomes of replies."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import count
-from typing import Any
+from collections.abc import Iterable, Sequence
 
-from markupsafe import Markup
-
-from waybench.core import Environment, Outcome, Presentation, plural, with_article
-from waybench.envs import registry
+from waybench.core import plural, with_article
 from waybench.reporting._files import slug
-from waybench.reporting._format import heading
-from waybench.reporting._sets import ChartSet, chart_sets
-from waybench.reporting.charts._chart import NARROW, WIDE, Plot, Shape, chart, chart_spec
-from waybench.reporting.charts._multiples import NARROW_GRID, WIDE_GRID, is_crowded, multiples_spec
-from waybench.reporting.charts._points import by_examples, by_level, by_step, step_window
-from waybench.reporting.charts._svg import Spec, drawn, nominal, quantitative, specification
+from waybench.reporting._format import TaskView, heading
+from waybench.reporting.charts._chart import (
+    NARROW,
+    NARROW_GRID,
+    WIDE,
+    WIDE_GRID,
+    Plot,
+    Shape,
+    chart_spec,
+    is_crowded,
+    multiples_spec,
+)
+from waybench.reporting.charts._points import ChartSet, by_examples, by_level, by_step, chart_sets, step_window
+from waybench.reporting.charts._svg import Chart
 from waybench.results import Estimate
 from waybench.results.estimates import as_metric, measure
-from waybench.results.formatting import one_line
-from waybench.results.results import EXAMPLES, Group, differing, grouped, over
+from waybench.results.results import EXAMPLES, grouped, over
 from waybench.results.stats import CONFIDENCE
 
 _FLAT = Shape(WIDE.width, 240, WIDE.font, WIDE.letters)
@@ -34,101 +35,88 @@ OPEN = (
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart.
-
-    Attributes:
-        name: Its name as a file, the same in every report.
-        wide: For wide pages.
-        narrow: For narrow ones; None if the same will do.
-        caption: What it shows.
-        spec: What `wide` is drawn from, as a Vega-Lite specification with its data.
-    """
-
-    name: str
-    wide: Markup
-    narrow: Markup | None
-    caption: str
-    spec: Mapping[str, Any]
-
-
-def level_charts(
-    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
-) -> list[Chart]:
+def level_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") -> list[Chart]:
     """Return the charts of an environment's score by level; none if there is one level, and a table has all of it.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         estimates: Its estimates by level.
         model: The model that all of them are of; "" if they are all that there are.
     """
+    env, presentation = view.env, view.presentation
     if presentation.metrics and len({estimate.level for estimate in _free(estimates)}) < 2:
         return []
     divided = chart_sets(estimates, env.items.public_key)
     notes = [divided.note(presentation)] + [""] * len(divided.sets)
     return [
         figure
-        for one, note in zip(divided.sets, notes, strict=False)
-        for figure in _level_figure(env, presentation, one, model, note)
+        for chart_set, note in zip(divided.sets, notes, strict=False)
+        for figure in _level_figure(view, chart_set, model, note)
     ]
 
 
-def step_charts(
-    env: Environment[Any, Any, Any], presentation: Presentation, estimates: Sequence[Estimate], model: str = ""
-) -> list[Chart]:
+def step_charts(view: TaskView, estimates: Sequence[Estimate], model: str = "") -> list[Chart]:
     """Return the other charts of an environment: by number of in-context examples, and step by step.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         estimates: Its estimates by level, as for `level_charts`.
         model: The model that all of them are of; "" if they are all that there are.
     """
-    found: list[Chart] = []
-    for one in chart_sets(estimates, env.items.public_key).sets:
-        for level, own in sorted(grouped(_free(one.estimates), lambda each: each.level or 0).items()):
-            found += _example_figure(env, presentation, level, own, one, model)
-        for (level, examples), own in sorted(
-            grouped(_with_curves(one), lambda each: (each.level or 0, each.group.examples)).items(),
+    env = view.env
+    charts: list[Chart] = []
+    for chart_set in chart_sets(estimates, env.items.public_key).sets:
+        for level, estimates_drawn in sorted(
+            grouped(_free(chart_set.estimates), lambda estimate: estimate.level or 0).items()
+        ):
+            charts += _example_figure(view, level, estimates_drawn, chart_set, model)
+        for (level, examples), estimates_drawn in sorted(
+            grouped(_with_curves(chart_set), lambda estimate: (estimate.level or 0, estimate.group.examples)).items(),
             key=lambda pair: pair[0],
         ):
-            found += curve_charts(env, presentation, level, examples, own, _whose(env, own, model, one.name), of=one)
-    return found
+            charts += curve_charts(
+                view,
+                level,
+                examples,
+                estimates_drawn,
+                _whose(view, estimates_drawn, model, chart_set.name),
+                of=chart_set,
+            )
+    return charts
 
 
 def undrawn(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     estimates: Sequence[Estimate],
     by_level: Sequence[Chart],
 ) -> list[str]:
     """Return in sentences which scores of an environment no chart shows or explains; none if all are drawn.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         estimates: Its estimates by level, as for `level_charts` and `step_charts`.
         by_level: Its charts of `level_charts`, whose captions say which sets are left out.
     """
+    env, presentation = view.env, view.presentation
     divided = chart_sets(estimates, env.items.public_key)
-    found = [note] if (note := divided.note(presentation)) and not by_level else []
-    curved = [each for one in divided.sets for each in one.estimates if each.curves]
-    drawn_curves = [each for one in divided.sets for each in _with_curves(one) if each.curves]
+    texts = [note] if (note := divided.note(presentation)) and not by_level else []
+    curved = [estimate for chart_set in divided.sets for estimate in chart_set.estimates if estimate.curves]
+    drawn_curves = [estimate for chart_set in divided.sets for estimate in _with_curves(chart_set) if estimate.curves]
     if len(drawn_curves) < len(curved):
-        guided = any(each.guided for each in drawn_curves)
+        guided = any(estimate.guided for estimate in drawn_curves)
         which = "in play without a teacher" if guided else "with more in-context examples"
-        found.append(f"Not shown here: curves by step {which}. They are on the results pages of each model.")
-    return found
+        texts.append(f"Not shown here: curves by step {which}. They are on the results pages of each model.")
+    return texts
 
 
-def _with_curves(one: ChartSet) -> list[Estimate]:
+def _with_curves(chart_set: ChartSet) -> list[Estimate]:
     """Return the estimates whose curves by step are drawn.
 
     Without a teacher an episode's steps are its own: its curve is on the page of results, unless there are no others.
     """
-    return [each for each in one.estimates if each.guided] or _with_fewest_examples(_free(one.estimates))
+    return [estimate for estimate in chart_set.estimates if estimate.guided] or _with_fewest_examples(
+        _free(chart_set.estimates)
+    )
 
 
 def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
@@ -137,62 +125,67 @@ def _free(estimates: Iterable[Estimate]) -> list[Estimate]:
 
 def _with_fewest_examples(estimates: Iterable[Estimate]) -> list[Estimate]:
     """Return the estimates of those that differ in the number of examples alone, at one level, which have fewest."""
-    same = grouped(estimates, lambda each: (each.group.without(EXAMPLES), each.level))
+    same = grouped(estimates, lambda estimate: (estimate.group.without(EXAMPLES), estimate.level))
     return [
-        each
-        for some in same.values()
-        for each in some
-        if each.group.examples == min(other.group.examples for other in some)
+        estimate
+        for alike in same.values()
+        for estimate in alike
+        if estimate.group.examples == min(other.group.examples for other in alike)
     ]
 
 
-def _level_figure(
-    env: Environment[Any, Any, Any], presentation: Presentation, one: ChartSet, model: str, note: str
-) -> list[Chart]:
-    free = _free(one.estimates)
+def _level_figure(view: TaskView, chart_set: ChartSet, model: str, note: str) -> list[Chart]:
+    env, presentation = view.env, view.presentation
+    free = _free(chart_set.estimates)
     estimates = _with_fewest_examples(free)
     measured = measure(env, guided=False)
     plot = Plot(by_level(estimates, measured), over(measured.metric, estimates), presentation.level.capitalize())
     label = f"{measured.metric.title} by {presentation.level} for each model; the same numbers are in the task's tables"
     more = " Each player is shown with the fewest in-context examples that it was given." * (len(estimates) < len(free))
-    more += " Episodes with a teacher are not shown; they have separate tables." * (len(free) < len(one.estimates))
+    more += " Episodes with a teacher are not shown; they have separate tables." * (
+        len(free) < len(chart_set.estimates)
+    )
     article, level = with_article(presentation.level).partition(" ")[::2]
     caption = (
         f"{heading(measured.metric)}, by {presentation.level}: the mean over {presentation.items}"
         f"{' of the best attempt' if env.scoring.best_of else ''}, with its {_INTERVAL}."
-        f"{one.caption(presentation)}{more} "
+        f"{chart_set.caption(presentation)}{more} "
         f"{article.capitalize()} {level} without a point was not run, or has no result or no defined score."
         f"{note and f' {note}'}"
     )
-    name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by {presentation.level}")
+    name = chart_name(
+        view, _whose(view, estimates, model, chart_set.name), f"{measured.metric.name} by {presentation.level}"
+    )
     return [_figure(name, plot, label, caption)] if plot.points else []
 
 
 def _example_figure(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     level: int,
     estimates: Sequence[Estimate],
-    one: ChartSet,
+    chart_set: ChartSet,
     model: str,
 ) -> list[Chart]:
+    env, presentation = view.env, view.presentation
     measured = measure(env, guided=False)
     points = by_examples(estimates, measured)
     plot = Plot(points, over(measured.metric, estimates), "Number of in-context examples")
     label = f"{measured.metric.title} by number of in-context examples for each model, {presentation.level} {level}"
-    known = sum(measured.mean(each) is not None for each in estimates)
-    single = " Players with only one number of examples are not shown." if len(points) < known else ""
+    n_known = sum(measured.mean(estimate) is not None for estimate in estimates)
+    single = " Players with only one number of examples are not shown." if len(points) < n_known else ""
     caption = (
         f"{heading(measured.metric)} by number of in-context examples, {presentation.level} {level}: the mean over "
-        f"{presentation.items}, with its {_INTERVAL}.{one.caption(presentation) if one.name else ''}{single}"
+        f"{presentation.items}, with its {_INTERVAL}."
+        f"{chart_set.caption(presentation) if chart_set.name else ''}{single}"
     )
-    name = chart_name(env, _whose(env, estimates, model, one.name), f"{measured.metric.name} by examples {level}")
+    name = chart_name(
+        view, _whose(view, estimates, model, chart_set.name), f"{measured.metric.name} by examples {level}"
+    )
     return [_figure(name, plot, label, caption, _FLAT, _FLAT_NARROW)] if plot.points else []
 
 
 def curve_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     level: int,
     examples: int,
     estimates: Sequence[Estimate],
@@ -203,24 +196,24 @@ def curve_charts(
     """Return a chart for each series of an environment, step by step.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         level: The level of all estimates.
         examples: Their number of in-context examples.
         estimates: Estimates with a teacher, or without one.
         whose: What their files' names tell them from others of the same kind by, the readable part first.
         of: The set of items that they are of, where a page has several.
     """
+    env, presentation = view.env, view.presentation
     guided = ", with a teacher" if any(estimate.guided for estimate in estimates) else ""
-    shown = f", with {plural(examples, 'in-context example')}" if examples else ""
+    with_examples = f", with {plural(examples, 'in-context example')}" if examples else ""
     other = of.caption(presentation) if of and of.name else ""
-    found: list[Chart] = []
+    charts: list[Chart] = []
     for series in env.scoring.series:
         metric = over(as_metric(series), estimates)
         window = step_window(estimates, metric)
         plot = Plot(by_step(estimates, metric, window), metric, "Step", bands=True)
         means = "" if window == 1 else f", means over {window} steps"
-        what = f"{series.title} by step{means}, {presentation.level} {level}{guided}{shown}"
+        what = f"{series.title} by step{means}, {presentation.level} {level}{guided}{with_examples}"
         free = "" if guided else " Episodes that end early are missing from the later steps."
         shown_as = (
             f"the mean over the episodes that have the step, with its {_INTERVAL} as a band."
@@ -229,141 +222,35 @@ def curve_charts(
         )
         caption = f"{what}: {shown_as}{free}{other}"
         if plot.points:
-            name = chart_name(env, whose, f"{series.name} by step {level}{guided}{shown}")
-            found.append(_figure(name, plot, what, caption, _FLAT, _FLAT_NARROW))
-    return found
+            name = chart_name(view, whose, f"{series.name} by step {level}{guided}{with_examples}")
+            charts.append(_figure(name, plot, what, caption, _FLAT, _FLAT_NARROW))
+    return charts
 
 
-def _whose(env: Environment[Any, Any, Any], estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
+def _whose(view: TaskView, estimates: Sequence[Estimate], model: str, set_name: str = "") -> list[str]:
     """Return the part of a chart's title that distinguishes it from others of its kind."""
     apart = estimates[0].group.apart if estimates and not model else ()
-    return [model or env.id, *apart, *([set_name] if set_name else [])]
+    return [model or view.env.id, *apart, *([set_name] if set_name else [])]
 
 
-def chart_name(env: Environment[Any, Any, Any], whose: Sequence[str], what: str) -> str:
+def chart_name(view: TaskView, whose: Sequence[str], what: str) -> str:
     """Return the name of a chart's files, the same in every report.
 
     Args:
-        env: The environment.
+        view: The task.
         whose: What tells charts of one kind apart, the readable part first.
         what: What it shows.
     """
-    task = "" if whose[0] == env.id else f" {env.id}"
-    return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, env.id, what]))
+    id = view.env.id
+    task = "" if whose[0] == id else f" {id}"
+    return slug(f"{whose[0]}{task} {what}", json.dumps([*whose, id, what]))
 
 
 def _figure(name: str, plot: Plot, label: str, caption: str, wide: Shape = WIDE, narrow: Shape = NARROW) -> Chart:
     caption += OPEN * any(point.is_open for point in plot.points)
     if len({point.line for point in plot.points}) == 1:
-        spec = chart_spec(plot, _ALONE)
-        return Chart(name, drawn(spec, label), None, caption, spec)
+        return Chart.of(name, label, caption, chart_spec(plot, _ALONE))
     if is_crowded(plot):
-        spec = multiples_spec(plot, WIDE_GRID)
-        small = drawn(multiples_spec(plot, NARROW_GRID), label)
-        return Chart(name, drawn(spec, label), small, f"{caption}{_PANELS}", spec)
-    spec = chart_spec(plot, wide)
-    return Chart(name, drawn(spec, label), chart(plot, narrow, label), caption, spec)
-
-
-_COLOURS = {
-    Outcome.OK: "var(--c2)",
-    Outcome.UNPRODUCTIVE: "var(--c5)",
-    Outcome.ILLEGAL: "var(--c1)",
-    Outcome.UNPARSED: "var(--c4)",
-    Outcome.TRUNCATED: "var(--c3)",
-    Outcome.OVERFLOW: "var(--c0)",
-    Outcome.REFUSED: "var(--c6)",
-}
-_FONT = 12
-_WIDEST = 340  # pixels of a name
-_LETTERS = 34
-_LONGEST = 50
-_LABEL = "Outcomes of replies by task; the page of each task has the numbers"
-_CAPTION = (
-    "Outcomes of replies over all attempts that count, without replies that need not name an action, such as thoughts. "
-    "The page of each task has the numbers."
-)
-
-
-def outcomes(totals: Sequence[Estimate]) -> Chart | None:
-    """Draw a bar of outcomes for each of a model's estimates; None without replies.
-
-    Args:
-        totals: The estimates.
-    """
-    names = _names([total.group for total in totals])
-    data = [each for total in totals if total.action_replies for each in _pieces(total, names)]
-    if not data:
-        return None
-    model, spec = totals[0].group.model, outcomes_spec(data)
-    narrow = drawn(outcomes_spec(data, narrow=True), _LABEL)
-    return Chart(slug(f"{model} outcomes", f"{model} outcomes"), drawn(spec, _LABEL), narrow, _CAPTION, spec)
-
-
-def _names(groups: Sequence[Group]) -> dict[Group, str]:
-    """Return a name for each group's bar: its task's, and what tells it from others of that; no two have the same."""
-    found: dict[str, Group] = {}
-    for env, own in grouped(groups, lambda group: group.env).items():
-        title = registry.load(env).title
-        for group in own:
-            name = one_line(", ".join([one_line(title, _LETTERS), *differing(group, own)]), _LONGEST)
-            numbered = (f"{name} [{number}]" if number > 1 else name for number in count(1))
-            found[next(each for each in numbered if each not in found)] = group
-    return {group: name for name, group in found.items()}
-
-
-def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
-    name, replies = names[total.group], plural(total.action_replies, "reply", "replies")
-    return [
-        {
-            "task": name,
-            "outcome": str(outcome),
-            "order": number,
-            "share": total.outcomes[str(outcome)],
-            "colour": colour,
-            "text": f"{name}: {100 * total.outcomes[str(outcome)]:.1f} % of {replies} {outcome}",
-        }
-        for number, (outcome, colour) in enumerate(_COLOURS.items())
-        if total.outcomes.get(str(outcome))
-    ]
-
-
-def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Spec:
-    """Return the chart as a Vega-Lite specification.
-
-    Args:
-        data: Pieces of bars: "task", "outcome", "order", "share", "colour", "text".
-        narrow: Whether a bar's name is above it, and not beside it.
-    """
-    met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
-    colours = [_COLOURS[Outcome(outcome)] for outcome in met]
-    names = list(dict.fromkeys(piece["task"] for piece in data))
-    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": _FONT, "titleFontSize": _FONT}
-    config = {
-        "view": {"stroke": None},
-        "axis": {**text, "titleFontWeight": "normal", "tickColor": "var(--rule-strong)"},
-        "legend": {**text, "orient": "top", "symbolType": "square", "columnPadding": 24},
-    }
-    shares = {"format": "%", "grid": False, "tickCount": 5}
-    # Room for the names in whatever font the page has.
-    room = min(_WIDEST, round(0.58 * _FONT * max(map(len, names))))
-    beside = {"labelLimit": _WIDEST, "ticks": False, "domain": False, "minExtent": room}
-    y = nominal("task", sort=None, title=None, axis=None if narrow else beside)
-    encoding = {
-        "x": quantitative("share", stack="zero", title="Share of replies", axis=shares),
-        "y": y,
-        "color": nominal("outcome", title=None, scale={"domain": met, "range": colours}, sort=met),
-        "order": quantitative("order"),
-        "description": nominal("text"),
-    }
-    bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
-    if not narrow:
-        bars = {"data": {"values": list(data)}, "mark": bar, "encoding": encoding}
-        return specification(460, 22 * len(names), **bars, config=config)
-    above = {
-        "data": {"values": [{"task": name} for name in names]},
-        "mark": {"type": "text", "align": "left", "dy": -8, "fontSize": _FONT, "color": "var(--soft)"},
-        "encoding": {"x": {"value": 0}, "y": y, "text": nominal("task")},
-    }
-    below = {"data": {"values": list(data)}, "mark": {**bar, "height": 14, "yOffset": 8}, "encoding": encoding}
-    return specification(300, 40 * len(names), layer=[below, above], config=config)
+        specs = (multiples_spec(plot, grid) for grid in (WIDE_GRID, NARROW_GRID))
+        return Chart.of(name, label, f"{caption}{_PANELS}", *specs)
+    return Chart.of(name, label, caption, chart_spec(plot, wide), chart_spec(plot, narrow))

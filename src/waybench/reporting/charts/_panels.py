@@ -7,12 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from waybench.core import Environment, Metric, Presentation, plural
-from waybench.reporting._format import interval_text, presentation_of
+from waybench.core import Metric, Presentation, plural
+from waybench.reporting._format import TaskView, interval_text, presentation_of
 from waybench.reporting.charts._chart import Box
-from waybench.reporting.charts._charts import OPEN, Chart, chart_name
+from waybench.reporting.charts._charts import OPEN, chart_name
 from waybench.reporting.charts._points import ends
-from waybench.reporting.charts._svg import Spec, colour_numbers, composed, drawn, nominal, quantitative
+from waybench.reporting.charts._spec import (
+    DASHED,
+    Spec,
+    axis_config,
+    composed,
+    halo,
+    heading_layer,
+    interval_ends,
+    layer,
+    nominal,
+    quantitative,
+)
+from waybench.reporting.charts._svg import Chart, colour_numbers
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import matched
 from waybench.results.estimates import ClusterValue, by_cluster
@@ -31,6 +43,10 @@ _FONT = 12
 _OUTLINE = {"filled": False, "fill": "var(--page)", "strokeWidth": 1.8}  # of a bar that lacks attempts
 
 
+_HEADING = {"dy": -14, "fontWeight": 600, "color": "var(--ink)"}
+_CONFIG = {key: part for key, part in axis_config(_FONT).items() if key != "axisY"}
+
+
 class _Layout(NamedTuple):
     bars: int  # width of a panel of bars, in pixels
     square: int  # width and height of a panel of points
@@ -42,55 +58,47 @@ _WIDE, _NARROW = _Layout(230, 300, 3), _Layout(250, 270, 1)
 
 def panel_values(rows: Iterable[Row]) -> dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]]:
     """Return the values of the metrics of `Presentation.panels` in each cluster, for each group."""
-    found: dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
-    for group, own in grouped(rows, lambda row: row.group).items():
+    values: dict[Group, Mapping[str, Mapping[Cluster, ClusterValue]]] = {}
+    for group, group_rows in grouped(rows, lambda row: row.group).items():
         presentation = presentation_of(group.env)
         names = {name for panel in presentation.panels.values() for name in panel}
         if names and presentation.cluster:
-            found[group] = by_cluster(own, names)
-    return found
+            values[group] = by_cluster(group_rows, names)
+    return values
 
 
 def panel_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     ordered: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     values: ClusterValues,
 ) -> list[Chart]:
-    """Return the charts that a presentation declares as `panels`, with those metrics that the environment has.
-
-    Args:
-        env: The environment.
-        presentation: Its presentation.
-        ordered: Its groups, the best one first.
-        total_of: Their estimates over all levels.
-        values: The values of the panels' metrics in each cluster.
-    """
+    """Return the charts that a presentation declares as `panels`, with those metrics that the environment has."""
+    env, presentation = view.env, view.presentation
     by_name = {metric.name: metric for metric in env.scoring.metrics}
-    found: list[Chart] = []
+    charts: list[Chart] = []
     for title, names in presentation.panels.items():
         metrics = [by_name[name] for name in names if name in by_name]
         if not metrics:
             continue
         sets = grouped(ordered, lambda group: group.key)
-        for key, own in sets.items():
-            bars = _bar_chart(env, presentation, title, metrics, own, total_of, key if len(sets) > 1 else "")
-            found += [bars] if bars else []
+        for key, key_groups in sets.items():
+            bars = _bar_chart(view, title, metrics, key_groups, total_of, key if len(sets) > 1 else "")
+            charts += [bars] if bars else []
         if presentation.cluster:
-            found += _point_charts(env, presentation, title, metrics, ordered, values)
-    return found
+            charts += _point_charts(view, title, metrics, ordered, values)
+    return charts
 
 
 def _bar_chart(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     title: str,
     metrics: Sequence[Metric],
     groups: Sequence[Group],
     total_of: Mapping[Group, Estimate],
     key: str,
 ) -> Chart | None:
+    env, presentation = view.env, view.presentation
     names = _distinct(short_labels(groups))
     # Each cluster has the same weight, as in the paper; where items are independent, each item has.
     by_cluster = any(total_of[group].macro for group in groups)
@@ -113,17 +121,17 @@ def _bar_chart(
         for metric in metrics
     }
     over = presentation.clusters if by_cluster else presentation.items
-    shown = ", ".join(metric.title.lower() for metric in metrics)
+    titles = ", ".join(metric.title.lower() for metric in metrics)
     whose = f" of set {one_line(key, 40)}" if key else ""
-    label = f"{title} of each player: {shown}"
+    label = f"{title} of each player: {titles}"
     caption = (
         f"{title} of each player{whose}: the mean over {over}, with its {100 * CONFIDENCE:.0f} % interval over "
         f"{over}. Each player's {presentation.items} are those that it was given. No bar: the score is not defined."
     )
     caption += OPEN * any(mean.lost for mean in means.values())
-    name = chart_name(env, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
+    name = chart_name(view, [env.id, *groups[0].apart, *([key] if key else [])], f"{title} bars")
     wide, narrow = (bar_spec(bars, metrics, layout) for layout in (_WIDE, _NARROW))
-    return Chart(name, drawn(wide, label), drawn(narrow, label), caption, wide)
+    return Chart.of(name, label, caption, wide, narrow)
 
 
 def _bar(name: str, colour: int, plain: bool, metric: Metric, mean: Mean | None) -> dict[str, Any]:
@@ -159,7 +167,7 @@ def bar_spec(
         named = number % layout.columns == 0
         y = nominal("player", sort=names, title=None, axis=beside if named else None)
         # Bars begin at 0, also where a score has no lower bound.
-        domain = _domain(metric, [0.0, *(bar[each] for bar in values for each in ("value", "low", "high"))])
+        domain = _domain(metric, [0.0, *(bar[key] for bar in values for key in ("value", "low", "high"))])
         across = {
             "title": None,
             "scale": {"domain": domain, "nice": False},
@@ -167,48 +175,46 @@ def bar_spec(
         }
         colour = nominal("colour", scale=None, legend=None)
         x = quantitative("value", **across)
-        ends = {"x": quantitative("low", **across), "x2": {"field": "high"}, "y": y}
-        have = [bar for bar in values if bar["value"] is not None]
-        panels.append(
-            {
-                **{"width": layout.bars, "height": _BAR * len(names)},
-                "layer": [
-                    *(
-                        {
-                            "data": {"values": [bar for bar in values if bar["open"] is is_open]},
-                            "mark": {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85, **look},
-                            "encoding": {"x": x, "y": y, "color": colour, "description": nominal("text")},
-                        }
-                        for is_open, look in ((False, {}), (True, _OUTLINE))
-                        if not is_open or any(bar["open"] for bar in values)
-                    ),
-                    {
-                        "data": {"values": [bar for bar in have if bar["low"] is not None]},
-                        "mark": {"type": "rule", "strokeWidth": 1.6, "color": "var(--ink)"},
-                        "encoding": ends,
-                    },
-                    {
-                        "data": {"values": have},
-                        "mark": {"type": "text", "align": "left", "dx": 5, "color": "var(--soft)"},
-                        "encoding": {"x": quantitative("at", **across), "y": y, "text": nominal("label")},
-                    },
-                    _heading(metric.title + (f" ({better_text(metric)})" if metric.better == "lower" else "")),
-                ],
-            }
-        )
-    return composed(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_config())
+        with_value = [bar for bar in values if bar["value"] is not None]
+        with_interval = [bar for bar in with_value if bar["low"] is not None]
+        title = metric.title + (f" ({better_text(metric)})" if metric.better == "lower" else "")
+        layers = [
+            *(
+                layer(
+                    {"type": "bar", "height": 0.62 * _BAR, "opacity": 0.85, **look},
+                    [bar for bar in values if bar["open"] is is_open],
+                    **{"x": x, "y": y, "color": colour, "description": nominal("text")},
+                )
+                for is_open, look in ((False, {}), (True, _OUTLINE))
+                if not is_open or any(bar["open"] for bar in values)
+            ),
+            layer(
+                {"type": "rule", "strokeWidth": 1.6, "color": "var(--ink)"},
+                with_interval,
+                y=y,
+                **interval_ends("x", **across),
+            ),
+            layer(
+                {"type": "text", "align": "left", "dx": 5, "color": "var(--soft)"},
+                with_value,
+                **{"x": quantitative("at", **across), "y": y, "text": nominal("label")},
+            ),
+            heading_layer(title, **_HEADING),
+        ]
+        panels.append({"width": layout.bars, "height": _BAR * len(names), "layer": layers})
+    return composed(concat=panels, columns=layout.columns, spacing={"row": 40, "column": 46}, config=_CONFIG)
 
 
 def _point_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     title: str,
     metrics: Sequence[Metric],
     ordered: Sequence[Group],
     values: ClusterValues,
 ) -> list[Chart]:
     """Return charts of the best player of each comparison against others, a point for each cluster that both have."""
-    found: list[Chart] = []
+    env, presentation = view.env, view.presentation
+    charts: list[Chart] = []
     for together in matched(ordered):
         models = [group for group in together if not group.embedded]
         compared = models if len(models) > 1 else together
@@ -226,9 +232,9 @@ def _point_charts(
             axes = f"{names[other]} →", f"↑ {names[best]}"
             wide, narrow = (point_spec(panels, metrics, axes, layout) for layout in (_WIDE, _NARROW))
             whose = [env.id, *best.apart, best.model, other.model, str(best.settings), str(other.settings)]
-            name = chart_name(env, whose, f"{title} by {presentation.cluster}")
-            found.append(Chart(name, drawn(wide, what), drawn(narrow, what), caption, wide))
-    return found
+            name = chart_name(view, whose, f"{title} by {presentation.cluster}")
+            charts.append(Chart.of(name, what, caption, wide, narrow))
+    return charts
 
 
 def _ahead(metrics: Sequence[Metric]) -> str:
@@ -244,7 +250,7 @@ def _points(
     presentation: Presentation,
 ) -> list[dict[str, Any]]:
     up, across = (values.get(group, {}).get(metric.name, {}) for group in (best, other))
-    found: list[dict[str, Any]] = []
+    points: list[dict[str, Any]] = []
     for cluster in sorted(up.keys() & across.keys()):
         first, second = up[cluster], across[cluster]
         items = min(first.items, second.items)
@@ -253,8 +259,8 @@ def _points(
             f"{name}, {plural(items, presentation.item, presentation.items)}: {names[best]} "
             f"{mean_text(first.value, metric)}, {names[other]} {mean_text(second.value, metric)}"
         )
-        found.append({"cluster": name, "x": second.value, "y": first.value, "items": items, "text": text})
-    return found
+        points.append({"cluster": name, "x": second.value, "y": first.value, "items": items, "text": text})
+    return points
 
 
 def point_spec(
@@ -271,11 +277,11 @@ def point_spec(
         axes: Titles of the axes, the one across first.
         layout: Measures.
     """
-    most = max((point["items"] for some in points.values() for point in some), default=1)
+    most = max((point["items"] for metric_points in points.values() for point in metric_points), default=1)
     panels: list[Spec] = []
     for metric in metrics:
-        own = points[metric.name]
-        low, high = _domain(metric, [point[each] for point in own for each in ("x", "y")])
+        metric_points = points[metric.name]
+        low, high = _domain(metric, [point[key] for point in metric_points for key in ("x", "y")])
         # Points at the least and at the greatest value are not cut in half.
         pad = 0.03 * (high - low)
         scale = {"domain": [low - pad, high + pad], "nice": False}
@@ -284,74 +290,53 @@ def point_spec(
         y = quantitative("y", title=axes[1], scale=scale, axis=ticks)
         size = quantitative("items", scale={"domain": [0, most], "range": [14, 110]}, legend=None)
         ends = [{"x": low, "y": low}, {"x": high, "y": high}]
-        labels = _labels(own, (low - pad, high + pad), layout.square)
-        halo = {"stroke": "var(--page)", "strokeWidth": 3, "strokeJoin": "round"}
+        labels = _labels(metric_points, (low - pad, high + pad), layout.square)
+        diagonal = {"type": "line", "strokeWidth": 1.2, "strokeDash": DASHED, "color": "var(--soft)"}
+        dot = {"type": "point", "filled": True, "color": "var(--c0)", "opacity": 0.6}
         word = {"type": "text", "align": "left", "fontSize": _FONT - 1}
-        panels.append(
-            {
-                **{"width": layout.square, "height": layout.square},
-                "layer": [
-                    {
-                        "data": {"values": ends},
-                        "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [5, 4], "color": "var(--soft)"},
-                        "encoding": {"x": x, "y": y},
-                    },
-                    {
-                        "data": {"values": own},
-                        "mark": {"type": "point", "filled": True, "color": "var(--c0)", "opacity": 0.6},
-                        "encoding": {"x": x, "y": y, "size": size, "description": nominal("text")},
-                    },
-                    *(
-                        {
-                            "data": {"values": labels},
-                            "mark": {**word, **style},
-                            "encoding": {"x": x, "y": y, "text": nominal("label")},
-                        }
-                        for style in (halo, {"color": "var(--soft)"})
-                    ),
-                    _heading(metric.title),
-                ],
-            }
-        )
-    return composed(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_config())
+        layers = [
+            layer(diagonal, ends, x=x, y=y),
+            layer(dot, metric_points, x=x, y=y, size=size, description=nominal("text")),
+            *(
+                layer({**word, **look}, labels, x=x, y=y, text=nominal("label"))
+                for look in (halo(3), {"color": "var(--soft)"})
+            ),
+            heading_layer(metric.title, **_HEADING),
+        ]
+        panels.append({"width": layout.square, "height": layout.square, "layer": layers})
+    return composed(concat=panels, columns=layout.columns, spacing={"row": 46, "column": 50}, config=_CONFIG)
 
 
 def _labels(points: Sequence[Mapping[str, Any]], domain: tuple[float, float], side: int) -> list[dict[str, Any]]:
     """Return names for the points farthest from the diagonal, as far as there is room beside them."""
     low, high = domain
-    place = [((point["x"] - low) / (high - low) * side, (high - point["y"]) / (high - low) * side) for point in points]
+    positions = [
+        ((point["x"] - low) / (high - low) * side, (high - point["y"]) / (high - low) * side) for point in points
+    ]
     taken: list[Box] = []
-    found: list[dict[str, Any]] = []
+    labels: list[dict[str, Any]] = []
     for at in sorted(range(len(points)), key=lambda at: (-abs(points[at]["y"] - points[at]["x"]), at)):
-        x, y = place[at]
+        x, y = positions[at]
         wide = 0.58 * (_FONT - 1) * len(points[at]["cluster"])
-        for left in (x + 7, x - 7 - wide):
-            box = Box(left, y - 7, left + wide, y + 7)
+        for start in (x + 7, x - 7 - wide):
+            box = Box(start, y - 7, start + wide, y + 7)
             clear = all(
-                not box.meets(Box(a - 4, b - 4, a + 4, b + 4)) for other, (a, b) in enumerate(place) if other != at
+                not box.meets(Box(a - 4, b - 4, a + 4, b + 4)) for other, (a, b) in enumerate(positions) if other != at
             )
             if clear and box.left >= 0 and box.right <= side and not any(box.meets(other) for other in taken):
                 taken.append(box)
-                by = low + left / side * (high - low)
-                found.append({"x": by, "y": points[at]["y"], "label": points[at]["cluster"]})
+                by = low + start / side * (high - low)
+                labels.append({"x": by, "y": points[at]["y"], "label": points[at]["cluster"]})
                 break
-        if len(found) == _NAMED:
+        if len(labels) == _NAMED:
             break
-    return found
-
-
-def _heading(text: str) -> Spec:
-    return {
-        "data": {"values": [{"text": text}]},
-        "mark": {"type": "text", "align": "left", "dy": -14, "fontWeight": 600, "color": "var(--ink)"},
-        "encoding": {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")},
-    }
+    return labels
 
 
 def _domain(metric: Metric, values: Iterable[float | None]) -> tuple[float, float]:
-    known = [value for value in values if value is not None] or [0.0]
+    numbers = [value for value in values if value is not None] or [0.0]
     low, high = metric.bounds
-    low, high = min(known, default=0.0) if low is None else low, max(known) if high is None else high
+    low, high = min(numbers, default=0.0) if low is None else low, max(numbers) if high is None else high
     return (low, high) if high > low else (low - 1, low + 1)
 
 
@@ -361,17 +346,8 @@ def _is_share(metric: Metric) -> bool:
 
 def _distinct(names: Mapping[Group, str]) -> dict[Group, str]:
     """Return names that fit beside a chart, no two of them the same."""
-    found: dict[Group, str] = {}
+    distinct: dict[Group, str] = {}
     for number, (group, name) in enumerate(names.items(), 1):
         short = one_line(name, _LETTERS)
-        found[group] = short if short not in found.values() else f"{one_line(name, _LETTERS - 5)} [{number}]"
-    return found
-
-
-def _config() -> dict[str, Any]:
-    axis = {
-        **{"labelColor": "var(--soft)", "labelFontSize": _FONT, "titleColor": "var(--soft)", "titleFontSize": _FONT},
-        **{"titleFontWeight": "normal", "titlePadding": 8, "gridColor": "var(--rule)"},
-        **{"domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
-    }
-    return {"view": {"stroke": None}, "axis": axis, "text": {"fontSize": _FONT, "baseline": "middle"}}
+        distinct[group] = short if short not in distinct.values() else f"{one_line(name, _LETTERS - 5)} [{number}]"
+    return distinct

@@ -1,16 +1,16 @@
-"""The points of a chart: values by level, by step, or by number of in-context examples."""
+"""The points of charts, and the sets of items that one chart compares."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from statistics import fmean
 
-from waybench.core import Metric
+from waybench.core import Metric, Presentation
 from waybench.reporting._format import interval_text
 from waybench.reporting.charts._svg import colour_numbers
 from waybench.results import Estimate
 from waybench.results.estimates import Measure, ranked
-from waybench.results.formatting import mean_text
+from waybench.results.formatting import mean_text, one_line
 from waybench.results.results import EXAMPLES, Group, grouped, short_labels
 from waybench.results.stats import Mean
 
@@ -68,12 +68,8 @@ def step_window(estimates: Iterable[Estimate], series: Metric) -> int:
     """Return of how many steps a point of a series' chart is the mean; 1 unless steps alone would hide the curve.
 
     A step of two episodes that are right or wrong is 0, a half or 1, so a line through all steps is a zigzag.
-
-    Args:
-        estimates: The estimates, at one level.
-        series: The series, as a metric.
     """
-    curves = [each.curves[series.name].steps for each in estimates if series.name in each.curves]
+    curves = [estimate.curves[series.name].steps for estimate in estimates if series.name in estimate.curves]
     longest = max(map(len, curves), default=0)
     most = max((step.n for steps in curves for step in steps), default=0)
     is_share = (series.low, series.high) == (0, 1)
@@ -122,15 +118,15 @@ def by_examples(estimates: Iterable[Estimate], measured: Measure) -> list[Point]
     """
     lines = grouped(ranked(estimates).items(), lambda ranked_one: ranked_one[0].without(EXAMPLES))
     tracks: dict[Group, dict[int, Mean]] = {}
-    for group, some in lines.items():
-        found = {
-            own.examples: mean
-            for own, cells in some
+    for group, ranked_groups in lines.items():
+        means = {
+            member.examples: mean
+            for member, cells in ranked_groups
             for cell in cells.values()
             if (mean := measured.mean(cell)) is not None
         }
-        if len(found) > 1:
-            tracks[group] = dict(sorted(found.items()))
+        if len(means) > 1:
+            tracks[group] = dict(sorted(means.items()))
     return _points(tracks, measured.metric)
 
 
@@ -151,3 +147,101 @@ def _points(tracks: Mapping[Group, Mapping[int, Mean]], metric: Metric) -> list[
         for number, (group, track) in enumerate(tracks.items())
         for at, mean in track.items()
     ]
+
+
+_LONGEST = 40  # characters of a key
+
+
+@dataclass(frozen=True, slots=True)
+class ChartSet:
+    """Estimates that may be drawn together.
+
+    Attributes:
+        name: "" for the first chart of an environment; of a further one, the keys of its sets.
+        keys: Level -> the key of the items that all estimates of this level are of.
+        estimates: The estimates, each group without its key: sets of different levels make one line.
+    """
+
+    name: str
+    keys: Mapping[int, str]
+    estimates: list[Estimate]
+
+    def caption(self, presentation: Presentation) -> str:
+        """Return a sentence on which sets are drawn, with a space before it; "" for the only set of an environment."""
+        if not self.name and len(set(self.keys.values())) < 2:
+            return ""
+        return f" The {presentation.items} are from {_listed(self.keys.items(), presentation)}."
+
+
+@dataclass(frozen=True, slots=True)
+class ChartSets:
+    """Estimates as charts show them.
+
+    Attributes:
+        sets: What is drawn together, one chart for each.
+        left_out: What no chart shows: further sets that a model was given at the same level.
+    """
+
+    sets: list[ChartSet]
+    left_out: list[Estimate]
+
+    def note(self, presentation: Presentation) -> str:
+        """Return a sentence on what is left out; "" if everything is drawn."""
+        if not self.left_out:
+            return ""
+        missing = sorted({(estimate.level or 0, estimate.group.key) for estimate in self.left_out})
+        return (
+            f"Not shown: {_listed(missing, presentation)}. Where a model was given several sets of "
+            f"{presentation.items} at one level, charts show one; the tables have all."
+        )
+
+
+def chart_sets(estimates: Iterable[Estimate], public_key: str) -> ChartSets:
+    """Divide the estimates of an environment into charts, so that all marks at a level are of the same items.
+
+    The first chart has at each level the public set, or else the one that most models were given. A model that was
+    given another set there is in a further chart.
+    """
+    all_estimates = list(estimates)
+    pending: list[Estimate] = all_estimates
+    sets: list[ChartSet] = []
+    taken: set[tuple[Group, int]] = set()
+    drawn: set[tuple[Group, int]] = set()
+    while pending:
+        keys = {
+            level: _most_common(level_estimates, public_key)
+            for level, level_estimates in grouped(pending, _level).items()
+        }
+        chosen = [estimate for estimate in pending if estimate.group.key == keys[_level(estimate)]]
+        name = " ".join(dict.fromkeys(keys[level] for level in sorted(keys))) if sets else ""
+        sets.append(
+            ChartSet(name, dict(sorted(keys.items())), [replace(e, group=e.group.without_key()) for e in chosen])
+        )
+        taken |= {(estimate.group, _level(estimate)) for estimate in chosen}
+        drawn |= {(estimate.group.without_key(), _level(estimate)) for estimate in chosen}
+        pending = [estimate for estimate in pending if (estimate.group.without_key(), _level(estimate)) not in drawn]
+    return ChartSets(sets, [estimate for estimate in all_estimates if (estimate.group, _level(estimate)) not in taken])
+
+
+def _level(estimate: Estimate) -> int:
+    return estimate.level or 0
+
+
+def _most_common(level_estimates: Sequence[Estimate], public_key: str) -> str:
+    groups = {
+        key: len({estimate.group for estimate in key_estimates})
+        for key, key_estimates in grouped(level_estimates, lambda e: e.group.key).items()
+    }
+    # The last part keeps the choice independent of the order of the logs.
+    return min(groups, key=lambda key: (key != public_key, -groups[key], key))
+
+
+def _listed(levels: Iterable[tuple[int, str]], presentation: Presentation) -> str:
+    """Return sets with their levels: "set a at levels 5 and 7; set b at level 9"."""
+    by_key = grouped(sorted(levels), lambda pair: pair[1])
+    parts: list[str] = []
+    for key, pairs in by_key.items():
+        *others, last = (str(level) for level, _ in pairs)
+        numbers = f"{presentation.levels} {', '.join(others)} and {last}" if others else f"{presentation.level} {last}"
+        parts.append(f"set {one_line(key, _LONGEST) or '(no name)'} at {numbers}")
+    return "; ".join(parts)

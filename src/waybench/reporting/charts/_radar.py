@@ -1,12 +1,17 @@
-"""Charts of the nine capabilities: an axis for each, a line around for each agent."""
+"""Radar charts of agents' capabilities, one by one and overlaid (SmartPlay, Figures 2 and 3)."""
 
+import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, cos, pi, sin
 from typing import Any
 
-from waybench.reporting.charts._svg import Spec, nominal, quantitative, specification
+from waybench.envs.smartplay import BENCHMARK, CAPABILITIES, DEGREE_SCALES, HUMANS, RECORDED, degrees
+from waybench.reporting._files import slug
+from waybench.reporting.charts._spec import DASHED, Spec, layer, nominal, quantitative, specification
+from waybench.reporting.charts._svg import Chart, colour_numbers
+from waybench.results.estimates import Agent
 from waybench.results.formatting import one_line
 
 _OUTSIDE = 1.12  # where the axes' names stand
@@ -104,18 +109,18 @@ def radar_spec(
     above = _above(title, subtitle)
     top, unit = _END + _LINE * len(above), size / 2 / _END
     end = _END + _LINE * len(webs) if legend else _END
-    place = {
+    position = {
         "x": quantitative("x", axis=None, scale={"domain": [-_SIDE, _SIDE], "nice": False}),
         "y": quantitative("y", axis=None, scale={"domain": [-end, top], "nice": False}),
     }
     colour = {"color": nominal("colour", scale=None, legend=None)}
 
-    def layer(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
-        return {"data": {"values": values}, "mark": mark, "encoding": {**place, **encoding}}
+    def placed(values: Sequence[Mapping[str, Any]], mark: Spec, **encoding: Spec) -> Spec:
+        return layer(mark, values, **position, **encoding)
 
     def line(values: Sequence[Mapping[str, Any]], shade: str, by: str) -> Spec:
         mark = {"type": "line", "strokeWidth": 1, "color": f"var({shade})"}
-        return layer(values, mark, detail=nominal(by), order=quantitative("order"))
+        return placed(values, mark, detail=nominal(by), order=quantitative("order"))
 
     words = {"type": "text", "baseline": "middle", "fontSize": font, "color": "var(--soft)"}
     number = {**words, "align": "center", "fontSize": font - 2}
@@ -123,52 +128,52 @@ def radar_spec(
     round_line = {"type": "line", "strokeWidth": 2.2, "strokeJoin": "round"}
     layers = [
         line(rings, "--rule", "ring"),
-        line([each for each in rings if each["ring"] == 1], "--rule-strong", "ring"),
+        line([ring for ring in rings if ring["ring"] == 1], "--rule-strong", "ring"),
         line(spokes, "--rule", "spoke"),
         *(
-            layer(some, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour)
-            for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
-            if (some := [each for each in lines if each["dashed"] is dashed])
+            placed(alike, {**round_line, **style}, detail=nominal("piece"), order=quantitative("order"), **colour)
+            for dashed, style in ((False, {}), (True, {"strokeDash": DASHED, "strokeWidth": 1.6}))
+            if (alike := [row for row in lines if row["dashed"] is dashed])
         ),
-        layer(points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour),
+        placed(points, dot, description=nominal("text"), shape=nominal("shape", scale=None, legend=None), **colour),
         # Numbers of rings stand over the lines, on a margin of the page's colour.
-        layer(scale, {**number, "stroke": "var(--page)", "strokeWidth": 3}, text=nominal("text")),
-        layer(scale, number, text=nominal("text")),
+        placed(scale, {**number, "stroke": "var(--page)", "strokeWidth": 3}, text=nominal("text")),
+        placed(scale, number, text=nominal("text")),
     ]
     for align in ("left", "center", "right"):
         for kind, style in (("name", {}), ("value", {"fontWeight": "bold", "color": "var(--ink)"})):
-            some = [each for each in names if each["align"] == align and each["axis"] == kind]
-            layers.append(layer(some, {**words, "align": align, **style}, text=nominal("text")))
+            texts = [text for text in names if text["align"] == align and text["axis"] == kind]
+            layers.append(placed(texts, {**words, "align": align, **style}, text=nominal("text")))
     # The words above are marks as all others are: a drawing's own title of several lines is no part of what pages take.
     for row, (text, head) in enumerate(above):
         style = {"fontWeight": "bold", "fontSize": font + 2, "color": "var(--ink)"} if head else {"fontSize": font - 1}
         line_of = {"text": text, "x": 0, "y": round(top - _LINE * (row + 0.5), 4)}
-        layers.append(layer([line_of], {**words, "align": "center", **style}, text=nominal("text")))
+        layers.append(placed([line_of], {**words, "align": "center", **style}, text=nominal("text")))
     if legend:
-        layers += _legend(webs, layer, {**words, "align": "left", "color": "var(--ink)"}, {**dot, "size": 42})
+        layers += _legend(webs, placed, {**words, "align": "left", "color": "var(--ink)"}, {**dot, "size": 42})
     box = {"view": {"stroke": None}}
     return specification(round(2 * _SIDE * unit), round((top + end) * unit), layer=layers, config=box)
 
 
-def _legend(webs: Sequence[Web], layer: Callable[..., Spec], words: Spec, dot: Spec) -> list[Spec]:
+def _legend(webs: Sequence[Web], placed: Callable[..., Spec], words: Spec, dot: Spec) -> list[Spec]:
     """Return the layers of a legend: a line for each label, below each other."""
     strokes: list[dict[str, Any]] = []
     labels: list[dict[str, Any]] = []
     for row, web in enumerate(webs):
-        own = {"y": round(-_END - _LINE * (row + 0.5), 4), "colour": web.colour, "shape": web.shape}
-        strokes += [{**own, "x": x, "row": row, "dashed": web.dashed} for x in (0.05 - _SIDE, 0.35 - _SIDE)]
-        labels.append({**own, "x": 0.2 - _SIDE, "mark": not web.reference})
-        labels.append({**own, "x": 0.45 - _SIDE, "text": one_line(web.label, _LONGEST - 10), "mark": False})
+        look = {"y": round(-_END - _LINE * (row + 0.5), 4), "colour": web.colour, "shape": web.shape}
+        strokes += [{**look, "x": x, "row": row, "dashed": web.dashed} for x in (0.05 - _SIDE, 0.35 - _SIDE)]
+        labels.append({**look, "x": 0.2 - _SIDE, "mark": not web.reference})
+        labels.append({**look, "x": 0.45 - _SIDE, "text": one_line(web.label, _LONGEST - 10), "mark": False})
     colour = {"color": nominal("colour", scale=None, legend=None)}
     lines = [
-        layer(some, {"type": "line", "strokeWidth": 2.2, **style}, detail=nominal("row"), **colour)
-        for dashed, style in ((False, {}), (True, {"strokeDash": [5, 4], "strokeWidth": 1.6}))
-        if (some := [each for each in strokes if each["dashed"] is dashed])
+        placed(alike, {"type": "line", "strokeWidth": 2.2, **style}, detail=nominal("row"), **colour)
+        for dashed, style in ((False, {}), (True, {"strokeDash": DASHED, "strokeWidth": 1.6}))
+        if (alike := [stroke for stroke in strokes if stroke["dashed"] is dashed])
     ]
-    marks = layer(
-        [each for each in labels if each["mark"]], dot, shape=nominal("shape", scale=None, legend=None), **colour
+    marks = placed(
+        [text for text in labels if text["mark"]], dot, shape=nominal("shape", scale=None, legend=None), **colour
     )
-    return [*lines, marks, layer([each for each in labels if "text" in each], words, text=nominal("text"))]
+    return [*lines, marks, placed([text for text in labels if "text" in text], words, text=nominal("text"))]
 
 
 def ring_values(values: Iterable[float]) -> list[float]:
@@ -194,10 +199,10 @@ def _value(value: float | None) -> str:
 
 
 def _label(number: int, count: int, below: bool) -> dict[str, float]:
-    place = _place(number, count, _OUTSIDE)
+    position = _place(number, count, _OUTSIDE)
     # At the top the name stands higher, so that its value is still outside of the rings.
-    lift = _LINE if place["y"] > 0.8 else 0.0 if place["y"] < -0.8 else _LINE / 2
-    return {**place, "y": place["y"] + lift - (_LINE if below else 0)}
+    lift = _LINE if position["y"] > 0.8 else 0.0 if position["y"] < -0.8 else _LINE / 2
+    return {**position, "y": position["y"] + lift - (_LINE if below else 0)}
 
 
 def _place(number: float, count: int, radius: float) -> dict[str, float]:
@@ -223,16 +228,177 @@ def _lines(webs: Sequence[Web], count: int, rim: float) -> tuple[list[dict[str, 
         for at, value in enumerate(web.values):
             if value is None:
                 continue
-            place = _place(at, count, _radius(value, rim))
+            position = _place(at, count, _radius(value, rim))
             if not web.reference:
                 text = f"{web.label}: {value:.2f}"
-                points.append({**place, "colour": colour, "shape": web.shape, "text": text})
+                points.append({**position, "colour": colour, "shape": web.shape, "text": text})
             following = web.values[(at + 1) % count]
             if following is not None:
                 piece = f"{number}-{at}"
                 end = _place((at + 1) % count, count, _radius(following, rim))
                 lines += [
-                    {"piece": piece, "order": 0, **place, "colour": colour, "dashed": web.dashed},
+                    {"piece": piece, "order": 0, **position, "colour": colour, "dashed": web.dashed},
                     {"piece": piece, "order": 1, **end, "colour": colour, "dashed": web.dashed},
                 ]
     return lines, points
+
+
+MOST_TOGETHER = 6  # agents in one chart; of more each has a chart of its own
+_FEWEST_GAMES = 3  # with fewer there is no line around
+_FARTHEST = 1.5  # times what people had; greater values are on the rim, and named
+_MOST_NAMED = 2  # axes of an agent
+_HIGHEST_DEGREE = max(map(len, DEGREE_SCALES.values()))
+_PEOPLE = "Human baseline"
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Charts of several agents on the same axes.
+
+    Attributes:
+        title: What they show.
+        text: How they are read.
+        charts: One chart with all agents, or one for each if there are many.
+    """
+
+    title: str
+    text: str
+    charts: list[Chart]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axes:
+    """The axes of a kind of chart, and an agent's values on them."""
+
+    title: str
+    text: str
+    names: tuple[str, ...]
+    values: Callable[[Agent], list[float | None]]
+
+
+_GAMES = _Axes(
+    "Normalised scores by game",
+    "(score − min) / (human − min) in each recorded setting.",
+    tuple(HUMANS[game].name for game in RECORDED),
+    lambda agent: [agent.scores[game].value if game in agent.scores else None for game in RECORDED],
+)
+_CAPABILITIES = _Axes(
+    "Capabilities by degree (the paper’s formula)",
+    "Means of the games’ normalised scores, weighted by how much each game asks of a capability.",
+    CAPABILITIES,
+    lambda agent: [capability.value for capability in agent.capabilities["paper"]],
+)
+
+
+def overlays(agents: Sequence[Agent], labels: Sequence[str]) -> list[Overlay]:
+    """Return the charts that overlay several agents; none for a single agent."""
+    if len(agents) < 2:
+        return []
+    missing = [[HUMANS[game].name for game in RECORDED if game not in agent.scores] for agent in agents]
+    colours = colour_numbers([agent.model for agent in agents])
+    results: list[Overlay] = []
+    for axes in (_GAMES, _CAPABILITIES):
+        values = [axes.values(agent) for agent in agents]
+        most = max(sum(value is not None for value in of_agent) for of_agent in values)
+        if axes is _GAMES and most < _FEWEST_GAMES:
+            continue
+        webs = [
+            Web(label, of_agent, colour, shape=_SHAPES[number % MOST_TOGETHER])
+            for number, (label, of_agent, colour) in enumerate(zip(labels, values, colours, strict=True))
+        ]
+        together = [range(len(webs))] if len(webs) <= MOST_TOGETHER else [[number] for number in range(len(webs))]
+        charts = [
+            _overlay(
+                axes, [webs[number] for number in numbers], webs, _without([(labels[n], missing[n]) for n in numbers])
+            )
+            for numbers in together
+        ]
+        results.append(Overlay(axes.title, axes.text, charts))
+    return results
+
+
+def _without(missing: Sequence[tuple[str, Sequence[str]]]) -> str:
+    """Return a note on games not played: first by any agent, then by each; "" if there are none."""
+    several = len(missing) > 1
+    common = [name for name in missing[0][1] if several and all(name in names for _, names in missing)]
+    texts = [f"all without {', '.join(common)}"] if common else []
+    for label, names in missing:
+        more = [name for name in names if name not in common]
+        texts += [f"{one_line(label, 40)}{' also' * bool(common)} without {', '.join(more)}"] if more else []
+    return "; ".join(texts)
+
+
+def _beyond(axes: Sequence[str], web: Web) -> str:
+    """Return a note on an agent's values that are cut off at the rim; "" if there are none."""
+    far = {name: value for name, value in zip(axes, web.values, strict=True) if value and value > _FARTHEST}
+    if len(far) <= _MOST_NAMED:
+        text = ", ".join(f"{name} {value:.2f}" for name, value in far.items())
+    else:
+        text = f"{len(far)} axes, up to {max(far.values()):.2f}"
+    return f"{one_line(web.label, 40)} {text}" if far else ""
+
+
+def _overlay(axes: _Axes, webs: Sequence[Web], every: Sequence[Web], missing: str) -> Chart:
+    """Return a chart of some agents, on the scale of every agent; `missing` says what they have not played."""
+    people = Web(_PEOPLE, [1.0] * len(axes.names), dashed=True, reference=True)
+    most = max((value for web in every for value in web.values if value is not None), default=1.0)
+    beyond = "; ".join(filter(None, (_beyond(axes.names, web) for web in webs)))
+    subtitle = [
+        "0: the minimum score; 1: the human score (Table 4)",
+        *([f"on the rim, and beyond: {beyond}"] if beyond else []),
+        *([missing] if missing else []),
+    ]
+    most = min(most, _FARTHEST)
+    spec = radar_spec(axes.names, [people, *webs], title=axes.title, subtitle=subtitle, most=most, legend=True)
+    text = "; ".join(f"{web.label}: {_values_text(axes.names, web.values, 'not run')}" for web in webs)
+    label = f"{axes.title}, with people at 1. {text}"
+    identity = json.dumps([axes.title, [web.label for web in webs]])
+    caption = f"{axes.title}: {', '.join(web.label for web in webs)}" + (f"; {missing}" if missing else "")
+    return Chart.of(slug(f"agents {axes.title}", identity), label, caption, spec)
+
+
+def _values_text(names: Sequence[str], values: Sequence[float | None], missing: str) -> str:
+    texts = (missing if value is None else f"{value:.2f}" for value in values)
+    return ", ".join(f"{name} {text}" for name, text in zip(names, texts, strict=True))
+
+
+def degree_charts() -> list[Chart]:
+    """Return a chart for each game of the capabilities that it requires (Figure 2)."""
+    charts: list[Chart] = []
+    for game in RECORDED:
+        name, required = HUMANS[game].name, degrees(game)
+        web = Web(name, [float(required[capability]) for capability in CAPABILITIES])
+        spec = radar_spec(CAPABILITIES, [web], 200, title=name, most=_HIGHEST_DEGREE, values=False)
+        values = ", ".join(f"{capability} {required[capability]}" for capability in CAPABILITIES)
+        text = f"Degrees of the challenges in {name}: {values}"
+        charts.append(Chart.of(slug(f"degrees {name}", game), text, text, spec))
+    return charts
+
+
+def agent_chart(colour: int, agent: Agent, differs: Sequence[str], missing: Sequence[str]) -> Chart:
+    """Return the chart of an agent, which can be read by itself.
+
+    Args:
+        colour: Number of the agent's colour.
+        agent: The agent.
+        differs: The settings in which agents differ, in words.
+        missing: Names of the recorded settings that it has not played.
+    """
+    name = one_line(agent.model, 80) or "(no name)"
+    published, capped = (
+        [capability.value for capability in agent.capabilities[formula]] for formula in ("paper", "paper_capped")
+    )
+    webs, notes = [Web(name, published, colour)], [", ".join(one_line(part, 60) for part in differs)]
+    if missing:
+        notes.append(f"without {', '.join(missing)}")
+    notes.append(f"{BENCHMARK}’s capabilities, weighted by degree (the paper’s formula)")
+    notes.append("0: the minimum score; 1: the human score")
+    if capped != published:
+        webs.append(Web(f"{name}, capped", capped, colour, dashed=True))
+        notes.append("dashed and second numbers: capped, games’ scores first clipped to 0–1")
+    values = _values_text(CAPABILITIES, published, "none")
+    label = f"Capabilities of {name}: {values}" + (f"; without {', '.join(missing)}" if missing else "")
+    spec = radar_spec(CAPABILITIES, webs, title=name, subtitle=[note for note in notes if note])
+    identity = json.dumps([agent.model, agent.settings, "capabilities"], default=str)
+    return Chart.of(slug(f"capabilities {agent.model}", identity), label, label, spec)

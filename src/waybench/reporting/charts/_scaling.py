@@ -6,20 +6,30 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple
 
-from waybench.core import Environment, Metric, Presentation
-from waybench.reporting._format import heading
-from waybench.reporting._model_facts import ModelFacts
-from waybench.reporting._sets import chart_sets
-from waybench.reporting.charts._chart import SHAPES
-from waybench.reporting.charts._charts import OPEN, Chart, chart_name
-from waybench.reporting.charts._points import ends
-from waybench.reporting.charts._svg import COLOURS, Spec, drawn, nominal, point_layers, quantitative, specification
+from waybench.reporting._format import TaskView, heading
+from waybench.reporting._reading import ModelFacts
+from waybench.reporting.charts._chart import SHAPES, Box
+from waybench.reporting.charts._charts import OPEN, chart_name
+from waybench.reporting.charts._points import chart_sets, ends
+from waybench.reporting.charts._spec import (
+    Spec,
+    direction_text,
+    halo,
+    interval_ends,
+    layer,
+    legend_config,
+    nominal,
+    point_layers,
+    quantitative,
+    specification,
+)
+from waybench.reporting.charts._svg import COLOURS, Chart
 from waybench.results import Estimate
 from waybench.results.estimates import measure
-from waybench.results.formatting import better_text, lost_text, mean_text, one_line
+from waybench.results.formatting import lost_text, mean_text, one_line
 from waybench.results.horizons import SuccessCurve
 from waybench.results.results import Group, differing, grouped, over
-from waybench.results.stats import CONFIDENCE, Mean
+from waybench.results.stats import CONFIDENCE
 
 _FONT = 12
 _HIGH = 300  # of the plot, in pixels
@@ -49,18 +59,10 @@ class _Quantity(NamedTuple):
     axis: Mapping[str, Any]
 
 
-def _size(model: ModelFacts) -> float | None:
-    return model.size
-
-
-def _date(model: ModelFacts) -> str | None:
-    return model.released and model.released.isoformat()
-
-
 _SIZE = _Quantity(
     "size",
     "Parameters",
-    _size,
+    lambda model: model.size,
     {
         "type": "quantitative",
         "scale": {"type": "log", "nice": False, "padding": _PADDING},
@@ -70,7 +72,7 @@ _SIZE = _Quantity(
 _DATE = _Quantity(
     "date",
     "Release",
-    _date,
+    lambda model: model.released and model.released.isoformat(),
     {
         "type": "temporal",
         "scale": {"type": "utc", "nice": False, "padding": _PADDING},
@@ -80,88 +82,71 @@ _DATE = _Quantity(
 
 
 def scaling_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     estimates: Sequence[Estimate],
     totals: Sequence[Estimate],
     curves: Sequence[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
-    """Return the charts of scores, and of horizons, against models' sizes and dates; none for less than two models.
-
-    Args:
-        env: The environment.
-        presentation: Its presentation.
-        estimates: Its estimates by level.
-        totals: Those over all levels.
-        curves: How success falls with its difficulty.
-        models: What is known of models.
-    """
+    """Return the charts of scores, and of horizons, against models' sizes and dates; none for less than two models."""
+    env, presentation = view.env, view.presentation
     if not models:
         return []
-    found: list[Chart] = []
-    for one in chart_sets([each for each in estimates if not each.guided], env.items.public_key).sets:
-        groups = {each.group for each in one.estimates}
-        by_level = grouped(one.estimates, lambda each: each.level)
+    charts: list[Chart] = []
+    for chart_set in chart_sets([estimate for estimate in estimates if not estimate.guided], env.items.public_key).sets:
+        groups = {estimate.group for estimate in chart_set.estimates}
+        by_level = grouped(chart_set.estimates, lambda estimate: estimate.level)
         few = len(by_level) <= _MOST_LEVELS
-        whole = [each for each in totals if each.group in groups]
-        some = by_level.items() if few else [(None, whole)]
-        for level, own in sorted(some, key=lambda pair: pair[0] or 0):
+        set_totals = [total for total in totals if total.group in groups]
+        levels = by_level.items() if few else [(None, set_totals)]
+        for level, level_estimates in sorted(levels, key=lambda pair: pair[0] or 0):
             at = f"{presentation.level} {level}" if level is not None else f"all {presentation.levels}"
-            found += _score_charts(env, presentation, own, at, models, one.name)
-    return found + _horizon_charts(env, presentation, curves, models)
+            charts += _score_charts(view, level_estimates, at, models, chart_set.name)
+    return charts + _horizon_charts(view, curves, models)
 
 
 def _score_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     estimates: Sequence[Estimate],
     at: str,
     models: Mapping[str, ModelFacts],
     set_name: str,
 ) -> list[Chart]:
+    env, presentation = view.env, view.presentation
     measured = measure(env, guided=False)
     metric = over(measured.metric, estimates)
-    known = [(each.group, mean) for each in estimates if (mean := measured.mean(each)) is not None]
-    marks = [
-        _Mark(group, mean.value, *ends(mean), _mark_text(mean, measured.metric), mean.lost is not None)
-        for group, mean in known
-    ]
+    marks: list[_Mark] = []
+    for estimate in estimates:
+        mean = measured.mean(estimate)
+        if mean is not None:
+            lost = lost_text(mean.lost, measured.metric)
+            text = mean_text(mean.value, measured.metric) + (f" ({lost})" if lost else "")
+            marks.append(_Mark(estimate.group, mean.value, *ends(mean), text, mean.lost is not None))
     title = f"{heading(measured.metric)}, {at}"
     what = f"{title}: the mean over {presentation.items}, with its {100 * CONFIDENCE:.0f} % interval"
-    up = {"title": f"{metric.title}, {_arrow(metric)}".strip(", "), "scale": _scale(metric)}
-    whose = [env.id, *(estimates[0].group.apart if estimates else ()), *([set_name] if set_name else [])]
-    return _charts(env, marks, models, f"{metric.name} {at}", what, up, whose)
-
-
-def _mark_text(mean: Mean, metric: Metric) -> str:
-    lost = lost_text(mean.lost, metric)
-    return mean_text(mean.value, metric) + (f" ({lost})" if lost else "")
-
-
-def _arrow(metric: Metric) -> str:
-    return f"{ {'lower': '↓', 'higher': '↑'}.get(metric.better, '') } {better_text(metric)}".strip()
-
-
-def _scale(metric: Metric) -> Spec:
     low, high = metric.bounds
-    return {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
+    scale = {"nice": True, "zero": False} if low is None or high is None else {"domain": [low, high], "nice": False}
+    up = {"title": f"{metric.title}, {direction_text(metric)}".strip(", "), "scale": scale}
+    whose = [env.id, *(estimates[0].group.apart if estimates else ()), *([set_name] if set_name else [])]
+    return _charts(view, marks, models, f"{metric.name} {at}", what, up, whose)
 
 
 def _horizon_charts(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
+    view: TaskView,
     curves: Iterable[SuccessCurve],
     models: Mapping[str, ModelFacts],
 ) -> list[Chart]:
+    env, presentation = view.env, view.presentation
     axis = env.difficulty.axes[0] if env.difficulty.axes else None
     if axis is None:
         return []
-    reached = [each for curve in curves if curve.axis == axis.name for each in curve.horizons if each.share == _SHARE]
+    reached = [
+        horizon for curve in curves if curve.axis == axis.name for horizon in curve.horizons if horizon.share == _SHARE
+    ]
     marks = [
-        _Mark(each.group, each.value, each.low, each.high, f"{each.value:.3g}", each.lost is not None)
-        for each in reached
-        if each.value is not None
+        _Mark(horizon.group, horizon.value, horizon.low, horizon.high, f"{horizon.value:.3g}", horizon.lost is not None)
+        for horizon in reached
+        if horizon.value is not None
     ]
     what = (
         f"The 50 % horizon by {axis.title.lower()}, the difficulty at which a single attempt succeeds at half of the "
@@ -170,11 +155,11 @@ def _horizon_charts(
     )
     up = {"title": f"50 % horizon, {axis.title.lower()}", "scale": {"nice": True, "zero": False}}
     apart = marks[0].group.apart if marks else ()
-    return _charts(env, marks, models, "horizon", what, up, [env.id, *apart])
+    return _charts(view, marks, models, "horizon", what, up, [env.id, *apart])
 
 
 def _charts(
-    env: Environment[Any, Any, Any],
+    view: TaskView,
     marks: Sequence[_Mark],
     models: Mapping[str, ModelFacts],
     name: str,
@@ -182,35 +167,26 @@ def _charts(
     up: Mapping[str, Any],
     whose: Sequence[str],
 ) -> list[Chart]:
-    found: list[Chart] = []
+    charts: list[Chart] = []
     for quantity in (_SIZE, _DATE):
         data = _data(marks, models, quantity)
-        if len({each["at"] for each in data}) < 2:
+        if len({row["at"] for row in data}) < 2:
             continue
         against = "number of parameters, on a logarithmic axis" if quantity is _SIZE else "date of release"
         caption = f"{what}. Against the models' {against}; a line joins the models of one series."
-        caption += OPEN * any(each["open"] for each in data)
+        caption += OPEN * any(row["open"] for row in data)
         wide, narrow = (
             scaling_spec(_labelled(data, quantity, up, width), quantity.title, quantity.axis, up, width)
             for width in (640, 280)
         )
-        found.append(
-            Chart(
-                chart_name(env, whose, f"{name} by {quantity.name}"),
-                drawn(wide, caption),
-                drawn(narrow, caption),
-                caption,
-                wide,
-            )
-        )
-    return found
+        charts.append(Chart.of(chart_name(view, whose, f"{name} by {quantity.name}"), caption, caption, wide, narrow))
+    return charts
 
 
 def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Quantity) -> list[dict[str, Any]]:
-    known = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
-    placed = [(mark, model, at) for mark, model in known if (at := quantity.get(model)) is not None]
-    groups = [mark.group for mark, _, _ in placed]
-    bare = [_without_model(group) for group in groups]
+    with_facts = [(mark, models[mark.group.model]) for mark in marks if mark.group.model in models]
+    placed = [(mark, model, at) for mark, model in with_facts if (at := quantity.get(model)) is not None]
+    bare = [replace(mark.group, model="", embedded=False) for mark, _, _ in placed]
     lines: dict[str, int] = {}
     data: list[dict[str, Any]] = []
     for (mark, model, at), group in zip(placed, bare, strict=True):
@@ -225,7 +201,7 @@ def _data(marks: Sequence[_Mark], models: Mapping[str, ModelFacts], quantity: _Q
                 "number": lines.setdefault(line, len(lines)),
             }
         )
-    return sorted(data, key=lambda each: (each["number"], each["at"]))
+    return sorted(data, key=lambda row: (row["number"], row["at"]))
 
 
 class _Position(NamedTuple):
@@ -257,7 +233,6 @@ _POSITIONS = (
 )
 _LETTER = 0.56  # mean width of a letter, in font sizes
 _POINT = 5  # half the width of a point
-_Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 def _labelled(
@@ -274,49 +249,32 @@ def _labelled(
         up: Title and scale of the score.
         width: Of the plot, in pixels.
     """
-    across = [_along(quantity, each["at"]) for each in data]
-    values = [end for each in data for end in (each["low"], each["score"], each["high"]) if end is not None]
+    ats = [row["at"] for row in data]
+    across = [math.log(at) if quantity is _SIZE else float(date.fromisoformat(at).toordinal()) for at in ats]
+    values = [end for row in data for end in (row["low"], row["score"], row["high"]) if end is not None]
     low, high = up["scale"].get("domain") or (min(values), max(values))
     points = [
         (
             _PADDING + (width - 2 * _PADDING) * (x - min(across)) / ((max(across) - min(across)) or 1),
-            _HIGH * (1 - (each["score"] - low) / ((high - low) or 1)),
+            _HIGH * (1 - (row["score"] - low) / ((high - low) or 1)),
         )
-        for each, x in zip(data, across, strict=True)
+        for row, x in zip(data, across, strict=True)
     ]
-    taken: list[_Box] = [(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
-    found: list[dict[str, Any]] = []
-    for each, (x, y), own in zip(data, points, tuple(taken), strict=True):
-        boxes = [_box(position, x, y, each["label"]) for position in _POSITIONS]
-        others = [box for box in taken if box != own]
-        free = (
-            number
-            for number, box in enumerate(boxes)
-            if box[0] >= 0 and box[2] <= width + _PADDING and not any(_overlap(box, other) for other in others)
-        )
-        position = next(free, -1)
-        if position >= 0:
-            taken.append(boxes[position])
-        found.append({**each, "position": position})
-    return found
-
-
-def _along(quantity: _Quantity, at: Any) -> float:
-    return math.log(at) if quantity is _SIZE else float(date.fromisoformat(at).toordinal())
-
-
-def _box(position: _Position, x: float, y: float, label: str) -> _Box:
-    wide = _LETTER * _FONT * len(label)
-    left = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
-    return left, y + position.dy - 0.6 * _FONT, left + wide, y + position.dy + 0.6 * _FONT
-
-
-def _overlap(one: _Box, other: _Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
-
-
-def _without_model(group: Group) -> Group:
-    return replace(group, model="", embedded=False)
+    taken = [Box(x - _POINT, y - _POINT, x + _POINT, y + _POINT) for x, y in points]
+    labelled: list[dict[str, Any]] = []
+    for row, (x, y), point_box in zip(data, points, tuple(taken), strict=True):
+        free = -1
+        for number, position in enumerate(_POSITIONS):
+            wide, middle = _LETTER * _FONT * len(row["label"]), y + position.dy
+            start = x + position.dx - {"left": 0.0, "center": wide / 2, "right": wide}[position.align]
+            box = Box(start, middle - 0.6 * _FONT, start + wide, middle + 0.6 * _FONT)
+            is_inside = box.left >= 0 and box.right <= width + _PADDING
+            if is_inside and not any(box.meets(other) for other in taken if other != point_box):
+                taken.append(box)
+                free = number
+                break
+        labelled.append({**row, "position": free})
+    return labelled
 
 
 def scaling_spec(
@@ -331,43 +289,29 @@ def scaling_spec(
         up: Title and scale of "score".
         width: Of the plot, in pixels.
     """
-    lines = list(dict.fromkeys(each["series"] for each in data))
-    text = {"labelColor": "var(--soft)", "titleColor": "var(--soft)", "labelFontSize": _FONT, "titleFontSize": _FONT}
-    config = {
-        "view": {"stroke": None},
-        "axis": {**text, "titleFontWeight": "normal", "gridColor": "var(--rule)", "tickColor": "var(--rule-strong)"},
-        "legend": {**text, "orient": "top", "labelLimit": width - 40, "columns": max(1, width // 180)},
-    }
+    lines = list(dict.fromkeys(row["series"] for row in data))
+    config = legend_config(_FONT, labelLimit=width - 40, columns=max(1, width // 180))
     x: Spec = {"field": "at", "title": title, **across}
     colours = [f"var(--c{number % COLOURS})" for number in range(len(lines))]
     shapes = [SHAPES[number % len(SHAPES)] for number in range(len(lines))]
     colour = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": colours})
     shape = nominal("series", title=None, sort=lines, scale={"domain": lines, "range": shapes})
     y = quantitative("score", title=up["title"], scale=up["scale"], axis={"tickCount": 5})
-    halo = {"stroke": "var(--page)", "strokeWidth": 4, "strokeJoin": "round"}
-    layers: list[Spec] = [
-        {
-            "transform": [{"filter": "datum.interval"}],
-            "mark": {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5},
-            "encoding": {"y": quantitative("low"), "y2": {"field": "high"}, "color": colour},
-        },
-        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": {"y": y, "color": colour}},
+    rule = {"type": "rule", "strokeWidth": 1.6, "opacity": 0.5}
+    layers = [
+        layer(rule, None, "datum.interval", **interval_ends("y"), color=colour),
+        layer({"type": "line", "strokeWidth": 2}, y=y, color=colour),
         *point_layers(
             {"size": 60},
             {"y": y, "color": colour, "shape": shape, "description": nominal("text")},
-            has_open=any(each["open"] for each in data),
+            has_open=any(row["open"] for row in data),
         ),
     ]
-    for look in (halo, {"color": "var(--soft)"}):
+    for look in (halo(4), {"color": "var(--soft)"}):  # all halos are below all labels
         for number, position in enumerate(_POSITIONS):
-            if any(each["position"] == number for each in data):
-                layers.append(
-                    {
-                        "transform": [{"filter": f"datum.position === {number}"}],
-                        "mark": {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **look},
-                        "encoding": {"y": y, "text": nominal("label")},
-                    }
-                )
-    for layer in layers:
-        layer["encoding"] = {"x": x, **layer["encoding"]}
+            if any(row["position"] == number for row in data):
+                mark = {"type": "text", "fontSize": _FONT, "baseline": "middle", **position._asdict(), **look}
+                layers.append(layer(mark, None, f"datum.position === {number}", y=y, text=nominal("label")))
+    for one in layers:
+        one["encoding"] = {"x": x, **one["encoding"]}
     return specification(width, _HIGH, data={"values": list(data)}, layer=layers, config=config)

@@ -7,7 +7,17 @@ from typing import Any, NamedTuple
 
 from waybench.core import plural
 from waybench.reporting.charts._chart import wrapped
-from waybench.reporting.charts._svg import Spec, composed, nominal, quantitative
+from waybench.reporting.charts._spec import (
+    Spec,
+    axis_config,
+    composed,
+    heading_layer,
+    interval_ends,
+    layer,
+    line_colours,
+    nominal,
+    quantitative,
+)
 from waybench.results.horizons import SHARES, DifficultyBin, SuccessCurve, difficulty_text, horizon_text
 
 MOST_POINTS = 12  # of a panel; of more difficulties neighbours are put together
@@ -78,21 +88,24 @@ class Binned(NamedTuple):
 def binned(bins: Sequence[DifficultyBin]) -> list[Binned]:
     """Put neighbouring difficulties together, where there are too many, so that each has about as many items."""
     groups: list[list[DifficultyBin]] = []
-    whole, before = sum(each.items for each in bins), 0
-    for each in bins:
+    total, before = sum(difficulty_bin.items for difficulty_bin in bins), 0
+    for difficulty_bin in bins:
         last = before - groups[-1][-1].items if groups else 0
-        if len(bins) <= MOST_POINTS or not groups or before * MOST_POINTS // whole != last * MOST_POINTS // whole:
+        if len(bins) <= MOST_POINTS or not groups or before * MOST_POINTS // total != last * MOST_POINTS // total:
             groups.append([])
-        groups[-1].append(each)
-        before += each.items
+        groups[-1].append(difficulty_bin)
+        before += difficulty_bin.items
     return [_together(group) for group in groups]
 
 
 def _together(bins: Sequence[DifficultyBin]) -> Binned:
-    items = sum(each.items for each in bins)
+    items = sum(difficulty_bin.items for difficulty_bin in bins)
     at, solved = (
-        fsum(value * each.items for value, each in zip(values, bins, strict=True)) / items
-        for values in ([each.at for each in bins], [each.solved for each in bins])
+        fsum(value * difficulty_bin.items for value, difficulty_bin in zip(values, bins, strict=True)) / items
+        for values in (
+            [difficulty_bin.at for difficulty_bin in bins],
+            [difficulty_bin.solved for difficulty_bin in bins],
+        )
     )
     return Binned(at, solved, items, bins[0].at, bins[-1].at)
 
@@ -106,7 +119,7 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         items: What an item is called, one and several.
         panels: Measures.
     """
-    difficulties = sorted({each.at for player in players for each in player.curve.bins})
+    difficulties = sorted({difficulty_bin.at for player in players for difficulty_bin in player.curve.bins})
     pad = _PAD * log2(difficulties[-1] / difficulties[0])
     domain = difficulties[0] * 2**-pad, difficulties[-1] * 2**pad
     axes = {
@@ -121,13 +134,11 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
         ),
     }
     grey = any(not player.reference for player in players)
-    most = max(each.items for player in players for each in binned(player.curve.bins))
-    made: list[Spec] = []
+    most = max(point.items for player in players for point in binned(player.curve.bins))
+    specs: list[Spec] = []
     for number, player in enumerate(players):
         plain = player.reference and grey
-        colour = "var(--c-reference)" if plain else f"var(--c{player.colour})"
-        ink = "var(--soft)" if plain else f"var(--t{player.colour})"
-        last = number + panels.columns >= len(players)
+        colour, ink = line_colours(player.colour, plain)
         layers = [
             *(_behind(number) if 1 < len(players) <= _MOST_BEHIND else []),
             *_curve(number, colour),
@@ -135,125 +146,106 @@ def success_spec(players: Sequence[Player], across: str, items: tuple[str, str],
             *_horizons(player, ink, across),
             *_head(player, ink, panels),
         ]
-        under = {"title": across} if last else {}
-        for layer in layers:
-            layer["encoding"] = {**axes, "x": {**axes["x"], **under}, **layer["encoding"]}
-        made.append({"width": panels.width, "height": panels.height, "layer": layers})
+        under = {"title": across} if number + panels.columns >= len(players) else {}  # the last one of a column
+        for one in layers:
+            one["encoding"] = {**axes, "x": {**axes["x"], **under}, **one["encoding"]}
+        specs.append({"width": panels.width, "height": panels.height, "layer": layers})
     curves = [
         {**{name: round(value, _DIGITS) for name, value in point._asdict().items()}, "series": number}
         for number, player in enumerate(players)
         for point in player.curve.line
     ]
+    config = axis_config(panels.font, padding=6)
+    config["axis"]["labelFontSize"] = panels.font - 1
     return composed(
         datasets={"curves": curves},
-        concat=made,
+        concat=specs,
         columns=panels.columns,
         spacing={"row": 28, "column": 26},
-        config=_config(panels.font),
+        config=config,
     )
 
 
 def _ticks(difficulties: Sequence[float], domain: tuple[float, float], width: int) -> list[float]:
     """Return difficulties to name on the axis: such as were tried if they are few, and otherwise round ones."""
-    known = difficulties if len(difficulties) <= MOST_POINTS else _round(domain) or difficulties
-    found: list[float] = []
-    for each in known:
-        room = 12 + 7 * len(difficulty_text(each))
-        if not found or log2(each / found[-1]) / log2(domain[1] / domain[0]) * width >= room:
-            found.append(each)
-    return found
+    candidates = difficulties if len(difficulties) <= MOST_POINTS else _round(domain) or difficulties
+    ticks: list[float] = []
+    for candidate in candidates:
+        room = 12 + 7 * len(difficulty_text(candidate))
+        if not ticks or log2(candidate / ticks[-1]) / log2(domain[1] / domain[0]) * width >= room:
+            ticks.append(candidate)
+    return ticks
 
 
 def _round(domain: tuple[float, float]) -> list[float]:
     for bases in _ROUND:
-        found = [float(base * 10**power) for power in range(8) for base in bases]
-        if len(within := [each for each in found if domain[0] <= each <= domain[1]]) > 2:
+        numbers = [float(base * 10**power) for power in range(8) for base in bases]
+        if len(within := [number for number in numbers if domain[0] <= number <= domain[1]]) > 2:
             return within
     return []
 
 
 def _behind(number: int) -> list[Spec]:
     mark = {"type": "line", "strokeWidth": 1, "color": "var(--rule-strong)", "opacity": 0.6}
-    return [{**_lines(f"!= {number}"), "mark": mark, "encoding": {"detail": nominal("series")}}]
+    return [_of_curves(mark, f"datum.series != {number}", detail=nominal("series"))]
 
 
 def _curve(number: int, colour: str) -> list[Spec]:
-    own = _lines(f"== {number}")
-    band = {"type": "area", "opacity": 0.18, "color": colour}
-    ends = {"y": quantitative("low"), "y2": {"field": "high"}}
+    where = f"datum.series == {number}"
     return [
-        {**own, "mark": band, "encoding": ends},
-        {**own, "mark": {"type": "line", "strokeWidth": 2, "color": colour}, "encoding": {}},
+        _of_curves({"type": "area", "opacity": 0.18, "color": colour}, where, **interval_ends("y")),
+        _of_curves({"type": "line", "strokeWidth": 2, "color": colour}, where),
     ]
 
 
-def _lines(which: str) -> Spec:
-    """Return the data of some players' curves, which all panels share."""
-    return {"data": {"name": "curves"}, "transform": [{"filter": f"datum.series {which}"}]}
+def _of_curves(mark: Spec, where: str, **encoding: Spec) -> Spec:
+    """Return a layer of the players' curves, whose data all panels share."""
+    return {"data": {"name": "curves"}, **layer(mark, None, where, **encoding)}
 
 
 def _points(player: Player, colour: str, across: str, items: tuple[str, str], most: int) -> list[Spec]:
     values: list[dict[str, Any]] = []
-    for each in binned(player.curve.bins):
-        ends = dict.fromkeys((difficulty_text(each.least), difficulty_text(each.greatest)))
-        text = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * each.solved:.0f} % of "
+    for point in binned(player.curve.bins):
+        ends = dict.fromkeys((difficulty_text(point.least), difficulty_text(point.greatest)))
+        text = f"{player.label}, {across.lower()} {' to '.join(ends)}: {100 * point.solved:.0f} % of "
         values.append(
-            {"at": each.at, "rate": each.solved, "items": each.items, "text": text + plural(each.items, *items)}
+            {"at": point.at, "rate": point.solved, "items": point.items, "text": text + plural(point.items, *items)}
         )
     size = quantitative("items", scale={"domain": [0, most], "range": [12, 90]}, legend=None)
     mark = {"type": "point", "filled": True, "color": colour, "opacity": 0.6}
-    return [{"data": {"values": values}, "mark": mark, "encoding": {"size": size, "description": nominal("text")}}]
+    return [layer(mark, values, size=size, description=nominal("text"))]
 
 
 def _horizons(player: Player, ink: str, across: str) -> list[Spec]:
     values = [
         {
-            **{"at": each.value, "rate": each.share},
-            "low": each.easiest if each.low is None else each.low,
-            "high": each.hardest if each.high is None else each.high,
-            "text": f"{player.label}: {100 * each.share:.0f} % horizon, {across.lower()} {horizon_text(each)}",
+            **{"at": horizon.value, "rate": horizon.share},
+            "low": horizon.easiest if horizon.low is None else horizon.low,
+            "high": horizon.hardest if horizon.high is None else horizon.high,
+            "text": f"{player.label}: {100 * horizon.share:.0f} % horizon, {across.lower()} {horizon_text(horizon)}",
         }
-        for each in player.curve.horizons
-        if each.value is not None
+        for horizon in player.curve.horizons
+        if horizon.value is not None
     ]
     if not values:
         return []
-    ends = {"x": quantitative("low"), "x2": {"field": "high"}}
     mark = {"type": "point", "filled": True, "shape": "diamond", "size": 70, "color": ink, "opacity": 1}
     edge = {"stroke": "var(--page)", "strokeWidth": 1.5}
     return [
-        {"data": {"values": values}, "mark": {"type": "rule", "strokeWidth": 2, "color": ink}, "encoding": ends},
-        {"data": {"values": values}, "mark": {**mark, **edge}, "encoding": {"description": nominal("text")}},
+        layer({"type": "rule", "strokeWidth": 2, "color": ink}, values, **interval_ends("x")),
+        layer({**mark, **edge}, values, description=nominal("text")),
     ]
 
 
 def _head(player: Player, ink: str, panels: Panels) -> list[Spec]:
     half = player.curve.horizons[0]
-    named = wrapped(player.label, panels.letters)
-    lines = (
-        *(
-            (text, {"dy": -31 - 15 * (len(named) - 1 - number), "fontWeight": 600, "color": ink})
-            for number, text in enumerate(named)
-        ),
-        # Without its mark, for which a panel is too narrow; the table has it.
-        (f"{100 * half.share:.0f} %: {horizon_text(replace(half, mark=''))}", {"dy": -16, "color": "var(--soft)"}),
-    )
-    at = {"x": {"value": 0}, "y": {"value": 0}, "text": nominal("text")}
+    lines = wrapped(player.label, panels.letters)
+    # Without its mark, for which a panel is too narrow; the table has it.
+    horizon = f"{100 * half.share:.0f} %: {horizon_text(replace(half, mark=''))}"
     return [
-        {"data": {"values": [{"text": text}]}, "mark": {"type": "text", "align": "left", **more}, "encoding": at}
-        for text, more in lines
+        *(
+            heading_layer(text, dy=-31 - 15 * (len(lines) - 1 - number), fontWeight=600, color=ink)
+            for number, text in enumerate(lines)
+        ),
+        heading_layer(horizon, dy=-16, color="var(--soft)"),
     ]
-
-
-def _config(size: int) -> dict[str, Any]:
-    axis = {
-        **{"labelColor": "var(--soft)", "labelFontSize": size - 1, "titleColor": "var(--soft)", "titleFontSize": size},
-        **{"titleFontWeight": "normal", "titlePadding": 6, "gridColor": "var(--rule)"},
-        **{"domainColor": "var(--rule-strong)", "tickColor": "var(--rule-strong)"},
-    }
-    return {
-        "view": {"stroke": None},
-        "axis": axis,
-        "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
-        "text": {"fontSize": size, "baseline": "middle"},
-    }

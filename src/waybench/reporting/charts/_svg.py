@@ -1,4 +1,4 @@
-"""Specifications of charts, drawings of them that are fit to stand in a page, and colours."""
+"""Specifications of charts, drawings of them that are fit to stand in a page, their files, and colours."""
 
 import json
 import os
@@ -6,23 +6,25 @@ import re
 import tempfile
 import zlib
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from html import escape
+from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, cast
 from xml.etree import ElementTree
 
 import vl_convert
 from markupsafe import Markup
 
-from waybench.core import forbid_copies
+from waybench.core import Json, forbid_copies
 from waybench.reporting._cache import ReportCache, content_key
+from waybench.reporting.charts._spec import Spec
 from waybench.results.logs import is_embedded
 
-Spec = dict[str, Any]
 _VEGA_LITE = "6.4"
 _ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "title"}
 _INHERITED = {
@@ -45,49 +47,28 @@ _POINT = re.compile(r"M([\d.]+),0A\1,\1,0,1,1,-\1,0A\1,\1,0,1,1,\1,0")
 _PLACE = re.compile(r"translate\((-?[\d.]+),(-?[\d.]+)\)")
 
 
-def specification(width: int, height: int, **parts: Any) -> Spec:
-    """Return a Vega-Lite specification without a background.
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart.
 
-    Args:
-        width: Of the plot, in pixels.
-        height: Of the plot, in pixels.
-        **parts: Its other parts: data, mark and encoding, or layers, and the configuration.
+    Attributes:
+        name: Its name as a file, the same in every report.
+        wide: For wide pages.
+        narrow: For narrow ones; None if the same will do.
+        caption: What it shows.
+        spec: What `wide` is drawn from, as a Vega-Lite specification with its data.
     """
-    return composed(width=width, height=height, **parts)
 
+    name: str
+    wide: Markup
+    narrow: Markup | None
+    caption: str
+    spec: Mapping[str, Any]
 
-def point_layers(mark: Mapping[str, Any], encoding: Spec, *, has_open: bool, own: Sequence[Spec] = ()) -> list[Spec]:
-    """Return the layers of a chart's points: with "open" in their data they lack attempts, and are drawn as outlines.
-
-    Args:
-        mark: Size and colour of a point.
-        encoding: What its place, colour and description are taken from.
-        has_open: Whether some point is open.
-        own: Transforms of the data before.
-    """
-    filled = {"type": "point", "filled": True, "opacity": 1, **mark}
-    if not has_open:
-        return [{**({"transform": list(own)} if own else {}), "mark": filled, "encoding": encoding}]
-    outline = {**filled, "filled": False, "fill": "var(--page)", "strokeWidth": 1.8}
-    return [
-        {"transform": [*own, {"filter": which}], "mark": look, "encoding": dict(encoding)}
-        for which, look in (("!datum.open", filled), ("datum.open", outline))
-    ]
-
-
-def composed(**parts: Any) -> Spec:
-    """Return a Vega-Lite specification without a background, of parts that may have measures of their own."""
-    return {"$schema": "https://vega.github.io/schema/vega-lite/v6.json", "background": "transparent", **parts}
-
-
-def quantitative(field: str, **more: Any) -> Spec:
-    """Return how a number in the data is shown."""
-    return {"field": field, "type": "quantitative", **more}
-
-
-def nominal(field: str, **more: Any) -> Spec:
-    """Return how a name in the data is shown."""
-    return {"field": field, "type": "nominal", **more}
+    @classmethod
+    def of(cls, name: str, label: str, caption: str, spec: Spec, narrow: Spec | None = None) -> Self:
+        """Draw a chart; `label` says what it shows, for those who cannot see it."""
+        return cls(name, drawn(spec, label), drawn(narrow, label) if narrow else None, caption, spec)
 
 
 def drawn(spec: Mapping[str, Any], label: str) -> Markup:
@@ -98,12 +79,12 @@ def drawn(spec: Mapping[str, Any], label: str) -> Markup:
         label: What it shows, for those who cannot see it.
     """
     text = json.dumps(spec)
-    kept, others = _CACHES[-1]
+    cache, others = _CACHES[-1]
     key = content_key("svg", text)
-    content = kept.get(key)
+    content = cache.get(key)
     if content is None:
         content = _content(text, others / key.hex() if others else None)
-        kept.put(key, content)
+        cache.put(key, content)
     return _labelled(zlib.decompress(content).decode(), label)
 
 
@@ -161,16 +142,16 @@ def _labelled(shapes: str, label: str) -> Markup:
 def _shapes(svg: str) -> str:
     """Return a drawing for a page, whose label is empty."""
     root = ElementTree.fromstring(svg)
-    kept = _kept(root)
-    if kept is None:
+    shapes = _allowed(root)
+    if shapes is None:
         raise ValueError("not an SVG drawing")
     width = root.get("width", "")
-    kept.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": ""}
-    kept.attrib["style"] = f"--natural:{float(width or 0):g}px"
-    return ElementTree.tostring(kept, encoding="unicode")
+    shapes.attrib = {"class": "chart", "viewBox": root.get("viewBox", ""), "role": "img", "aria-label": ""}
+    shapes.attrib["style"] = f"--natural:{float(width or 0):g}px"
+    return ElementTree.tostring(shapes, encoding="unicode")
 
 
-def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
+def _allowed(element: ElementTree.Element) -> ElementTree.Element | None:
     name = str(element.tag).rpartition("}")[2]
     if name not in _ELEMENTS or element.get("display") == "none" or "background" in element.get("class", "").split():
         return None
@@ -185,7 +166,7 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
     description = element.get("aria-label")
     if description and element.get("aria-roledescription") in ("point", "bar"):
         ElementTree.SubElement(kept, "title").text = description
-    kept.extend(shape for found in element if (child := _kept(found)) is not None for shape in _ungrouped(child))
+    kept.extend(shape for inner in element if (child := _allowed(inner)) is not None for shape in _ungrouped(child))
     empty = (kept.tag == "g" and not len(kept)) or (kept.tag == "path" and not kept.get("d"))
     if empty:
         return None
@@ -195,11 +176,11 @@ def _kept(element: ElementTree.Element) -> ElementTree.Element | None:
 
 def _circle(attributes: Mapping[str, str]) -> ElementTree.Element | None:
     """Return the circle that a shape is; None if it is none."""
-    round_, place = _POINT.fullmatch(attributes.get("d", "")), _PLACE.fullmatch(attributes.get("transform", ""))
-    if round_ is None or place is None:
+    round_, position = _POINT.fullmatch(attributes.get("d", "")), _PLACE.fullmatch(attributes.get("transform", ""))
+    if round_ is None or position is None:
         return None
     look = {key: value for key, value in attributes.items() if key not in ("d", "transform")}
-    return ElementTree.Element("circle", {"cx": place[1], "cy": place[2], "r": round_[1], **look})
+    return ElementTree.Element("circle", {"cx": position[1], "cy": position[2], "r": round_[1], **look})
 
 
 def _ungrouped(element: ElementTree.Element) -> list[ElementTree.Element]:
@@ -213,10 +194,10 @@ def _inherit(group: ElementTree.Element) -> None:
         return
     first, *others = group
     for key, value in tuple(first.attrib.items()) if others else ():
-        if key in _INHERITED and key not in group.attrib and all(each.get(key) == value for each in others):
+        if key in _INHERITED and key not in group.attrib and all(other.get(key) == value for other in others):
             group.set(key, value)
-            for each in group:
-                del each.attrib[key]
+            for child in group:
+                del child.attrib[key]
 
 
 COLOURS = 7
@@ -249,22 +230,129 @@ def colour_numbers(models: Sequence[str]) -> list[int]:
     A line has its model's colour. Where several lines would have the same one, because they are of one model or the
     report has more models than colours, the later ones take free colours; reference players come last.
     A line alone has the first colour, so that the pages of a model do not change with the other models.
-
-    Args:
-        models: The model of each line.
     """
     if len(models) == 1:
         return [0]
-    known, seen = _NUMBERS.get(), Counter[str]()
+    numbers, seen = _NUMBERS.get(), Counter[str]()
     order: list[tuple[bool, int, int, int]] = []
     for line, model in enumerate(models):
-        order.append((is_embedded(model), seen[model], known.get(model, line), line))
+        order.append((is_embedded(model), seen[model], numbers.get(model, line), line))
         seen[model] += 1
-    found, taken = [0] * len(models), set[int]()
+    colours, taken = [0] * len(models), set[int]()
     for _, _, wanted, line in sorted(order):
         if len(taken) == COLOURS:
             taken.clear()
         free = (number % COLOURS for number in range(wanted, wanted + COLOURS))
-        found[line] = next(number for number in free if number not in taken)
-        taken.add(found[line])
-    return found
+        colours[line] = next(number for number in free if number not in taken)
+        taken.add(colours[line])
+    return colours
+
+
+SCALE = 2  # pixels of a PNG to one of the drawing
+# The first one comes with what draws the PNGs, and the others have the same widths.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+_PAPER = "#ffffff"
+_VARIABLE = re.compile(r"var\((--[\w-]+)\)")
+_COLOURED_TAG = re.compile(r"<[^>]*var\([^>]*>")
+_DATA = {"values", "datasets"}  # keys of data in a specification
+_COLOURED = {"colour", "ink"}  # keys of the data whose values are colours
+
+
+class ChartFiles:
+    """The files of charts, as far as they have been drawn.
+
+    Attributes:
+        listed: Names and captions of the charts.
+    """
+
+    def __init__(self, folder: Path, *, png: bool = False) -> None:
+        """Begin.
+
+        Args:
+            folder: The site's folder, which an earlier report may have written to.
+            png: Whether each chart is also written as a PNG, which takes as long as the chart itself and most room.
+        """
+        self._folder, self._png = folder, png
+        self.listed: list[dict[str, Json]] = []
+
+    def of(self, charts: Iterable[Chart]) -> Iterator[tuple[str, str | bytes]]:
+        """Yield names and contents of the files of some charts.
+
+        The SVG is the page's own drawing in the colours of a light page, on white. Beside it is the Vega-Lite
+        specification with all of its data, and on request the SVG as a PNG.
+        """
+        for chart in charts:
+            svg, path = standalone(chart.wide), f"charts/{chart.name}"
+            if self._png:
+                # First the picture: a drawing that is there tells the next report that its picture is there, too.
+                yield f"{path}.png", self._before(path, svg) or vl_convert.svg_to_png(svg, scale=SCALE)
+            yield f"{path}.svg", svg
+            yield f"{path}.json", json.dumps(_specification(chart), allow_nan=False, separators=(",", ":")) + "\n"
+            self.listed.append({"name": chart.name, "caption": chart.caption})
+
+    def _before(self, path: str, svg: str) -> bytes:
+        """Return the picture that an earlier report made of the same drawing; b"" if there is none."""
+        try:
+            if (self._folder / f"{path}.svg").read_text(encoding="utf-8") == svg:
+                return (self._folder / f"{path}.png").read_bytes()
+        except (OSError, ValueError):
+            pass
+        return b""
+
+    def index(self) -> tuple[str, str]:
+        """Return name and content of the list of them all, with their captions."""
+        return "charts/index.json", json.dumps(self.listed, indent=1) + "\n"
+
+
+@cache
+def palette() -> Mapping[str, str]:
+    """Return the colours of a light page by their names in the style sheet, with white paper."""
+    sheet = resources.files("waybench.reporting").joinpath("templates/style.css").read_text(encoding="utf-8")
+    block = sheet[sheet.index(":root {") : sheet.index("}")]
+    return {**dict(re.findall(r"(--[\w-]+):\s*([^;]+);", block)), "--page": _PAPER}
+
+
+def standalone(drawing: str) -> str:
+    """Return a drawing of a page as a file of its own."""
+    head, end, shapes = drawing.partition(">")
+    svg = ElementTree.fromstring(f"{head}/>")
+    box = svg.get("viewBox", "")
+    start, top, width, height = box.split()
+    svg.attrib = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "width": width,
+        "height": height,
+        "viewBox": box,
+        "role": "img",
+        "aria-label": svg.get("aria-label", ""),
+        "font-family": FONT,
+    }
+    paper = ElementTree.Element("rect", {"x": start, "y": top, "width": width, "height": height, "fill": _PAPER})
+    opening = ElementTree.tostring(svg, encoding="unicode").removesuffix(" />")
+    # Values of attributes have no ">" (ElementTree writes "&gt;"), so a tag ends with the first one.
+    coloured = _COLOURED_TAG.sub(lambda tag: _coloured(tag[0]), shapes)
+    return f"{opening}{end}{ElementTree.tostring(paper, encoding='unicode')}{coloured}\n"
+
+
+def _coloured(value: str) -> str:
+    return _VARIABLE.sub(lambda match: palette()[match[1]], value)
+
+
+def _specification(chart: Chart) -> dict[str, Json]:
+    spec = _resolved(chart.spec)
+    config = {**spec.get("config", {}), "font": FONT}
+    about = {"description": chart.caption, "background": _PAPER, "config": config}
+    return {**spec, **about}
+
+
+def _resolved(value: Json, keys: Container[str] | None = None) -> Any:
+    """Return a part of a specification with colours in place of their names; of its data, only where there are any."""
+    if isinstance(value, Mapping):
+        items = cast(Mapping[str, Json], value).items()
+        return {
+            key: _resolved(part, _COLOURED if key in _DATA else None) if keys is None or key in keys else part
+            for key, part in items
+        }
+    if isinstance(value, list):
+        return [_resolved(part, keys) for part in cast(list[Json], value)]
+    return _coloured(value) if isinstance(value, str) else value

@@ -1,30 +1,34 @@
-"""Tables of the report."""
+"""Tables of the report; `_table` is the module to read first."""
 
-from waybench.reporting.tables._aggregates import of_model, side_by_side
-from waybench.reporting.tables._belief_table import belief_table, models_belief_table
-from waybench.reporting.tables._cluster_tables import averages, clusters, prompt
-from waybench.reporting.tables._comparisons import effect_table, model_table, pair_tables, setting_table, wording_table
-from waybench.reporting.tables._difficulty_tables import difficulty_table
-from waybench.reporting.tables._failed import Failed
-from waybench.reporting.tables._horizon_tables import HorizonTables, horizon_table_of_model, horizon_tables, leading_of
+from waybench.reporting.tables._comparisons import (
+    effect_table,
+    model_table,
+    pair_tables,
+    published_tables,
+    setting_table,
+    wording_table,
+)
+from waybench.reporting.tables._horizons import HorizonTables, horizon_table_of_model, horizon_tables, leading_of
 from waybench.reporting.tables._leaders import Leaders, leader_tables, leaders
-from waybench.reporting.tables._levels import LoggedError, error_table, level_table
 from waybench.reporting.tables._markdown import markdown, readme_table
-from waybench.reporting.tables._matrix_tables import horizon_matrix, matrix_table
-from waybench.reporting.tables._published import published_tables
-from waybench.reporting.tables._scores import conduct_table, score_table
-from waybench.reporting.tables._slopes import slope_tables
+from waybench.reporting.tables._matrix import horizon_matrix, matrix_table
+from waybench.reporting.tables._results_tables import (
+    Failed,
+    LoggedError,
+    belief_table,
+    error_table,
+    level_table,
+    models_belief_table,
+)
 from waybench.reporting.tables._table import (
     BLANK,
     Cell,
-    Column,
     HeaderGroup,
     Note,
     RowGroup,
     Table,
+    TableColumn,
     TableRow,
-    by_player,
-    columns_of,
     lost_mark,
     mean_cell,
     metric_column,
@@ -35,14 +39,27 @@ from waybench.reporting.tables._table import (
     parts,
     rows_of,
 )
-from waybench.reporting.tables._tables import files
-from waybench.reporting.tables._task_view import TaskView
-from waybench.reporting.tables._variation import attempt_spread_table, attempt_table, repeat_table, spread_table
+from waybench.reporting.tables._task_tables import (
+    averages,
+    clusters,
+    conduct_table,
+    of_model,
+    prompt,
+    score_table,
+    side_by_side,
+)
+from waybench.reporting.tables._variation import (
+    attempt_spread_table,
+    attempt_table,
+    difficulty_table,
+    repeat_table,
+    slope_tables,
+    spread_table,
+)
 
 __all__ = [
     "BLANK",
     "Cell",
-    "Column",
     "Failed",
     "HeaderGroup",
     "HorizonTables",
@@ -51,20 +68,17 @@ __all__ = [
     "Note",
     "RowGroup",
     "Table",
+    "TableColumn",
     "TableRow",
-    "TaskView",
     "attempt_spread_table",
     "attempt_table",
     "averages",
     "belief_table",
-    "by_player",
     "clusters",
-    "columns_of",
     "conduct_table",
     "difficulty_table",
     "effect_table",
     "error_table",
-    "files",
     "horizon_matrix",
     "horizon_table_of_model",
     "horizon_tables",

@@ -1,30 +1,30 @@
-"""Tables of comparisons: models two by two, wordings, and values of a setting."""
+"""Tables of comparisons: models two by two, wordings, values of a setting, other effects, and published numbers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 from typing import Any
 
-from waybench.core import Environment, Metric, plural
+from waybench.core import Metric, plural
 from waybench.envs import registry
-from waybench.reporting._format import amount
+from waybench.reporting._format import TaskView, amount
 from waybench.reporting.tables._table import (
     BLANK,
+    FOLDED,
     Cell,
-    Column,
     Note,
     RowGroup,
     Table,
-    TableRow,
-    columns_of,
-    group_cell,
+    TableColumn,
     mean_cell,
     metric_column,
     model_cell,
+    model_column,
     name_of,
     notes,
-    rows_of,
+    table_rows,
 )
-from waybench.reporting.tables._task_view import TaskView
+from waybench.results import Estimate
 from waybench.results.comparisons import (
     EFFECT,
     NO_EFFECT,
@@ -40,47 +40,39 @@ from waybench.results.comparisons import (
     p_text,
 )
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
-from waybench.results.frames import Column as DeclaredColumn
+from waybench.results.frames import Column
+from waybench.results.papers import Paper
+from waybench.results.published import Beside, beside, label_of
 from waybench.results.results import LONGEST, Group, differing, labels, setting
 from waybench.results.stats import CONFIDENCE, Mean
 
-FOLDED = 12  # rows, above which a table is folded
 _VERDICTS = {EFFECT: "tokens differ", NO_EFFECT: "no effect seen", UNCLEAR: "cannot tell"}
-_DIAGONAL = Cell(text="*", kind="score diagonal", hidden=True)
+_DIAGONAL = Cell("*", kind="score diagonal", hidden=True)
 _INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
 
 
-def is_shown(one: Comparison) -> bool:
+def _is_significant(comparison: Comparison) -> bool:
     """Return whether a comparison shows one of its sides as better."""
-    return one.verdict in (Verdict.FIRST, Verdict.SECOND)
+    return comparison.verdict in (Verdict.FIRST, Verdict.SECOND)
 
 
-def difference_cells(one: Comparison) -> list[Cell]:
-    """Return the cells of a comparison: the difference, in bold where it is shown, and the p value."""
-    kind = "certain" if is_shown(one) else ""
-    return [Cell(text=difference_text(one.difference, one.metric), kind=kind), Cell(text=p_text(one.adjusted))]
+def _difference_cell(comparison: Comparison) -> Cell:
+    kind = "certain" if _is_significant(comparison) else ""
+    return Cell(difference_text(comparison.difference, comparison.metric), kind=kind)
 
 
 def model_table(
-    found: Sequence[Comparison], names: Mapping[Group, str], view: TaskView, most: int | None
+    comparisons: Sequence[Comparison], names: Mapping[Group, str], view: TaskView, most: int | None
 ) -> Table | None:
     """Return the table of comparisons of models two by two; None if there are none.
 
     Args:
-        found: The comparisons.
+        comparisons: The comparisons.
         names: The models' names.
         view: The task.
         most: Above how many models not every two are compared; None where every two are.
     """
-    rows: list[TableRow] = []
-    for one in found:
-        first, second = one.groups
-        count, mine, theirs, difference, interval, p, verdict = comparison_cells(one)
-        kind = "name certain" if is_shown(one) else "name"
-        cells = [Cell(text=names[second], kind="name"), *(Cell(text=text) for text in (count, mine, theirs))]
-        cells += [Cell(text=difference, notes=(Note(interval),)), Cell(text=p), Cell(text=verdict, kind=kind)]
-        rows.append(TableRow(Cell(text=names[first]), cells))
-    if not rows:
+    if not comparisons:
         return None
     items = view.presentation.items
     caption = (
@@ -93,43 +85,36 @@ def model_table(
     )
     if most is not None:
         caption += f" With more than {most} models, each is compared with the best and with its neighbours in rank."
-    return Table(
+    columns: list[TableColumn[tuple[Comparison, Any]]] = [
+        TableColumn("A", lambda row: names[row[0].groups[0]]),
+        TableColumn("B", lambda row: Cell(names[row[0].groups[1]], kind="name"), "name"),
+        TableColumn(items.capitalize(), lambda row: row[1].items),
+        TableColumn("A: mean", lambda row: row[1].first),
+        TableColumn("B: mean", lambda row: row[1].second),
+        TableColumn("A − B", lambda row: Cell(row[1].difference, notes=(Note(row[1].interval),))),
+        TableColumn("p", lambda row: row[1].p),
+        TableColumn(
+            "Verdict",
+            lambda row: Cell(row[1].verdict, kind="name certain" if _is_significant(row[0]) else "name"),
+            "name",
+        ),
+    ]
+    return Table.of(
+        columns,
+        [(comparison, comparison_cells(comparison)) for comparison in comparisons],
         id="verdicts-title",
         title="Pairwise comparisons",
         caption=(Note(caption),),
-        columns=columns_of("A", "*B", items.capitalize(), "A: mean", "B: mean", "A − B", "p", "*Verdict"),
-        groups=rows_of(rows),
         kind="judged",
-        summary=f"All verdicts ({len(rows)})",
-        folded=len(rows) > FOLDED,
+        summary=f"All verdicts ({len(comparisons)})",
+        folded=len(comparisons) > FOLDED,
     )
 
 
-def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) -> Table | None:
-    """Return the table of the effects of settings; None if there are none.
-
-    Args:
-        found: The effects.
-        pages: File names of the groups' pages.
-    """
-    rows = [
-        TableRow(
-            Cell(text=name_of(each.first.model), notes=(Note(registry.load(each.first.env).title),)),
-            [
-                *(
-                    Cell(text=one_line(value, 60), kind="name", link=f"results/{pages[group]}")
-                    for value, group in zip(each.values, (each.first, each.second), strict=True)
-                ),
-                Cell(text=amount(each.items)),
-                Cell(text=amount(each.same)),
-                Cell(text=each.change_text.replace(" tokens differ by", "") or NOTHING),
-                Cell(text=p_text(each.adjusted)),
-                Cell(text=_VERDICTS[each.verdict], kind="flag" if each.verdict == NO_EFFECT else ""),
-            ],
-        )
-        for each in found
-    ]
-    if not rows:
+def setting_table(effects: Iterable[SettingEffect], pages: Mapping[Group, str]) -> Table | None:
+    """Return the table of the effects of settings; None if there are none."""
+    effects = list(effects)
+    if not effects:
         return None
     caption = (
         "Two values of a setting of the same model on the same items, all other settings being equal. Tokens: the "
@@ -138,46 +123,64 @@ def setting_table(found: Iterable[SettingEffect], pages: Mapping[Group, str]) ->
         "significant difference, and all replies are identical or, for a setting that controls tokens, the interval "
         "is within 10 % at ten items or more. Different replies may be due to chance."
     )
-    return Table(
-        id="effects",
-        title="Effects of settings",
-        caption=(Note(caption),),
-        columns=columns_of("Model", "*First", "*Second", "Items", "Same replies", "Change in tokens", "p", "Verdict"),
-        groups=rows_of(rows),
-        kind="effects",
+
+    def model(effect: SettingEffect) -> Cell:
+        return Cell(name_of(effect.first.model), notes=(Note(registry.load(effect.first.env).title),))
+
+    def value(text: str, group: Group) -> Cell:
+        return Cell(one_line(text, 60), kind="name", link=f"results/{pages[group]}")
+
+    def verdict(effect: SettingEffect) -> Cell:
+        return Cell(_VERDICTS[effect.verdict], kind="flag" if effect.verdict == NO_EFFECT else "")
+
+    columns: list[TableColumn[SettingEffect]] = [
+        TableColumn("Model", model),
+        TableColumn("First", lambda effect: value(effect.values[0], effect.first), "name"),
+        TableColumn("Second", lambda effect: value(effect.values[1], effect.second), "name"),
+        TableColumn("Items", lambda effect: amount(effect.items)),
+        TableColumn("Same replies", lambda effect: amount(effect.same)),
+        TableColumn("Change in tokens", lambda effect: effect.change_text.replace(" tokens differ by", "") or NOTHING),
+        TableColumn("p", lambda effect: p_text(effect.adjusted)),
+        TableColumn("Verdict", verdict),
+    ]
+    return Table.of(
+        columns, effects, id="effects", title="Effects of settings", caption=(Note(caption),), kind="effects"
     )
 
 
-def wording_table(view: TaskView, found: Sequence[WordingEffect]) -> Table | None:
-    """Return the table of the effects of wordings, models before embedded players; None if there are none.
-
-    Args:
-        view: The task.
-        found: The effects.
-    """
-    if not found:
+def wording_table(view: TaskView, effects: Sequence[WordingEffect]) -> Table | None:
+    """Return the table of the effects of wordings, models before embedded players; None if there are none."""
+    if not effects:
         return None
     metric, item, items = view.env.scoring.metrics[0], view.presentation.item, view.presentation.items
-    all_groups = [each.group for each in found]
+    all_groups = [effect.group for effect in effects]
+
+    def wording_cell(wording: Any, effect: WordingEffect) -> Cell:
+        flags = (
+            *notes(["reference" if wording.name == effect.reference else ""]),
+            *notes([plural(wording.errors, "infrastructure error") if wording.errors else ""], "flag"),
+        )
+        link = f"results/{view.pages[wording.group]}"
+        return Cell(one_line(wording.name, 60), notes=flags, kind="name", link=link)
+
+    columns: list[TableColumn[tuple[Cell, Mean | None, Comparison | None]]] = [
+        TableColumn("Wording", lambda row: row[0], "name"),
+        metric_column(metric, lambda row: mean_cell(row[1], metric)),
+        TableColumn("Difference", lambda row: _difference_cell(row[2]) if row[2] else ""),
+        TableColumn("p", lambda row: p_text(row[2].adjusted) if row[2] else ""),
+    ]
     groups: list[RowGroup] = []
-    for each in sorted(found, key=lambda each: each.group.embedded):
-        counts = plural(each.items, item, items)
-        if each.left_out:
-            counts += f"; {amount(each.left_out)} given in some wordings only, left out"
-        lines = [*differing(each.group, all_groups), counts, f"range {mean_text(each.spread, metric)}"]
-        rows: list[TableRow] = []
-        for one in each.wordings:
-            flags = (
-                *notes(["reference" if one.name == each.reference else ""]),
-                *notes([plural(one.errors, "infrastructure error") if one.errors else ""], "flag"),
-            )
-            name = Cell(text=one_line(one.name, 60), notes=flags, kind="name", link=f"results/{view.pages[one.group]}")
-            difference = difference_cells(one.comparison) if one.comparison else [Cell(), Cell()]
-            rows.append(TableRow(name, [mean_cell(one.mean, metric), *difference]))
-        worst = Cell(text=f"the worst at each {item}", kind="name")
-        rows.append(TableRow(worst, [mean_cell(each.worst_of_items, metric), Cell(), Cell()]))
-        head = Cell(text=name_of(each.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
-        groups.append(RowGroup(rows, head=head))
+    for effect in sorted(effects, key=lambda effect: effect.group.embedded):
+        counts = plural(effect.items, item, items)
+        if effect.left_out:
+            counts += f"; {amount(effect.left_out)} given in some wordings only, left out"
+        lines = [*differing(effect.group, all_groups), counts, f"range {mean_text(effect.spread, metric)}"]
+        rows = [
+            *((wording_cell(wording, effect), wording.mean, wording.comparison) for wording in effect.wordings),
+            (Cell(f"the worst at each {item}", kind="name"), effect.worst_of_items, None),
+        ]
+        head = Cell(name_of(effect.group.model), notes=tuple(Note(one_line(line, 120)) for line in lines))
+        groups.append(RowGroup(table_rows(columns, rows), head=head))
     caption = (
         f"Means over the {items} that were given in all wordings, with the {_INTERVAL}. Each wording is compared "
         f"with a reference wording chosen in advance, {item} by {item}; p is from the paired test on these "
@@ -189,19 +192,14 @@ def wording_table(view: TaskView, found: Sequence[WordingEffect]) -> Table | Non
         id="task-wordings",
         title=f"Wordings: the same {items}, paraphrased",
         caption=(Note(caption),),
-        columns=[*columns_of("Model", "*Wording"), metric_column(metric), *columns_of("Difference", "p")],
+        columns=[TableColumn("Model"), *columns],
         groups=groups,
         kind="scores wordings",
     )
 
 
 def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
-    """Return the table of the effects of one kind, models before embedded players; None if there are none.
-
-    Args:
-        view: The task.
-        effects: The effects.
-    """
+    """Return the table of the effects of one kind, models before embedded players; None if there are none."""
     if not effects:
         return None
     kind, presentation = effects[0].kind, view.presentation
@@ -213,110 +211,171 @@ def effect_table(view: TaskView, effects: Sequence[Effect]) -> Table | None:
         "interval": _INTERVAL,
         **kind.words(effects),
     }
-    by_name = {column.name: column for column in kind.columns}
-    columns = [by_name[name.format(**words)] for name in kind.table]
+    declared = {column.name: column for column in kind.columns}
     groups = [effect.label_group for effect in effects]
-    rows = [
-        TableRow(
-            model_cell(effect.group.model, differing(effect.label_group, groups), view.pages[effect.group]),
-            [_effect_cell(column, effect) for column in columns],
-        )
-        for effect in sorted(effects, key=lambda effect: effect.group.embedded)
-    ]
-    headings = [f"{'*' if column.type is str else ''}{column.heading.format(**words)}" for column in columns]
-    return Table(
+
+    def model(effect: Effect) -> Cell:
+        return model_cell(effect.group.model, differing(effect.label_group, groups), view.pages[effect.group])
+
+    def column_of(column: Column[Any]) -> TableColumn[Effect]:
+        alignment = "name" if column.type is str else ""
+        return TableColumn(column.heading.format(**words), lambda effect: _effect_cell(column, effect), alignment)
+
+    return Table.of(
+        [TableColumn("Model", model), *(column_of(declared[name.format(**words)]) for name in kind.table)],
+        sorted(effects, key=lambda effect: effect.group.embedded),
         id=kind.id,
         title=kind.title.format(**words),
         caption=(Note(kind.caption.format(**words)),),
-        columns=columns_of("Model", *headings),
-        groups=rows_of(rows),
         kind="scores wordings",
     )
 
 
-def _effect_cell(column: DeclaredColumn[Any], effect: Effect) -> Cell:
+def _effect_cell(column: Column[Any], effect: Effect) -> Cell:
     if column.name == "difference":
-        return difference_cells(effect.comparison)[0]
+        return _difference_cell(effect.comparison)
     value: Any = None if column.only == "table" else column.value(effect)
     if column.type is Mean:
         return mean_cell(value, column.metric or effect.comparison.metric)
     if column.type is str:
-        return Cell(text=one_line(value, LONGEST), kind="name")
+        return Cell(one_line(value, LONGEST), kind="name")
     text, *lines = (column.text(effect) if column.text else amount(value)).split("\n")
-    return Cell(text=text or NOTHING, notes=notes(lines))
+    return Cell(text or NOTHING, notes=notes(lines))
 
 
 def pair_tables(view: TaskView, ordered: Sequence[Group], pairs: Iterable[Comparison]) -> list[Table]:
-    """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12).
-
-    Args:
-        view: The task.
-        ordered: Its groups, the best one first.
-        pairs: The pairs.
-    """
-    cells: dict[tuple[str, Group, Group], Cell] = {}
-    items = view.presentation.items
+    """Return the tables of an environment's models in pairs, as MANGO prints them (Tables 1, 9, 11 and 12)."""
     metrics = {metric.name: metric for metric in view.env.scoring.metrics}
-    for one in pairs:
-        first, second = one.groups
-        metric = metrics[one.metric.name]
-        cells[metric.name, first, second] = _pair_cell(one, metric, view)
-        cells[metric.name, second, first] = _pair_cell(one.swapped, metric, view)
-    together = [some for some in matched(ordered) if len(some) > 1]
-    found: list[Table] = []
-    for some in together:
+    cells: dict[tuple[str, Group, Group], Cell] = {}
+    for pair in pairs:
+        first, second = pair.groups
+        metric = metrics[pair.metric.name]
+        cells[metric.name, first, second] = _pair_cell(pair, metric, view)
+        cells[metric.name, second, first] = _pair_cell(pair.swapped, metric, view)
+    comparable = [groups for groups in matched(ordered) if len(groups) > 1]
+    names = {option.name for option in (*view.env.playing.options, *view.env.items.options)} | {"version", "key"}
+    tables: list[Table] = []
+    for groups in comparable:
+        # The settings of play and of the set that are not the same in all tables.
+        settings = ", ".join(
+            one_line(setting(name, value), 60)
+            for name, value in groups[0].settings.items()
+            if name in names and any(repr(others[0].settings.get(name)) != repr(value) for others in comparable)
+        )
         for title, (below, above) in view.presentation.pairs.items():
-            if not any((name, one, other) in cells for name in (below, above) for one in some for other in some):
-                continue
-            rows: list[TableRow] = []
-            for row, group in enumerate(some):
-                lower = [cells.get((below, group, other), BLANK) for other in some[:row]]
-                upper = [cells.get((above, group, other), BLANK) for other in some[row + 1 :]]
-                hard = [cell if cell is BLANK else replace(cell, kind="score hard") for cell in upper]
-                head = group_cell(group, some, view.pages)
-                rows.append(TableRow(head, [*lower, _DIAGONAL, *hard]))
-            settings = ", ".join(
-                one_line(text, 60) for text in _telling(view.env, some[0], [other[0] for other in together])
-            )
-            caption = (
-                f"Below the diagonal “{metrics[below].title}”, above it “{metrics[above].title}”: the row's model | "
-                f"the column's. Small: the number of {items}, and the row's minus the column's with its {_INTERVAL} "
-                f"over {view.presentation.clusters or items}, bold where the interval excludes 0. Blank: no {items} in "
-                "common."
-            )
-            found.append(
-                Table(
-                    id=f"task-pairs-{len(found) + 1}",
-                    title=f"{title} on the {items} that both answered",
-                    caption=(Note(caption),),
-                    columns=[Column(heading=name) for name in ("Model", *labels(some).values())],
-                    groups=rows_of(rows),
-                    kind="scores pairs",
-                    summary=f"{title}, models in pairs" + (f" ({settings})" if settings else ""),
-                    folded=len(some) > FOLDED,
-                )
-            )
-    return found
+            if any((name, *pair) in cells for name in (below, above) for pair in permutations(groups, 2)):
+                table = _pair_table(view, title, metrics[below], metrics[above], groups, cells)
+                summary = table.summary + (f" ({settings})" if settings else "")
+                tables.append(replace(table, id=f"task-pairs-{len(tables) + 1}", summary=summary))
+    return tables
 
 
-def _pair_cell(one: Comparison, metric: Metric, view: TaskView) -> Cell:
-    low, high = one.difference.low, one.difference.high
+def _pair_table(
+    view: TaskView,
+    title: str,
+    below: Metric,
+    above: Metric,
+    groups: Sequence[Group],
+    cells: Mapping[tuple[str, Group, Group], Cell],
+) -> Table:
+    """Return the table of groups in pairs, with one metric below the diagonal and another one above it."""
+    items = view.presentation.items
+
+    def cell(row: Group, column: Group) -> Cell:
+        if row == column:
+            return _DIAGONAL
+        if groups.index(column) < groups.index(row):
+            return cells.get((below.name, row, column), BLANK)
+        hard = cells.get((above.name, row, column), BLANK)
+        return hard if hard is BLANK else replace(hard, kind="score hard")
+
+    columns: list[TableColumn[Group]] = [
+        model_column(lambda group: group, groups, view.pages),
+        *(TableColumn(name, lambda row, column=column: cell(row, column)) for column, name in labels(groups).items()),
+    ]
+    caption = (
+        f"Below the diagonal “{below.title}”, above it “{above.title}”: the row's model | the column's. Small: the "
+        f"number of {items}, and the row's minus the column's with its {_INTERVAL} over "
+        f"{view.presentation.clusters or items}, bold where the interval excludes 0. Blank: no {items} in common."
+    )
+    return Table.of(
+        columns,
+        groups,
+        title=f"{title} on the {items} that both answered",
+        caption=(Note(caption),),
+        kind="scores pairs",
+        summary=f"{title}, models in pairs",
+        folded=len(groups) > FOLDED,
+    )
+
+
+def _pair_cell(pair: Comparison, metric: Metric, view: TaskView) -> Cell:
+    low, high = pair.difference.low, pair.difference.high
     certain = low is not None and high is not None and (low > 0 or high < 0)
     lines = [
-        Note(plural(one.difference.n, view.presentation.item, view.presentation.items)),
-        Note(change_text(one.difference.value, metric), "change certain" if certain else "change"),
+        Note(plural(pair.difference.n, view.presentation.item, view.presentation.items)),
+        Note(change_text(pair.difference.value, metric), "change certain" if certain else "change"),
     ]
     if low is not None and high is not None:
         lines.append(Note(f"{change_text(low, metric)} to {change_text(high, metric)}", "interval"))
-    text = f"{mean_text(one.first_mean.value, metric)} | {mean_text(one.second_mean.value, metric)}"
-    return Cell(text=text, bold=True, notes=tuple(lines), kind="score")
+    text = f"{mean_text(pair.first_mean.value, metric)} | {mean_text(pair.second_mean.value, metric)}"
+    return Cell(text, bold=True, notes=tuple(lines), kind="score")
 
 
-def _telling(env: Environment[Any, Any, Any], group: Group, among: Sequence[Group]) -> list[str]:
-    """Return the settings of play and of the set that are not the same in all tables, in presentation."""
-    names = {option.name for option in (*env.playing.options, *env.items.options)} | {"version", "key"}
-    return [
-        setting(name, value)
-        for name, value in group.settings.items()
-        if name in names and any(repr(other.settings.get(name)) != repr(value) for other in among)
+def published_tables(
+    env: str,
+    estimates: Sequence[Estimate],
+    totals: Sequence[Estimate],
+    papers: Iterable[Paper],
+    pages: Mapping[Group, str],
+) -> list[Table]:
+    """Return a table for each published setting of an environment in which something was run.
+
+    A published number is only shown: it is in no estimate, no comparison and no chart, and its cell has no shade.
+    """
+    tables = [(paper, table) for paper in papers for table in paper.tables]
+    blocks = (
+        block for block in beside(estimates, totals, tables) if block.block.env == env and block.results and block.rows
+    )
+    return [_published_table(f"task-published-{number}", block, pages) for number, block in enumerate(blocks, start=1)]
+
+
+def _published_table(id: str, block: Beside, pages: Mapping[Group, str]) -> Table:
+    source = f"{block.table.title} of {block.paper.title} ({block.paper.source})"
+
+    def model(result: Any) -> Cell:
+        differs = result.label.removeprefix(result.group.model).strip(" ()")
+        return model_cell(result.group.model, [differs] if differs else [], pages[result.group])
+
+    columns: list[TableColumn[tuple[Cell, Sequence[Cell]]]] = [
+        TableColumn("Model", lambda row: row[0]),
+        *(
+            metric_column(metric, lambda row, number=number: row[1][number])
+            for number, metric in enumerate(block.metrics)
+        ),
     ]
+    results = [(model(result), list(map(mean_cell, result.means, block.metrics))) for result in block.results]
+    published = [
+        (
+            Cell(label_of(row)),
+            [
+                Cell(mean_text(value, metric), kind="score")
+                for value, metric in zip(row.values, block.metrics, strict=True)
+            ],
+        )
+        for row in block.rows
+    ]
+    return Table(
+        id=id,
+        title=f"{block.table.title}, {block.block.setting}",
+        caption=(
+            Note(f"Published rows: {source}. They were not run here, and the paper’s items are its own."),
+            Note(block.table.agreement),
+        ),
+        columns=columns,
+        groups=[
+            RowGroup(table_rows(columns, results), "In this report"),
+            RowGroup(table_rows(columns, published), f"Published in {block.table.title}, not run here", "references"),
+        ],
+        kind="scores published",
+    )

@@ -3,11 +3,11 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from waybench.core import Metric
+from waybench.core import Metric, Outcome
 from waybench.envs import registry
 from waybench.reporting._format import (
     amount,
-    heading,
+    described_heading,
     interval_text,
     mean_part,
     money,
@@ -15,21 +15,18 @@ from waybench.reporting._format import (
     percent_interval,
     presentation_of,
 )
-from waybench.reporting.tables._horizon_tables import horizon_cell
+from waybench.reporting.tables._horizons import horizon_cell
 from waybench.reporting.tables._table import (
     Cell,
-    Column,
     Note,
     Table,
-    TableRow,
-    columns_of,
+    TableColumn,
     error_cell,
     lost_mark,
     model_cell,
     notes,
     number_cell,
     parts,
-    rows_of,
 )
 from waybench.results import Estimate
 from waybench.results.estimates import ladder_ended, measure, ranked
@@ -38,13 +35,7 @@ from waybench.results.horizons import Horizon, axis_named, horizon_context, refe
 from waybench.results.results import Group, differing, grouped, over
 from waybench.results.stats import CONFIDENCE, LostAttempts, Mean
 
-OUTCOMES = {
-    "unparsed": "Unparsed",
-    "illegal": "Illegal",
-    "truncated": "Truncated",
-    "overflow": "Overflow",
-    "refused": "Refused",
-}
+OUTCOMES = Outcome.UNPARSED, Outcome.ILLEGAL, Outcome.TRUNCATED, Outcome.OVERFLOW, Outcome.REFUSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,9 +72,9 @@ class Leader:
     """
 
     group: Group
-    model_page: str
-    page: str
-    differs: list[str]
+    model_page: str = ""
+    page: str = ""
+    differs: Sequence[str] = ()
     family: str
     title: str
     apart: tuple[str, ...]
@@ -175,58 +166,53 @@ def leaders(
             items means nothing, so that their rows have a horizon and no score.
     """
     total_of = {total.group: total for total in totals}
-    found: list[Leader] = []
-    by_place = grouped(estimates, lambda each: (each.group.env, each.group.apart))
-    for place in sorted(by_place, key=lambda place: (presentation_of(place[0]).title, place)):
-        groups = ranked(by_place[place])
-        most = sorted({level for cells in groups.values() for level in cells})
-        for group, cells in groups.items():
+    lines: list[Leader] = []
+    by_task = grouped(estimates, lambda estimate: (estimate.group.env, estimate.group.apart))
+    for task in sorted(by_task, key=lambda task: (presentation_of(task[0]).title, task)):
+        groups = ranked(by_task[task])
+        levels = sorted({level for by_level in groups.values() for level in by_level})
+        for group, by_level in groups.items():
             if only is None or group.model == only:
-                differs = differing(group, groups)
-                horizon = horizons.get(group)
-                made = _leader(total_of[group], cells, most, differs, pages, model_pages, horizon)
-                found.append(_without_score(made) if group in searched else made)
-    return Leaders(
-        [line for line in found if not line.group.embedded],
-        [line for line in found if line.group.embedded],
-    )
+                line = _leader(total_of[group], by_level, levels, horizons.get(group))
+                line = replace(
+                    line,
+                    differs=differing(group, groups),
+                    page=pages[group],
+                    model_page=model_pages[group.model],
+                )
+                lines.append(_without_score(line) if group in searched else line)
+    return Leaders([line for line in lines if not line.group.embedded], [line for line in lines if line.group.embedded])
 
 
 def _leader(
-    total: Estimate,
-    cells: Mapping[int, Estimate],
-    most: Sequence[int],
-    differs: list[str],
-    pages: Mapping[Group, str],
-    model_pages: Mapping[str, str],
-    horizon: Horizon | None,
+    total: Estimate, by_level: Mapping[int, Estimate], levels: Sequence[int], horizon: Horizon | None
 ) -> Leader:
     group, env = total.group, registry.load(total.group.env)
-    measured = measure(env, total.guided)
+    headline = measure(env, total.guided)
     # Curves are of one level: with a teacher there is a score where all episodes are of the same.
-    estimate = total if len(cells) > 1 else next(iter(cells.values()))
-    whole, lost = measured.mean(estimate), measured.lost(estimate)
-    mean, note = _overall(whole, cells, most, measured.metric)
-    metric = over(measured.metric, [total])
+    estimate = total if len(by_level) > 1 else next(iter(by_level.values()))
+    known_mean, lost = headline.mean(estimate), headline.lost(estimate)
+    mean, note = _overall(known_mean, by_level, levels, headline.metric)
+    metric = over(headline.metric, [total])
     lost = lost if mean is None else mean.lost
     ends = lost_text(lost, metric) or interval_text(mean, metric)
+    missing_bounds = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
+    solved = notes([percent_interval(total.solved)] if total.lost else [], "flag")
+    cost = total.per_solved(total.cost)
     return Leader(
         group=group,
-        model_page=model_pages[group.model],
-        page=pages[group],
-        differs=differs,
         family=presentation_of(group.env).title,
         title=env.title,
         apart=group.apart,
-        metric=heading(measured.metric) + (" (lower is better)" if measured.metric.better == "lower" else ""),
+        metric=described_heading(headline.metric),
         score=Cell(
-            text=mean_text(mean.value if mean else None, measured.metric),
+            mean_text(mean.value if mean else None, headline.metric),
             order=None if lost or mean is None else mean.value,
             mark=lost_mark(lost),
         ),
         interval=ends,
-        unbounded=_no_bounds(metric) if ends and not lost else "",
-        normalised=_normalised(total, metric) if mean is whole else "",
+        unbounded=f"no {' or '.join(missing_bounds)} bound" if missing_bounds and ends and not lost else "",
+        normalised=_normalised(total, metric) if mean is known_mean else "",
         part=mean_part(mean, metric),
         note=note,
         lost=lost,
@@ -235,69 +221,59 @@ def _leader(
         counts=axis_named(env.id, horizon.axis).title.lower() if horizon else "",
         success=horizon_context(horizon) if horizon else "",
         known_nothing=reference_text(horizon.references) if horizon else "",
-        solved=replace(
-            _percent(total.solved.value if total.solved else None),
-            notes=notes([percent_interval(total.solved)] if total.lost else [], "flag"),
-        ),
-        outcomes=[_percent(total.outcomes.get(name, 0.0) if total.action_replies else None) for name in OUTCOMES],
+        solved=replace(_percent(total.solved.value if total.solved else None), notes=solved),
+        outcomes=[_percent(total.outcomes.get(str(name), 0.0) if total.action_replies else None) for name in OUTCOMES],
         errors=total.errors,
         tokens=_number(total.per_solved(total.tokens)),
-        cost=_cost(total),
+        cost=number_cell(
+            money(cost), cost, [] if total.cost is None else [f"{money(total.cost * total.attempts)} in all"]
+        ),
     )
-
-
-def _cost(total: Estimate) -> Cell:
-    each, lines = total.per_solved(total.cost), []
-    if total.cost is not None:
-        lines = [f"{money(total.cost * total.attempts)} in all"]
-    return number_cell(money(each), each, lines)
 
 
 def _without_score(line: Leader) -> Leader:
-    nothing = Cell(text=NOTHING, order=None)
-    without = replace(line, score=nothing, interval="", unbounded="", normalised="", part=None, note="", lost=None)
-    return replace(without, solved=nothing)
+    texts = {"interval": "", "unbounded": "", "normalised": "", "note": ""}
+    return replace(line, score=Cell(NOTHING), solved=Cell(NOTHING), part=None, lost=None, **texts)
 
 
 def _overall(
-    mean: Mean | None, cells: Mapping[int, Estimate], most: Sequence[int], metric: Metric
+    mean: Mean | None, by_level: Mapping[int, Estimate], all_levels: Sequence[int], metric: Metric
 ) -> tuple[Mean | None, str]:
     """Return the score over all levels, and what has to be said of it where other models were given other levels."""
-    levels = sorted(cells)
-    if mean is None or levels == list(most):
+    levels = sorted(by_level)
+    if mean is None or levels == list(all_levels):
         return mean, ""
-    presentation = presentation_of(cells[levels[0]].group.env)
+    presentation = presentation_of(by_level[levels[0]].group.env)
     level_range = (
         f"{presentation.levels} {levels[0]} to {levels[-1]}" if len(levels) > 1 else f"{presentation.level} {levels[0]}"
     )
-    begun = list(most[: len(levels)]) == levels
-    if not (begun and ladder_ended(cells[levels[-1]]) and metric.better == "higher" and metric.low == 0):
+    is_beginning = list(all_levels[: len(levels)]) == levels
+    is_ended = is_beginning and ladder_ended(by_level[levels[-1]])
+    if not (is_ended and metric.better == "higher" and metric.low == 0):
         return mean, f"{level_range} only"
-    share = len(levels) / len(most)  # each level has as many items as another
+    share = len(levels) / len(all_levels)  # each level has as many items as another
     low, high = (None if end is None else end * share for end in (mean.low, mean.high))
     lost = mean.lost and mean.lost.scaled(share)
-    return replace(
-        mean, value=mean.value * share, low=low, high=high, lost=lost
-    ), f"{level_range}; harder ones count as 0"
+    scaled = replace(mean, value=mean.value * share, low=low, high=high, lost=lost)
+    return scaled, f"{level_range}; harder ones count as 0"
 
 
 def _normalised(total: Estimate, metric: Metric) -> str:
     """Return the score from 0 (the floor) to 100 (the ceiling), where these are not the metric's own bounds."""
-    found = total.rescaled
-    if found is None or {found.floor, found.ceiling} == set(metric.bounds):
+
+    def text(value: float) -> str:
+        return f"{100 * value:.0f}".replace("-", "−")
+
+    score = total.rescaled
+    if score is None or {score.floor, score.ceiling} == set(metric.bounds):
         return ""
-    value, *ends = (None if end is None else 100 * end for end in (found.mean.value, found.mean.low, found.mean.high))
-    low, high = (f"{end:.0f}".replace("-", "−") for end in ends) if None not in ends else ("", "")
-    if found.mean.lost:
-        return f"{value:.0f} ({bounds_text(found.mean.lost, lambda end: f'{100 * end:.0f}')})".replace("-", "−")
+    mean = score.mean
+    if mean.lost:
+        return f"{text(mean.value)} ({bounds_text(mean.lost, text)})"
+    if mean.low is None or mean.high is None:
+        return text(mean.value)
     # No line ends within the brackets.
-    return f"{value:.0f}".replace("-", "−") + (f" ({low}\u00a0–\u00a0{high})" if low else "")
-
-
-def _no_bounds(metric: Metric) -> str:
-    """Return which bound a score does not have, for its interval; "" if it has both."""
-    missing = [side for side, end in zip(("lower", "upper"), metric.bounds, strict=True) if end is None]
-    return f"no {' or '.join(missing)} bound" if missing else ""
+    return f"{text(mean.value)} ({text(mean.low)}\u00a0–\u00a0{text(mean.high)})"
 
 
 def _percent(share: float | None) -> Cell:
@@ -308,29 +284,31 @@ def _number(value: float | None) -> Cell:
     return number_cell(amount(value), value)
 
 
-def leader_tables(found: Leaders, *, alone: bool = False) -> list[Table]:
+def leader_tables(rows: Leaders, *, alone: bool = False) -> list[Table]:
     """Return the table of models, with a row for each at each task, and that of the reference players.
 
     Args:
-        found: The rows.
+        rows: The rows.
         alone: Whether they are all of one model, whose name is left out.
     """
-    listed = ("leaders", "Models", found.models), ("references", "Reference players, not models", found.references)
     tables: list[Table] = []
-    for name, title, lines in listed:
+    for id, title, lines in (
+        ("leaders", "Models", rows.models),
+        ("references", "Reference players, not models", rows.references),
+    ):
         if lines:
-            tables.append(
-                Table(
-                    id=name,
-                    title="Tasks" if alone else title,
-                    caption=(Note(_FLOORS if tables else _ABOUT),),
-                    help=() if tables else list(_help(found)),
-                    columns=_columns(found, alone),
-                    groups=rows_of(_row(line, found, alone) for line in lines),
-                    kind="leaders scores",
-                    choose="Family",
-                )
+            table = Table.of(
+                _columns(rows, alone),
+                lines,
+                choice=lambda line: line.family,
+                id=id,
+                title="Tasks" if alone else title,
+                caption=(Note(_FLOORS if tables else _ABOUT),),
+                help=() if tables else list(_help(rows)),
+                kind="leaders scores",
+                choose="Family",
             )
+            tables.append(table)
     return tables
 
 
@@ -341,8 +319,8 @@ _ABOUT = (
 _FLOORS = "Floor and ceiling of each task."
 
 
-def _help(found: Leaders) -> Iterator[Note]:
-    if found.has_horizons:
+def _help(rows: Leaders) -> Iterator[Note]:
+    if rows.has_horizons:
         yield Note(
             "Horizon: the difficulty at which a single attempt succeeds at half of the items, with its 90 % interval. "
             "Below it, those of players that know nothing. What counts as success is on each task’s page. “Above” and "
@@ -355,75 +333,61 @@ def _help(found: Leaders) -> Iterator[Note]:
     )
     yield Note("Errors are infrastructure errors, which have no result.")
     yield Note(
-        f"Tokens{' and cost' if found.priced else ''} per solved item: the total of all attempts divided by "
-        f"the number of solved items{', and in small the total cost' if found.priced else ''}."
+        f"Tokens{' and cost' if rows.priced else ''} per solved item: the total of all attempts divided by "
+        f"the number of solved items{', and in small the total cost' if rows.priced else ''}."
     )
-    if found.rescaled:
+    if rows.rescaled:
         yield Note(
             "Normalised: 0 is the better of empty replies and the best constant reply (chosen on other items), 100 "
             "is the oracle, on the same items, with its interval; omitted where the two do not differ significantly."
         )
-    if found.lost:
+    if rows.lost:
         yield Note("*", "flag")
         yield Note(LOST)
-    if found.noted:
+    if rows.noted:
         yield Note("“harder ones count as 0”:", "flag")
         yield Note("the model failed the last level it was given, and harder levels count as 0;")
         yield Note("“only”:", "flag")
         yield Note("other models were given other levels.")
 
 
-def _columns(found: Leaders, alone: bool) -> list[Column]:
-    return columns_of(
-        *(("Task",) if alone else ("Model", "*Task")),
-        "Score",
-        *(["Horizon"] if found.has_horizons else []),
-        "Items",
-        "Solved, %",
-        *(f"{title}, %" for title in OUTCOMES.values()),
-        "Errors",
-        "Tokens per solved",
-        *(["Cost per solved"] if found.priced else []),
-    )
+def _columns(rows: Leaders, alone: bool) -> list[TableColumn[Leader]]:
+    def model(line: Leader) -> Cell:
+        cell = model_cell(line.group.model, line.differs, order=True)
+        return replace(cell, link=f"models/{line.model_page}")
 
+    def task(line: Leader) -> Cell:
+        settings, kind = ((*line.apart, *line.differs), "") if alone else (line.apart, "name")
+        return Cell(line.title, link=f"results/{line.page}", order=line.title, notes=parts(settings), kind=kind)
 
-def _row(line: Leader, found: Leaders, alone: bool) -> TableRow:
-    task = Cell(
-        text=line.title,
-        link=f"results/{line.page}",
-        order=line.title,
-        notes=parts(line.apart),
-        kind="" if alone else "name",
-    )
-    model = replace(model_cell(line.group.model, line.differs, order=True), link=f"models/{line.model_page}")
-    head, *first = [replace(task, notes=parts((*line.apart, *line.differs)))] if alone else [model, task]
-    score = replace(
-        line.score,
-        bold=True,
-        part=line.part,
-        kind="score",
-        notes=(
-            *notes([line.interval], "flag" if line.lost else "interval"),
-            *notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),
-            *notes([line.unbounded, line.metric]),
-            *notes([line.normalised and f"normalised {line.normalised}"], "normalised"),
-            *notes([line.note], "flag"),
-        ),
-    )
-    horizon = replace(
-        line.horizon,
-        kind="zero" if line.horizon.order is None else "horizon",
-        notes=(*line.horizon.notes, *notes([line.counts]), *notes([line.known_nothing], "success")),
-    )
-    cells = [
-        *first,
-        score,
-        *([horizon] if found.has_horizons else []),
-        line.items,
-        line.solved,
-        *line.outcomes,
-        error_cell(line.errors),
-        line.tokens,
-        *([line.cost] if found.priced else []),
+    def outcome(number: int) -> TableColumn[Leader]:
+        return TableColumn(f"{OUTCOMES[number].capitalize()}, %", lambda line: line.outcomes[number])
+
+    return [
+        TableColumn("Model", model, is_shown=not alone),
+        TableColumn("Task", task, "" if alone else "name"),
+        TableColumn("Score", _score_cell),
+        TableColumn("Horizon", _horizon_cell, is_shown=rows.has_horizons),
+        TableColumn("Items", lambda line: line.items),
+        TableColumn("Solved, %", lambda line: line.solved),
+        *map(outcome, range(len(OUTCOMES))),
+        TableColumn("Errors", lambda line: error_cell(line.errors)),
+        TableColumn("Tokens per solved", lambda line: line.tokens),
+        TableColumn("Cost per solved", lambda line: line.cost, is_shown=rows.priced),
     ]
-    return TableRow(head, cells, choice=line.family)
+
+
+def _score_cell(line: Leader) -> Cell:
+    lines = (
+        *notes([line.interval], "flag" if line.lost else "interval"),
+        *notes([NO_RANK.partition(":")[0]] if line.lost else [], "flag"),
+        *notes([line.unbounded, line.metric]),
+        *notes([line.normalised and f"normalised {line.normalised}"], "normalised"),
+        *notes([line.note], "flag"),
+    )
+    return replace(line.score, bold=True, part=line.part, kind="score", notes=lines)
+
+
+def _horizon_cell(line: Leader) -> Cell:
+    lines = (*line.horizon.notes, *notes([line.counts]), *notes([line.known_nothing], "success"))
+    return replace(line.horizon, kind="zero" if line.horizon.order is None else "horizon", notes=lines)

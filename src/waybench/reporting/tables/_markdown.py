@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from waybench._version import __version__
 from waybench.envs import registry
 from waybench.reporting.tables._leaders import Leader, Leaders
-from waybench.reporting.tables._table import BLANK, Cell, Column, Table, TableRow, notes, rows_of
+from waybench.reporting.tables._table import BLANK, Cell, Table, TableColumn, notes
 from waybench.results.formatting import LOST, NOTHING, one_line
 from waybench.results.results import Group, setting
 from waybench.results.stats import CONFIDENCE
@@ -36,7 +36,7 @@ _SIGNS = {
 
 def escaped(text: str, limit: int = _LONGEST) -> str:
     """Return a text as one line of Markdown that shows it and does nothing else, cut to `limit` columns."""
-    return _ACTIVE.sub(lambda found: _REFERENCES.get(found[0], f"\\{found[0]}"), one_line(text, limit))
+    return _ACTIVE.sub(lambda match: _REFERENCES.get(match[0], f"\\{match[0]}"), one_line(text, limit))
 
 
 @dataclass(slots=True)
@@ -45,26 +45,26 @@ class _Row:
 
     model: str
     embedded: bool
-    differs: list[str]
+    differs: Sequence[str]
     cells: dict[str, Leader] = field(default_factory=dict[str, Leader])
 
     def takes(self, line: Leader) -> bool:
         """Return whether a score belongs here: its place is free, and nothing said of the row is wrong of it."""
         free = _column(line) not in self.cells and set(line.differs) <= set(self.differs)
         # A setting that a task does not have is no more true of it than false.
-        known = {name.replace("_", " ") for name in line.group.settings}
+        names = {name.replace("_", " ") for name in line.group.settings}
         return (
             free
-            and known.issuperset(text.partition(": ")[0] for text in self.differs)
+            and names.issuperset(text.partition(": ")[0] for text in self.differs)
             and not any(_wrong(text, line.group) for text in self.differs)
         )
 
     def head(self, others: Iterable["_Row"]) -> Cell:
         """Return the row's header; what is off or left to its default is said where the model has other rows."""
         again = any(other is not self and other.model == self.model for other in others)
-        settings = [each for each in self.differs if again or not each.endswith((": no", ": default"))]
+        settings = [text for text in self.differs if again or not text.endswith((": no", ": default"))]
         name = self.model if one_line(self.model, _LONGEST) else "(no name)"
-        return Cell(text=name, notes=notes(settings), kind="reference" if self.embedded else "")
+        return Cell(name, notes=notes(settings), kind="reference" if self.embedded else "")
 
 
 def _wrong(text: str, group: Group) -> bool:
@@ -73,8 +73,10 @@ def _wrong(text: str, group: Group) -> bool:
     choices = {option.name: option.choices for option in (*env.playing.options, *env.items.options)}
     name, _, value = text.partition(": ")
     return any(
-        own.replace("_", " ") == name and setting(own, has) != text and value in (choices.get(own) or (value,))
-        for own, has in group.settings.items()
+        option_name.replace("_", " ") == name
+        and setting(option_name, has) != text
+        and value in (choices.get(option_name) or (value,))
+        for option_name, has in group.settings.items()
     )
 
 
@@ -83,15 +85,12 @@ def markdown(table: Table) -> str:
 
     Lines below a value are in brackets after it, and the names of reference players in italics. A wide table goes on in
     another one, with the rows' headers again and without the rows that have nothing in it.
-
-    Args:
-        table: The table.
     """
     first, *columns = table.columns
     blocks: list[str] = []
     for start in range(0, len(columns), _COLUMNS):
         block = columns[start : start + _COLUMNS]
-        lines = [[escaped(each.heading, _LONGEST_HEADING) for each in (first, *block)]]
+        lines = [[escaped(column.heading, _LONGEST_HEADING) for column in (first, *block)]]
         lines.append([":--", *("--:" for _ in block)])
         for row in table.rows:
             cells = [_cell(cell) for cell in row.cells[start : start + _COLUMNS]]
@@ -107,25 +106,28 @@ def _cell(cell: Cell) -> str:
     return f"{text}{lines}{f' {escaped(cell.mark)}' if cell.mark else ''}"
 
 
-def readme_table(found: Leaders) -> str:
+def readme_table(leaders: Leaders) -> str:
     """Return the table of all results in Markdown, for a README: a row for each model, a column for each task.
 
     Settings in which a model was run twice at a task make rows of their own. Reference players come last. A cell is the
     score with its interval. Horizons follow in a table of their own, where there are any.
-
-    Args:
-        found: The results.
     """
-    rows = [*_rows(found.models), *_rows(found.references)]
-    columns = list(dict.fromkeys(_column(line) for line in sorted(found.lines, key=_place)))
+    rows = [*_rows(leaders.models), *_rows(leaders.references)]
+    ordered = sorted(leaders.lines, key=lambda line: (line.family, line.group.env, line.apart))
+    columns = list(dict.fromkeys(map(_column, ordered)))
     scores = _pivot(rows, {column: column for column in columns}, _score)
     parts = [markdown(scores), _notes(cell for row in scores.rows for cell in row.cells)]
-    counted = {_column(line): _horizon_column(line) for line in found.lines if line.counts}
+    counted = {
+        _column(line): f"{', '.join((line.title, *line.apart))}: {line.counts}" for line in leaders.lines if line.counts
+    }
     if counted:
         headings = {column: counted[column] for column in columns if column in counted}
-        success = {line.title: line.success for line in found.lines if line.success}
+        success = {line.title: line.success for line in leaders.lines if line.success}
         rules = [f"{escaped(title, _LONGEST_HEADING)}: {text[0].lower()}{text[1:]}" for title, text in success.items()]
-        parts += [" ".join([_HORIZONS, *rules]), markdown(_pivot(rows, headings, _horizon))]
+        parts += [
+            " ".join([_HORIZONS, *rules]),
+            markdown(_pivot(rows, headings, lambda line: line.horizon if line.counts else BLANK)),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -137,12 +139,12 @@ def _pivot(rows: Sequence[_Row], headings: Mapping[str, str], cell: Callable[[Le
         headings: The heading of each column.
         cell: Returns the cell of a result.
     """
-    shown = [
-        TableRow(row.head(rows), [cell(row.cells[name]) if name in row.cells else BLANK for name in headings])
-        for row in rows
-    ]
-    columns = [Column(heading=each) for each in ("Model", *headings.values())]
-    return Table(title="Results", columns=columns, groups=rows_of(shown))
+
+    def column(name: str, heading: str) -> TableColumn[_Row]:
+        return TableColumn(heading, lambda row: cell(row.cells[name]) if name in row.cells else BLANK)
+
+    model: TableColumn[_Row] = TableColumn("Model", lambda row: row.head(rows))
+    return Table.of([model, *(column(*pair) for pair in headings.items())], rows, title="Results")
 
 
 def _rows(lines: Sequence[Leader]) -> list[_Row]:
@@ -165,33 +167,21 @@ def _numbered(settings: Iterable[str]) -> list[tuple[float, str]]:
     return [(float(piece), "") if piece[0].isdecimal() else (-1.0, piece) for piece in pieces]
 
 
-def _place(line: Leader) -> tuple[str, str, tuple[str, ...]]:
-    return line.family, line.group.env, line.apart
-
-
 def _column(line: Leader) -> str:
     return f"{', '.join((line.title, *line.apart))}: {line.metric}"
 
 
-def _horizon_column(line: Leader) -> str:
-    return f"{', '.join((line.title, *line.apart))}: {line.counts}"
-
-
 def _score(line: Leader) -> Cell:
     if not line.items.order:
-        return Cell(text=_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
+        return Cell(_MISSING, notes=notes([line.interval]), mark=_ERRORS if line.lost else "")
     marks = _ERRORS if line.lost else ""
     if line.note:
         marks += _ENDED if line.note.endswith("count as 0") else _FEWER
-    return Cell(text=line.score.text, notes=notes([line.interval]), mark=marks)
+    return Cell(line.score.text, notes=notes([line.interval]), mark=marks)
 
 
-def _horizon(line: Leader) -> Cell:
-    return line.horizon if line.counts else BLANK
-
-
-def _notes(shown: Iterable[Cell]) -> str:
-    cells = list(shown)
+def _notes(score_cells: Iterable[Cell]) -> str:
+    cells = list(score_cells)
     signs = {cell.text for cell in cells} | {mark for cell in cells for mark in cell.mark}
     legend = [f"{escaped(sign)}: {meaning}." for sign, meaning in _SIGNS.items() if sign in signs]
     interval = f"In brackets: {100 * CONFIDENCE:.0f} % confidence interval. In italics: reference players, not models."

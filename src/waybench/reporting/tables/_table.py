@@ -1,7 +1,8 @@
 """A table of the report: columns, and rows of cells. The template `table.html` renders it, `markdown` as Markdown."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any, Generic, Self, TypeVar
 
 from waybench.core import Metric
 from waybench.reporting._format import amount, heading, interval_text, mean_part, part
@@ -10,7 +11,10 @@ from waybench.results.formatting import LOST, NOTHING, mean_text, one_line
 from waybench.results.results import Group, differing
 from waybench.results.stats import LostAttempts, Mean
 
+T_contra = TypeVar("T_contra", contravariant=True)
+T = TypeVar("T")  # what the rows of a table are about
 _REFERENCES = "Reference players, not models"
+FOLDED = 12  # rows, above which a table is folded
 _FIT_A_PHONE = 2  # columns
 _FIT_A_PAGE = 15
 
@@ -36,7 +40,7 @@ class Note:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """One cell.
 
@@ -44,7 +48,7 @@ class Cell:
         text: Its value.
         bold: Whether the value is in bold.
         link: Where the value leads to, from the site's root or, with a "#", in the page; "" for nowhere.
-        better: Which values are better, "higher" or "lower", as for a `Column`.
+        better: Which values are better, "higher" or "lower", as for a `TableColumn`.
         mark: A flag after the value, such as "*".
         notes: Lines below the value.
         order: What a sortable table sorts it by; None sorts as nothing.
@@ -56,6 +60,7 @@ class Cell:
     """
 
     text: str = ""
+    _: KW_ONLY
     bold: bool = False
     link: str = ""
     better: str = ""
@@ -87,24 +92,29 @@ class HeaderGroup:
     kind: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
-    """One column.
+@dataclass(frozen=True, slots=True)
+class TableColumn(Generic[T_contra]):
+    """One column: its header, and what its cells show of the rows' subjects.
 
     Attributes:
         heading: Its header; it may have several lines.
+        cell: Returns its cell, or the text of it, for what a row is about (see `Table.of`).
+        kind: Its class in the style sheet, which aligns it: "" to the right, "name" to the left, "score" centred.
+        is_shown: Whether the table has the column.
         better: Which values are better, "higher" or "lower", which an arrow shows; "" for neither.
         help: A tooltip; "" for none.
-        kind: Its class in the style sheet, which aligns it: "" to the right, "name" to the left, "score" centred.
         link: Where the header leads to, from the site's root; "" for nowhere.
         notes: Lines below the header.
         group: The header above it and its neighbours with the same one; None for none.
     """
 
     heading: str
+    cell: Callable[[T_contra], Cell | str] = field(default=lambda subject: "", repr=False, compare=False)
+    kind: str = ""
+    _: KW_ONLY
+    is_shown: bool = True
     better: str = ""
     help: str = ""
-    kind: str = ""
     link: str = ""
     notes: tuple[Note, ...] = ()
     group: HeaderGroup | None = None
@@ -162,7 +172,7 @@ class Table:
     """
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[TableColumn[Any]]
     groups: Sequence[RowGroup]
     id: str = ""
     caption: Sequence[Note] = ()
@@ -171,6 +181,41 @@ class Table:
     choose: str = ""
     summary: str = ""
     folded: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        columns: Iterable[TableColumn[T]],
+        subjects: Iterable[T],
+        *,
+        is_reference: Callable[[T], bool] | None = None,
+        choice: Callable[[T], str] | None = None,
+        row_kind: Callable[[T], str] | None = None,
+        **attributes: Any,
+    ) -> Self:
+        """Return a table with a row for each of some subjects.
+
+        Args:
+            columns: All columns, of which the table has those that are shown; the first one has the rows' headers.
+            subjects: What the rows are about.
+            is_reference: Whether a row is that of a reference player: these come last, below a title of their own.
+            choice: By what a row can be chosen, where the table can be sorted.
+            row_kind: The class of a row in the style sheet.
+            **attributes: Other attributes of the table.
+        """
+        columns, subjects = [column for column in columns if column.is_shown], list(subjects)
+
+        def rows(subjects: Iterable[T]) -> list[TableRow]:
+            return table_rows(columns, subjects, choice=choice, row_kind=row_kind)
+
+        groups = [RowGroup(rows(subjects))]
+        if is_reference:
+            models, references = (
+                RowGroup(rows(subject for subject in subjects if is_reference(subject) is which), title, kind)
+                for which, title, kind in ((False, "", ""), (True, _REFERENCES, "references"))
+            )
+            groups = [group for group in (models, references) if group.rows]
+        return cls(columns=columns, groups=groups, **attributes)
 
     @property
     def rows(self) -> list[TableRow]:
@@ -190,42 +235,48 @@ class Table:
         return "stacked" if len(self.columns) > _FIT_A_PAGE else "stacks"
 
     def label(self, number: int) -> str:
-        """Return what stands beside a value of a column where rows are cards.
-
-        Args:
-            number: The column, from 0.
-        """
+        """Return what stands beside a value of a column where rows are cards."""
         column = self.columns[number]
         lines = [column.group.text if column.group else "", " ".join(column.heading.split())]
         return ", ".join(filter(None, lines))
 
     @property
-    def header_groups(self) -> list[tuple[HeaderGroup | None, list[Column]]]:
+    def header_groups(self) -> list[tuple[HeaderGroup | None, list[TableColumn[Any]]]]:
         """The columns by the header above them; those without one are each by themselves."""
-        found: list[tuple[HeaderGroup | None, list[Column]]] = []
+        groups: list[tuple[HeaderGroup | None, list[TableColumn[Any]]]] = []
         for column in self.columns:
-            if found and column.group is not None and found[-1][0] is column.group:
-                found[-1][1].append(column)
+            if groups and column.group is not None and groups[-1][0] is column.group:
+                groups[-1][1].append(column)
             else:
-                found.append((column.group, [column]))
-        return found
+                groups.append((column.group, [column]))
+        return groups
+
+
+def table_rows(
+    columns: Iterable[TableColumn[T]],
+    subjects: Iterable[T],
+    *,
+    choice: Callable[[T], str] | None = None,
+    row_kind: Callable[[T], str] | None = None,
+) -> list[TableRow]:
+    """Return a row for each of some subjects, with a cell for each column (see `Table.of`)."""
+    columns, rows = list(columns), list[TableRow]()
+    for subject in subjects:
+        cells, end = list[Cell](), 0
+        for number, column in enumerate(columns):
+            if number >= end:  # otherwise the last cell spans the column
+                value = column.cell(subject)
+                cells.append(Cell(value) if isinstance(value, str) else value)
+                end = number + cells[-1].columns
+        head, *others = cells
+        kind = row_kind(subject) if row_kind else ""
+        rows.append(TableRow(head, others, kind, choice(subject) if choice else ""))
+    return rows
 
 
 def rows_of(rows: Iterable[TableRow]) -> tuple[RowGroup, ...]:
     """Return rows as the only group of a table."""
     return (RowGroup(tuple(rows)),)
-
-
-def by_player(rows: Iterable[tuple[bool, TableRow]]) -> list[RowGroup]:
-    """Return the rows of models, and after them those of reference players.
-
-    Args:
-        rows: Each row, and whether it is that of a reference player.
-    """
-    listed = list(rows)
-    models, references = ([row for embedded, row in listed if embedded is which] for which in (False, True))
-    found = [RowGroup(models)] if models else []
-    return [*found, RowGroup(references, _REFERENCES, "references")] if references else found
 
 
 def notes(texts: Iterable[str], kind: str = "") -> tuple[Note, ...]:
@@ -247,48 +298,43 @@ def model_cell(model: str, differs: Iterable[str] = (), page: str = "", *, order
     """Return the header of a model's row.
 
     Args:
-        model: The model.
+        model: The model's name.
         differs: The settings in which it differs from other rows, in words.
         page: File name of the page of its results; "" for no link.
-        order: Whether it is of a table that can be sorted.
+        order: Whether the table can be sorted.
     """
     link = f"results/{page}" if page else ""
-    return Cell(text=name_of(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
+    return Cell(name_of(model), link=link, notes=parts(differs), order=one_line(model, 80) if order else None)
 
 
-def columns_of(*headings: str, group: HeaderGroup | None = None) -> list[Column]:
-    """Return the columns of some headings.
-
-    Args:
-        *headings: The headings, none of which comes from outside; one that begins with "*" is of a column of names.
-        group: The header above them.
-    """
-    return [
-        Column(heading=each.removeprefix("*"), kind="name" if each.startswith("*") else "", group=group)
-        for each in headings
-    ]
-
-
-def group_cell(group: Group, among: Iterable[Group], pages: Mapping[Group, str]) -> Cell:
-    """Return the header of a group's row, with a link to the page of its results.
+def model_column(group_of: Callable[[T], Group], groups: Iterable[Group], pages: Mapping[Group, str]) -> TableColumn[T]:
+    """Return the column of the models, each with a link to the page of its results and with what tells it apart.
 
     Args:
-        group: The group.
-        among: The groups of all rows, which tell the settings that it differs in.
-        pages: File names of the groups' pages.
+        group_of: Returns the group that a row is about.
+        groups: The groups of all rows, which tell the settings that each differs in.
+        pages: File names of the groups' pages; without one there is no link.
     """
-    return model_cell(group.model, differing(group, among), pages[group])
+    groups = list(groups)
+
+    def cell(subject: T) -> Cell:
+        group = group_of(subject)
+        return model_cell(group.model, differing(group, groups), pages.get(group, ""))
+
+    return TableColumn("Model", cell)
 
 
-def metric_column(metric: Metric, kind: str = "", group: HeaderGroup | None = None) -> Column:
+def metric_column(
+    metric: Metric, cell: Callable[[T], Cell], kind: str = "", group: HeaderGroup | None = None
+) -> TableColumn[T]:
     """Return the column of a metric."""
-    return Column(heading=heading(metric), better=metric.better, kind=kind, group=group)
+    return TableColumn(heading(metric), cell, kind, better=metric.better, group=group)
 
 
 def mean_cell(mean: Mean | None, metric: Metric, *, bold: bool = True) -> Cell:
     """Return a mean with its interval, shaded by how good it is; a dash where it is not defined."""
     if mean is None:
-        return Cell(text=NOTHING, kind="score")
+        return Cell(NOTHING, kind="score")
     cell = value_cell(mean.value, metric, bold=bold, interval=interval_text(mean, metric))
     return replace(cell, part=mean_part(mean, metric), mark=lost_mark(mean.lost))
 
@@ -316,7 +362,7 @@ def lost_caption(estimates: Iterable[Estimate]) -> list[Note]:
 
 def number_cell(text: str, order: float | None, lines: Iterable[str] = ()) -> Cell:
     """Return a number with lines below it; 0 and a missing one are pale."""
-    return Cell(text=text, order=order, notes=notes(lines), kind="" if order else "zero")
+    return Cell(text, order=order, notes=notes(lines), kind="" if order else "zero")
 
 
 def error_cell(count: int) -> Cell:
@@ -326,4 +372,4 @@ def error_cell(count: int) -> Cell:
 
 def count_cell(count: float | None, kind: str = "") -> Cell:
     """Return a count."""
-    return Cell(text=amount(count), order=count, kind=kind)
+    return Cell(amount(count), order=count, kind=kind)

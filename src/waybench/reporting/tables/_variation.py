@@ -1,71 +1,70 @@
-"""Tables of variation: between sets of items, between repeats on the same items, and between attempts at an item."""
+"""Tables of variation: between sets, repeats, attempts and clusters, and what may explain it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from waybench.core import Metric
-from waybench.envs import registry
+from waybench.core import Metric, with_article
+from waybench.reporting._format import TaskView
 from waybench.reporting.tables._table import (
+    FOLDED,
     Cell,
-    Column,
     Note,
     Table,
-    TableRow,
-    columns_of,
+    TableColumn,
+    count_cell,
     metric_column,
-    model_cell,
-    rows_of,
+    model_column,
+    notes,
 )
-from waybench.reporting.tables._task_view import TaskView
 from waybench.results import Estimate
-from waybench.results.estimates import Repeats, SetSpread, Spread, measure, spread
+from waybench.results.estimates import (
+    ItemDifficulty,
+    Regression,
+    Repeats,
+    SetSpread,
+    Spread,
+    measure,
+    spread,
+)
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line
-from waybench.results.results import Group, differing, grouped
-from waybench.results.stats import CONFIDENCE
+from waybench.results.results import Group, grouped
+from waybench.results.stats import CONFIDENCE, FEWEST_POINTS, Mean, VarianceComponents
 
 
 def attempt_table(view: TaskView, totals: Sequence[Estimate]) -> Table | None:
-    """Return the table of variance components of models whose items were attempted several times.
+    """Return the table of variance components of models whose items were attempted several times."""
+    items, metric = view.presentation.items, measure(view.env, guided=False).metric
 
-    Args:
-        view: The task.
-        totals: The estimates over all levels.
-    """
-    rows: list[TableRow] = []
-    for total in totals:
-        levels, mean = total.variance, total.single
-        if levels is None or mean is None or total.group.embedded:
-            continue
-        metric = measure(registry.load(total.group.env), guided=False).metric
-        wide = None if mean.low is None or mean.high is None else mean.high - mean.low
-        widths = [
-            mean_text(None if wide is None else wide * factor, metric)
-            for factor in (1, levels.narrowed(attempts=2), levels.narrowed(items=2))
-        ]
-        texts = [f"{levels.attempts:.3g}", f"{100 * levels.share:.0f}", *widths]
-        differs = differing(total.group, [each.group for each in totals])
-        rows.append(TableRow(model_cell(total.group.model, differs), [Cell(text=text) for text in texts]))
-    items = view.presentation.items
-    headings = (
-        "Model",
-        "Attempts\nat each",
-        "Due to\nattempts, %",
-        "Width\nnow",
-        "with twice\nthe attempts",
-        f"with twice\nthe {items}",
-    )
+    def width(mean: Mean, factor: float = 1) -> str:
+        wide = None if mean.low is None or mean.high is None else (mean.high - mean.low) * factor
+        return mean_text(wide, metric)
+
+    columns: list[TableColumn[tuple[Estimate, VarianceComponents, Mean]]] = [
+        model_column(lambda row: row[0].group, [total.group for total in totals], {}),
+        TableColumn("Attempts\nat each", lambda row: f"{row[1].attempts:.3g}"),
+        TableColumn("Due to\nattempts, %", lambda row: f"{100 * row[1].share:.0f}"),
+        TableColumn("Width\nnow", lambda row: width(row[2])),
+        TableColumn("with twice\nthe attempts", lambda row: width(row[2], row[1].narrowed(attempts=2))),
+        TableColumn(f"with twice\nthe {items}", lambda row: width(row[2], row[1].narrowed(items=2))),
+    ]
     caption = (
         f"The share of the variance of a mean over {items} that is due to chance in the attempts; the "
         f"rest is due to the choice of {items}. Then the width of its {100 * CONFIDENCE:.0f} % "
         f"interval, now and with more data."
     )
-    return _table("attempts", "Sources of uncertainty", caption, columns_of(*headings), rows)
+    rows = [
+        (total, total.variance, total.single)
+        for total in totals
+        if total.variance is not None and total.single is not None and not total.group.embedded
+    ]
+    return _table("attempts", "Sources of uncertainty", caption, columns, rows)
 
 
 def spread_table(view: TaskView, estimates: Sequence[Estimate]) -> Table | None:
     """Return the table of several sets; steps of a teacher have a dash."""
     caption = "The average of the sets' means; small, the distances to the smallest and to the greatest of them."
     title = f"Spread over several sets of {view.presentation.items}"
-    guided = {each.group.without_key(): each.guided for each in estimates}
+    guided = {estimate.group.without_key(): estimate.guided for estimate in estimates}
     return _spread_table("spread", title, "Sets", caption, view, spread(estimates), guided)
 
 
@@ -77,12 +76,12 @@ def attempt_spread_table(view: TaskView, spreads: Sequence[Spread], estimates: S
         "greatest of them."
     )
     title = f"Spread over several attempts at the same {items}"
-    guided = {each.group: each.guided for each in estimates}
+    guided = {estimate.group: estimate.guided for estimate in estimates}
     return _spread_table("attempt-spread", title, "Attempts", caption, view, spreads, guided)
 
 
 def _spread_table(
-    name: str,
+    id: str,
     title: str,
     heading: str,
     caption: str,
@@ -90,75 +89,198 @@ def _spread_table(
     spreads: Sequence[Spread],
     guided: Mapping[Group, bool],
 ) -> Table | None:
-    names = view.presentation.metrics or (view.env.scoring.metrics[0].name,)
-    free = (
-        [] if all(guided[each.group] for each in spreads) else [m for m in view.env.scoring.metrics if m.name in names]
-    )
-    guided_measures = [measure(view.env, guided=True)] if any(guided[each.group] for each in spreads) else []
-    rows: list[TableRow] = []
-    for group, some in grouped(spreads, lambda each: each.group).items():
-        for each in some:
-            margins = [(None if guided[group] else each.metrics.get(metric.name), metric) for metric in free]
-            margins += [
-                (each.curves.get(measured.series) if guided[group] else None, measured.metric)
-                for measured in guided_measures
-            ]
-            differs = differing(group, [other.group for other in spreads])
-            sets = Cell(text=str(len(each.keys)), title=one_line(", ".join(each.keys), 300))
-            cells = [_margins(found, metric) for found, metric in margins]
-            rows.append(TableRow(model_cell(group.model, differs), [Cell(text=str(each.level)), sets, *cells]))
-    metrics = [*free, *(measured.metric for measured in guided_measures)]
-    columns = [*columns_of("Model", view.presentation.level.capitalize(), heading), *map(metric_column, metrics)]
-    return _table(name, title, caption, columns, rows)
+    """Return a table of spreads, where `guided` says of each group whether it had a teacher."""
+    are_guided = {guided[spread.group] for spread in spreads}
 
+    def column(metric: Metric, spread_of: Callable[[Spread], SetSpread | None]) -> TableColumn[Spread]:
+        return metric_column(metric, lambda spread: _spread_cell(spread_of(spread), metric))
 
-def _margins(found: SetSpread | None, metric: Metric) -> Cell:
-    if found is None:
-        return Cell(text=NOTHING)
-    # One "±0.00" where all are the same.
-    ends = " / ".join(dict.fromkeys(change_text(end, metric) for end in (-found.margin_min, found.margin_max)))
-    return Cell(text=mean_text(found.average, metric), bold=True, notes=(Note(ends, "interval"),))
+    def free(spread: Spread, metric: Metric) -> SetSpread | None:
+        return None if guided[spread.group] else spread.metrics.get(metric.name)
 
-
-def repeat_table(view: TaskView, repeated: Sequence[Repeats]) -> Table | None:
-    """Return the table of repeats, the best model first."""
-    metrics = [
-        metric
-        for metric in view.env.scoring.metrics
-        if metric.name in (view.presentation.metrics or (view.env.scoring.metrics[0].name,))
-    ]
-    headline = view.env.scoring.metrics[0]
-    sign = -1 if headline.better == "higher" else 1
-    rows: list[tuple[float, TableRow]] = []
-    for each in repeated:
-        found = [(each.metrics.get(metric.name), metric) for metric in metrics]
-        cells = [
-            Cell(
-                text=mean_text(one.mean, metric),
-                bold=True,
-                notes=(Note(f"± {mean_text(one.error, metric)}", "interval"),),
+    columns: list[TableColumn[Spread]] = [
+        model_column(lambda spread: spread.group, [spread.group for spread in spreads], {}),
+        TableColumn(view.presentation.level.capitalize(), lambda spread: str(spread.level)),
+        TableColumn(heading, lambda spread: Cell(str(len(spread.keys)), title=one_line(", ".join(spread.keys), 300))),
+        *(
+            column(metric, lambda spread, metric=metric: free(spread, metric))
+            for metric in _table_metrics(view)
+            if are_guided != {True}
+        ),
+        *(
+            column(
+                teacher.metric,
+                lambda spread, teacher=teacher: spread.curves.get(teacher.series) if guided[spread.group] else None,
             )
-            if one
-            else Cell(text=NOTHING)
-            for one, metric in found
-        ]
-        differs = differing(each.group, [other.group for other in repeated])
-        count = max((one.repeats for one, _ in found if one), default=0)
-        first = each.metrics.get(headline.name)
-        row = TableRow(model_cell(each.group.model, differs), [Cell(text=str(count)), *cells])
-        rows.append((sign * first.mean if first else 0.0, row))
+            for teacher in ([measure(view.env, guided=True)] if True in are_guided else [])
+        ),
+    ]
+    by_group = grouped(spreads, lambda spread: spread.group).values()
+    return _table(id, title, caption, columns, [spread for of_group in by_group for spread in of_group])
+
+
+def _table_metrics(view: TaskView) -> list[Metric]:
+    """Return the metrics that an environment has in its tables, by default the headline."""
+    metrics = view.env.scoring.metrics
+    names = view.presentation.metrics or (metrics[0].name,)
+    return [metric for metric in metrics if metric.name in names]
+
+
+def _spread_cell(spread: SetSpread | None, metric: Metric) -> Cell:
+    if spread is None:
+        return Cell(NOTHING)
+    # One "±0.00" where all are the same.
+    ends = " / ".join(dict.fromkeys(change_text(end, metric) for end in (-spread.margin_min, spread.margin_max)))
+    return Cell(mean_text(spread.average, metric), bold=True, notes=(Note(ends, "interval"),))
+
+
+def repeat_table(view: TaskView, repeats: Sequence[Repeats]) -> Table | None:
+    """Return the table of repeats, the best model first."""
+    metrics, headline = _table_metrics(view), view.env.scoring.metrics[0]
+    sign = -1 if headline.better == "higher" else 1
+
+    def merit(repeat: Repeats) -> float:
+        result = repeat.metrics.get(headline.name)
+        return sign * result.mean if result else 0.0
+
+    def count(repeat: Repeats) -> str:
+        results = (repeat.metrics.get(metric.name) for metric in metrics)
+        return str(max((result.repeats for result in results if result), default=0))
+
+    def mean(repeat: Repeats, metric: Metric) -> Cell:
+        result = repeat.metrics.get(metric.name)
+        if not result:
+            return Cell(NOTHING)
+        error = notes([f"± {mean_text(result.error, metric)}"], "interval")
+        return Cell(mean_text(result.mean, metric), bold=True, notes=error)
+
+    columns: list[TableColumn[Repeats]] = [
+        model_column(lambda repeat: repeat.group, [repeat.group for repeat in repeats], {}),
+        TableColumn("Repeats", count),
+        *(metric_column(metric, lambda repeat, metric=metric: mean(repeat, metric)) for metric in metrics),
+    ]
     caption = (
         "The mean of the repeats' means; small, its standard error over the repeats. It measures chance in the "
         f"replies, not the choice of {view.presentation.items}."
     )
-    columns = [*columns_of("Model", "Repeats"), *map(metric_column, metrics)]
-    ordered = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return _table("repeats", f"Repeated runs on the same {view.presentation.items}", caption, columns, ordered)
+    title = f"Repeated runs on the same {view.presentation.items}"
+    return _table("repeats", title, caption, columns, sorted(repeats, key=merit))
 
 
-def _table(name: str, title: str, caption: str, columns: Sequence[Column], rows: Sequence[TableRow]) -> Table | None:
-    if not rows:
+def _table(
+    id: str, title: str, caption: str, columns: Sequence[TableColumn[Any]], subjects: Sequence[Any]
+) -> Table | None:
+    if not subjects:
         return None
-    return Table(
-        id=f"task-{name}", title=title, caption=(Note(caption),), columns=columns, groups=rows_of(rows), kind="spread"
+    return Table.of(columns, subjects, id=f"task-{id}", title=title, caption=(Note(caption),), kind="spread")
+
+
+def slope_tables(view: TaskView, ordered: Sequence[Group], regressions: Iterable[Regression]) -> list[Table]:
+    """Return the tables of regressions of an environment, one for each metric, as MANGO prints them (Table 10)."""
+    source = view.env.difficulty.explanatory_variables
+    if source is None:
+        return []
+    cluster, clusters = view.presentation.cluster, view.presentation.clusters
+    titles = {metric.name: metric.title for metric in view.env.scoring.metrics}
+    caption = (
+        f"β, the change with one standard deviation of the variable in a linear regression over {clusters}, and "
+        f"its p-value; bold where its {100 * CONFIDENCE:.0f} % interval excludes 0, which happens by chance to "
+        f"one number in twenty. {source.note} A dash: the variable or the "
+        f"score is the same for all {clusters}, or fewer than {FEWEST_POINTS} have both."
+    )
+    tables: list[Table] = []
+    for name, of_metric in grouped(regressions, lambda regression: regression.metric).items():
+        by_group = {regression.group: regression for regression in of_metric}
+        rows = [by_group[group] for group in ordered if group in by_group]
+        if not rows:
+            continue
+        variables = [source.titles[variable] for variable in source.by_metric[name]]
+        columns: list[TableColumn[Regression]] = [
+            model_column(lambda regression: regression.group, ordered, view.pages),
+            TableColumn(clusters.capitalize(), lambda regression: count_cell(regression.clusters)),
+            *(
+                TableColumn(title, lambda regression, number=number: _slope_cell(regression, number, view))
+                for number, title in enumerate(variables)
+            ),
+        ]
+        table = Table.of(
+            columns,
+            rows,
+            is_reference=lambda regression: regression.group.embedded,
+            id=f"task-slopes-{len(tables) + 1}",
+            title=f"{titles[name]} by {cluster}, on one variable at a time",
+            caption=(Note(caption),),
+            kind="scores slopes",
+            summary=f"What makes {with_article(cluster)} hard: {titles[name]}",
+            folded=len(rows) > FOLDED,
+        )
+        tables.append(table)
+    return tables
+
+
+def _slope_cell(regression: Regression, number: int, view: TaskView) -> Cell:
+    """Return the change of a score with one standard deviation of a variable, in bold where it is certain.
+
+    Where all of a row lack a slope for one reason, a single cell says so.
+    """
+
+    def reason(why: str) -> str:
+        return f"{why} {view.presentation.clusters}" if why else ""
+
+    def text(value: float) -> str:
+        return f"{value:+.3f}".replace("-", "−")
+
+    reasons = {slope.why for slope in regression.slopes}
+    if len(reasons) == 1 and (why := reason(reasons.pop())):
+        return Cell(f"{NOTHING} {why}", kind="score why", columns=len(regression.slopes))
+    slope = regression.slopes[number]
+    if slope.beta is None or slope.p is None or slope.low is None or slope.high is None:
+        return Cell(NOTHING, title=reason(slope.why), kind="score")
+    return Cell(
+        text(slope.beta),
+        bold=slope.low > 0 or slope.high < 0,
+        notes=(Note("p < 0.001" if slope.p < 0.001 else f"p {slope.p:.3f}"),),
+        title=f"{text(slope.low)} to {text(slope.high)}, {slope.clusters} {view.presentation.clusters}",
+        kind="score",
+    )
+
+
+def difficulty_table(view: TaskView, difficulties: Iterable[ItemDifficulty]) -> Table | None:
+    """Return the table of the explanatory variables of an environment's items; None without a difficulty index."""
+    index = next((difficulty for difficulty in difficulties if difficulty.gain is not None), None)
+    if index is None or index.gain is None:
+        return None
+    gain, axis, item = index.gain, view.env.difficulty.axes[0].title.lower(), view.presentation.item
+    no_gain = "" if gain.low > 1 else ", so that no gain is shown"
+    caption = (
+        f"Success falls {gain.ratio:.2f} times as steeply with the difficulty of a single {item} as with "
+        f"its {axis} alone ({100 * CONFIDENCE:.0f} % interval {gain.low:.2f} to {gain.high:.2f}{no_gain}): the log "
+        f"odds of success fall by {gain.conditional:.2f} with each unit of the difficulty index, and by "
+        f"{gain.marginal:.2f} with each doubling of the {axis}, in logistic regressions with an intercept for each "
+        f"player. The index is log2 of the {axis}, plus the variables with the weights below; for each {item} it is "
+        f"fitted on others (cross-fitting), so that variables without influence give a ratio of 1 or less. "
+        f"{gain.attempts:,} results of {gain.players} players who solved some {view.presentation.items} and not all."
+    )
+    variables = {variable.name: variable for variable in view.env.difficulty.item_variables}
+
+    def weight(name: str) -> Cell:
+        value = index.weights[name]
+        return Cell(f"{value:+.2f}".replace("-", "−") if value else NOTHING, kind="score")
+
+    columns: list[TableColumn[str]] = [
+        TableColumn("Variable", lambda name: Cell(variables[name].title, title=variables[name].doc)),
+        TableColumn(
+            f"A doubling is worth, in doublings of the {axis}",
+            weight,
+            "score",
+            help="Of the variable plus 1, beyond what is usual at the level.",
+        ),
+    ]
+    return Table.of(
+        columns,
+        index.weights,
+        id="task-item-difficulty",
+        title=f"What makes one {item} harder than another",
+        caption=(Note(caption),),
+        kind="scores slopes",
     )

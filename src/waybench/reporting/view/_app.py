@@ -39,13 +39,9 @@ _SHOWN = {
 
 
 def run_progress(folders: Iterable[Path]) -> list[dict[str, Json]]:
-    """Return the progress of each run in some folders that is not finished, as texts for a page.
-
-    Args:
-        folders: Folders with logs, in any depth.
-    """
+    """Return the progress of each run in some folders that is not finished, as texts for a page."""
     paths = [path for folder in folders if folder.is_dir() for path in sorted(folder.rglob(PROGRESS_FILE))]
-    return [shown for path in paths if (shown := _shown(path))]
+    return [progress for path in paths if (progress := _shown(path))]
 
 
 def _shown(path: Path) -> dict[str, Json] | None:
@@ -69,10 +65,10 @@ def _tasks(tasks: Json, state: str) -> Iterator[dict[str, Json]]:
     for task in tasks[:_MOST_TASKS] if is_array(tasks) else ():
         if not is_object(task):
             continue
-        shown: dict[str, Json] = {name: str(task.get(name, ""))[:300] for name in _TEXTS}
-        if state != "running" and shown["state"] == "running":
-            shown["state_text"] = "unfinished"
-        yield {**shown, "share": _share(task.get("done"), task.get("total"))}
+        texts: dict[str, Json] = {name: str(task.get(name, ""))[:300] for name in _TEXTS}
+        if state != "running" and texts["state"] == "running":
+            texts["state_text"] = "unfinished"
+        yield {**texts, "share": _share(task.get("done"), task.get("total"))}
 
 
 def _share(done: Json, total: Json) -> float | None:
@@ -112,14 +108,14 @@ def with_reload(page: bytes) -> bytes:
         page: The page as it is on disk; what is no UTF-8 stays as it is.
     """
     text = page.decode("utf-8", "surrogateescape")
-    head, end_of_head, rest = text.partition("</head>")
-    for found, policy in _policies(head):
+    head, end_of_head, tail = text.partition("</head>")
+    for element, policy in _policies(head):
         allowed = escape(allow_reload(policy))
-        head = head.replace(found, f'<meta http-equiv="Content-Security-Policy" content="{allowed}">')
+        head = head.replace(element, f'<meta http-equiv="Content-Security-Policy" content="{allowed}">')
     script = f'<script src="{SCRIPT}" data-version="{escape(version(page))}"></script>\n'
-    before, end_of_body, after = (head + end_of_head + rest).rpartition("</body>")
-    whole = before + script + end_of_body + after if end_of_body else after + script
-    return whole.encode("utf-8", "surrogateescape")
+    before, end_of_body, after = (head + end_of_head + tail).rpartition("</body>")
+    html = before + script + end_of_body + after if end_of_body else after + script
+    return html.encode("utf-8", "surrogateescape")
 
 
 def allow_reload(policy: str) -> str:
@@ -136,8 +132,8 @@ def allow_reload(policy: str) -> str:
     for name in wanted:
         sources = directives.get(name, directives.get("default-src"))
         if sources is not None:
-            kept = [source for source in sources if source.lower() not in ("'none'", "'self'")]
-            directives[name] = [*kept, "'self'"]
+            others = [source for source in sources if source.lower() not in ("'none'", "'self'")]
+            directives[name] = [*others, "'self'"]
     return "; ".join(" ".join([name, *sources]) for name, sources in directives.items())
 
 
@@ -155,9 +151,9 @@ class _Policies(HTMLParser):
         self.found: list[tuple[str, str]] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if tag == "meta" and given.get("http-equiv", "").lower() == "content-security-policy":
-            self.found.append((self.get_starttag_text() or "", given.get("content", "")))
+        attributes = {name: value or "" for name, value in attrs}
+        if tag == "meta" and attributes.get("http-equiv", "").lower() == "content-security-policy":
+            self.found.append((self.get_starttag_text() or "", attributes.get("content", "")))
 
 
 # Files of a site have such names. Temporary ones, which begin with a dot, "..", and what has a backslash or a colon
@@ -237,16 +233,16 @@ class Site:
     def _read(self, path: str) -> bytes | None:
         try:
             home = self.folder.resolve(strict=True)
-            found = (home / path).resolve(strict=True)
+            file = (home / path).resolve(strict=True)
             # A link may lead within the folder, not out of it.
-            return found.read_bytes() if found.is_relative_to(home) and found.is_file() else None
+            return file.read_bytes() if file.is_relative_to(home) and file.is_file() else None
         except (OSError, RuntimeError, ValueError):  # RuntimeError: links in a circle
             return None
 
     def _is_to_come(self, path: str) -> bool:
         """Return whether a path is that of a replay whose page can be made, and have it made."""
-        found = _REPLAY.fullmatch(path)
-        if found is None or self._read(f"results/{found[1]}.html") is None:
+        match = _REPLAY.fullmatch(path)
+        if match is None or self._read(f"results/{match[1]}.html") is None:
             return False
         name = path.removeprefix("replays/")
         was_built = name in self.built  # before the call, which another thread may follow at once
@@ -258,9 +254,9 @@ class Site:
     def _waiting(self, message: str) -> bytes:
         template = Template((files("waybench.reporting.view") / "pages" / "waiting.html").read_text(encoding="utf-8"))
         commands: Mapping[str, str] = self.start if self.hint else {}
-        listed = [f'<p class="soft">{escape(what)}</p>\n<pre>{escape(how)}</pre>' for what, how in commands.items()]
-        shown = template.substitute(title=escape(self.title), message=escape(message), start="\n".join(listed))
-        return shown.encode("utf-8", "replace")
+        lines = [f'<p class="soft">{escape(what)}</p>\n<pre>{escape(how)}</pre>' for what, how in commands.items()]
+        html = template.substitute(title=escape(self.title), message=escape(message), start="\n".join(lines))
+        return html.encode("utf-8", "replace")
 
 
 def _page(content: bytes) -> Answer:
@@ -325,8 +321,10 @@ class Guard:
             await send(message)
 
         hosts = Headers(scope=scope).getlist("host")
-        known = len(hosts) == 1 and hosts[0].lower() in self._names
-        app = self._app if known else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
+        is_known = len(hosts) == 1 and hosts[0].lower() in self._names
+        app = (
+            self._app if is_known else PlainTextResponse("This server answers only to 127.0.0.1 and localhost.\n", 421)
+        )
         await app(scope, receive, send_with_headers)
 
 
@@ -359,5 +357,5 @@ class Access:
         answer.set_cookie(self._cookie, self._token, path="/", httponly=True, samesite="strict")
         return answer
 
-    def _is_token(self, given: str | None) -> bool:
-        return given is not None and compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+    def _is_token(self, token: str | None) -> bool:
+        return token is not None and compare_digest(token.encode("utf-8", "replace"), self._token.encode())

@@ -42,7 +42,7 @@ _FORMS = ("*.eval", "*.jsonl", "*.jsonl.gz")  # of logs, and of records
 
 def logs_in(folders: Iterable[Path]) -> Logs:
     """Return size and time of change of each log in some folders, in any depth, and of each file of records."""
-    found: Logs = {}
+    logs: Logs = {}
     for folder in folders:
         files = [folder] if os.path.isfile(folder) else [p for form in _FORMS for p in folder.rglob(form)]
         for path in files:
@@ -50,8 +50,8 @@ def logs_in(folders: Iterable[Path]) -> Logs:
                 status = path.stat()
             except OSError:  # it was there a moment ago
                 continue
-            found[path] = (status.st_size, status.st_mtime_ns)
-    return found
+            logs[path] = (status.st_size, status.st_mtime_ns)
+    return logs
 
 
 @contextmanager
@@ -102,7 +102,7 @@ async def keep_built(
     built: Logs | None = None
     called = anyio.Event()
     site.call = lambda: anyio.from_thread.run_sync(called.set)
-    said: set[str] = set()
+    printed: set[str] = set()
     while True:
         pause = every
         there = await to_thread.run_sync(logs_in, folders)
@@ -115,9 +115,9 @@ async def keep_built(
             _show(outcome, site)
             lines = [*outcome.notes, *([] if outcome.empty or not outcome.problem else [f"Error: {outcome.problem}"])]
             for line in lines:
-                if line not in said:
+                if line not in printed:
                     tell(line)
-            said = set(lines)
+            printed = set(lines)
         with anyio.move_on_after(pause):
             await called.wait()
 
@@ -265,12 +265,12 @@ def serve(
         KeyboardInterrupt: When the user ends it.
     """
     logs = tuple(folders)
-    shown = Site(site, title, start, folders=logs)
-    server = Server(application(shown, listener.getsockname()[1], token))
+    shown_site = Site(site, title, start, folders=logs)
+    server = Server(application(shown_site, listener.getsockname()[1], token))
 
     async def run() -> None:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(keep_built, build, shown, logs, every, tell)
+            tasks.start_soon(keep_built, build, shown_site, logs, every, tell)
             try:
                 await server.serve([listener])
             finally:

@@ -22,7 +22,7 @@ from waybench.reporting import (
     write_board,
     write_report,
 )
-from waybench.reporting.tables import Cell, Column, Note, RowGroup, Table, TableRow, name_of, rows_of
+from waybench.reporting.tables import Cell, Note, RowGroup, Table, TableColumn, TableRow, name_of, rows_of
 from waybench.results.estimates import Matrix
 from waybench.results.formatting import one_line
 from waybench.results.logs import LoggedEpisode, Skipped
@@ -94,8 +94,8 @@ def _table(
 ) -> BoardTable:
     """Return a table whose first column is a head, others are names, and the last ones numbers."""
     head, *others = names
-    columns = [Column(heading=head), *(Column(heading=name, kind="name") for name in others)]
-    columns += [Column(heading=number) for number in numbers]
+    columns = [TableColumn(heading=head), *(TableColumn(heading=name, kind="name") for name in others)]
+    columns += [TableColumn(heading=number) for number in numbers]
     return BoardTable(Table(id=identity, title=title, caption=(Note(caption),), columns=columns, **more))
 
 

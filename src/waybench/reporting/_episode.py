@@ -67,7 +67,7 @@ def probes(played: Played) -> dict[int, list[Probe]]:
         )
 
     by_turn = grouped(record.probes, lambda probe: probe.turn)
-    return {turn: [shown(probe) for probe in own] for turn, own in by_turn.items()}
+    return {turn: [shown(probe) for probe in of_turn] for turn, of_turn in by_turn.items()}
 
 
 def _text(value: Json) -> str:
@@ -125,8 +125,8 @@ def divide(before: str, message: str) -> Divided:
         if lengths[start, stop] > SHORT:
             parts.append(("".join(new[end:start]), "".join(new[start:stop])))
             end = stop
-    rest = "".join(new[end:])
-    return Divided(parts, rest) if rest or any(head for head, _ in parts) else Divided([], message)
+    end_text = "".join(new[end:])
+    return Divided(parts, end_text) if end_text or any(head for head, _ in parts) else Divided([], message)
 
 
 def _cuts_a_map(lines: Sequence[str], start: int, stop: int) -> bool:
@@ -220,21 +220,21 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
     record, read, executed = played.episode.record, played.again.read, played.again.executed
     longest = each_of(REPLIES_OF_A_PAGE, len(record.turns), LONGEST_REPLY)
     before = earlier = record.opening[-1].text if record.opening else ""  # the last message, and the last long one
-    found: list[tuple[Said, Said]] = []
+    exchanges: list[tuple[Said, Said]] = []
     for number, turn in enumerate(record.turns, start=1):
         reason = (turn.reason or "")[:LONGEST_UNSENT]
         other = turn.executed is not None and turn.executed != turn.action
         name = _at(executed, number - 1)
         instead = excerpt(name or str(turn.executed), LONGEST_UNSENT) if other else None
         answer, inside = split_reasoning(turn.reply, record.options.get(THINK_TAGS))
-        said = excerpt(answer.strip() if inside else turn.reply, longest)
+        reply_text = excerpt(answer.strip() if inside else turn.reply, longest)
         beside = played.episode.reasoning.get(str(number - 1), "")
         reasoning = "\n\n".join(filter(None, (beside, inside)))
         read_as, note = _read_as(turn, _at(read, number - 1), name)
         reply = Said(
             "reply",
             f"{_speaker(turn, who)}, turn {number}",
-            said,
+            reply_text,
             turn.outcome,
             reason,
             instead,
@@ -245,19 +245,19 @@ def _exchanges(played: Played, who: str) -> list[tuple[Said, Said]]:
         )
         last = number == len(record.turns) and not played.row.error
         same = turn.message == before and len(turn.message) > SHORT
-        parts, rest = Divided([], "(The same as before.)") if same else divide(earlier, turn.message)
+        parts, new_text = Divided([], "(The same as before.)") if same else divide(earlier, turn.message)
         unsent = " (not sent, the attempt was over)" if last else ""
         longest_message = LONGEST_UNSENT if last else LONGEST_MESSAGE
         answer = Said(
             "answer",
             f"Environment{unsent}",
-            excerpt(rest, longest_message),
+            excerpt(new_text, longest_message),
             folds=[(head.strip("\n"), excerpt(repeated, longest_message)) for head, repeated in parts],
         )
-        found.append((reply, answer))
+        exchanges.append((reply, answer))
         before = turn.message
         earlier = before if len(before) > SHORT else earlier  # a request for an action alone has no history
-    return found
+    return exchanges
 
 
 def _speaker(turn: TurnRecord, who: str) -> str:

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
-from waybench.core import End, Environment, Metric, Outcome, Presentation, own_turns
+from waybench.core import End, Metric, Outcome, Presentation, own_turns
+from waybench.reporting._episode import ended
 from waybench.reporting._episode_store import EpisodeStore, Played, Said, SharedPrefix
 from waybench.reporting._format import (
     BOARDS_OF_A_PAGE,
@@ -17,6 +17,7 @@ from waybench.reporting._format import (
     OPENING_OF_AN_EPISODE,
     OPENINGS_OF_A_PAGE,
     Excerpt,
+    TaskView,
     amount,
     anchor,
     each_of,
@@ -26,7 +27,6 @@ from waybench.reporting._format import (
 )
 from waybench.reporting._replays import ChosenReplays
 from waybench.reporting.charts import Chart, curve_charts
-from waybench.reporting.pages._episode import ended
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import failure, failure_kinds
 from waybench.results.estimates import Measure, measure
@@ -103,7 +103,7 @@ class Card:
     @property
     def replay(self) -> str:
         """File name of the page of the attempt that the board shows."""
-        return next((each.replay for each in self.attempts if each.number == self.shown), "")
+        return next((attempt.replay for attempt in self.attempts if attempt.number == self.shown), "")
 
 
 _KINDS = {
@@ -186,9 +186,6 @@ class Item:
     opening: SharedPrefix
 
 
-Follow = Callable[[Played, Attempt, Item], None]
-
-
 class Results:
     """Builds the contents of a results page, and passes each episode to a callback.
 
@@ -198,64 +195,43 @@ class Results:
 
     def __init__(
         self,
-        env: Environment[Any, Any, Any],
-        presentation: Presentation,
-        found: EpisodeStore,
+        view: TaskView,
+        store: EpisodeStore,
         replays: ChosenReplays,
-        follow: Follow,
+        follow: Callable[[Played, Attempt, Item], None],
     ) -> None:
-        """Prepare.
-
-        Args:
-            env: The environment.
-            presentation: Its presentation.
-            found: All episodes.
-            replays: The pages of the replays.
-            follow: Is shown each attempt.
-        """
-        self._env, self._presentation, self._found, self._replays, self._follow = (
-            env,
-            presentation,
-            found,
-            replays,
-            follow,
-        )
-        self._draw = presentation.draw
+        """Prepare a page; `follow` receives each attempt."""
+        self._view, self._store, self._replays, self._follow = view, store, replays, follow
         self._room = BOARDS_OF_A_PAGE
         self._still = BOARDS_OF_A_PAGE if replays.is_complete else BOARDS_WITHOUT_SCRIPTS
         self.packed: list[str] = []
 
     def levels(self, positions: Sequence[int], estimates: Sequence[Estimate]) -> list[Level]:
-        """Return the levels of one group.
-
-        Args:
-            positions: Of its episodes.
-            estimates: Its estimates by level.
-        """
-        rows = self._found.rows
+        """Return the levels of one group."""
+        rows = self._store.rows
         together = _are_together(rows[position] for position in positions)
         by_level = grouped(positions, lambda position: rows[position].level)
-        shown = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
-        longest = each_of(OPENINGS_OF_A_PAGE, len(shown), LONGEST_OPENING)
-        found: list[Level] = []
+        keys = {(rows[position].level, rows[position].cluster if together else None) for position in positions}
+        longest = each_of(OPENINGS_OF_A_PAGE, len(keys), LONGEST_OPENING)
+        levels: list[Level] = []
         for estimate in estimates:
             level = estimate.level or 0
             clusters = grouped(by_level[level], lambda position: rows[position].cluster if together else None)
             batches: list[Batch] = []
             for cluster in sorted(clusters, key=_as_drawn):
-                shared = self._found.opening(estimate.group, level, cluster)
+                shared = self._store.opening(estimate.group, level, cluster)
                 anchor, before = f"b{level}-{len(batches) + 1}", sum(len(batch.cards) for batch in batches)
                 cards = self._cards(clusters[cluster], shared, anchor, f"i{level}-", before + 1)
                 opening = shared.said(longest) if shared.characters > OPENING_OF_AN_EPISODE else []
                 batches.append(Batch(cluster, anchor, opening, cards))
             group = estimate.group
             whose = [group.model, group_id(group)]
-            curves = curve_charts(self._env, self._presentation, level, group.examples, [estimate], whose)
-            found.append(Level(estimate, curves, batches))
-        return found
+            curves = curve_charts(self._view, level, group.examples, [estimate], whose)
+            levels.append(Level(estimate, curves, batches))
+        return levels
 
     def _cards(self, positions: Sequence[int], shared: SharedPrefix, batch: str, prefix: str, first: int) -> list[Card]:
-        rows = self._found.rows
+        rows = self._store.rows
         items = grouped(positions, lambda at: (rows[at].index, rows[at].item, rows[at].instance))
         return [
             self._card(items[key], Item(key[1], f"{prefix}{number}", batch, len(items[key]), shared))
@@ -263,23 +239,23 @@ class Results:
         ]
 
     def _card(self, positions: Sequence[int], item: Item) -> Card:
-        rows = self._found.rows
+        rows = self._store.rows
         ordered = sorted(positions, key=lambda at: (bool(rows[at].exclusion_reason), rows[at].attempt))
-        some = [rows[at] for at in ordered]
-        measured = measure(self._env, any(row.guided for row in some))
+        item_rows = [rows[at] for at in ordered]
+        measured = measure(self._view.env, any(row.guided for row in item_rows))
         metric = measured.metric
-        counted = [(measured.value(row), row) for row in some if row.is_included]
+        counted = [(measured.value(row), row) for row in item_rows if row.is_included]
         scored = [(value, row) for value, row in counted if value is not None]
         best = (min if metric.better == "lower" else max)((value for value, _ in scored), default=None)
-        shown = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
+        best_row = next((row for value, row in scored if value == best), counted[0][1] if counted else None)
         board: Markup | None = None
         attempts: list[Attempt] = []
-        for played in self._found.load(ordered):
+        for played in self._store.load(ordered):
             attempts.append(self._attempt(measured, played))
-            if played.row is shown:
+            if played.row is best_row:
                 board = self._board(played)
             self._follow(played, attempts[-1], item)
-        valid = [row for row in some if not row.exclusion_reason]
+        valid = [row for row in item_rows if not row.exclusion_reason]
         return Card(
             item=item.id,
             anchor=item.anchor,
@@ -287,17 +263,18 @@ class Results:
             part=part(best, metric),
             missing=bool(valid) and not counted,
             incomplete=bool(counted) and any(row.error for row in valid),
-            shown=shown.attempt if shown else None,
+            shown=best_row.attempt if best_row else None,
             board=board,
-            kinds=_kinds(some),
+            kinds=_kinds(item_rows),
             attempts=attempts,
         )
 
     def _board(self, played: Played) -> Markup | None:
-        if self._draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
+        draw = self._view.presentation.draw
+        if draw is None or played.instance is None or not played.again.confirmed or self._room <= 0:
             return None
         # Drawings are made of numbers and words of ours, so that nothing in them can come from a reply.
-        drawing = self._draw(played.instance, played.episode.record.turns)
+        drawing = draw(played.instance, played.episode.record.turns)
         self._room -= len(drawing)
         if self._still <= 0:
             self.packed.append(drawing)
@@ -308,11 +285,11 @@ class Results:
     def _attempt(self, measured: Measure, played: Played) -> Attempt:
         row, record = played.row, played.episode.record
         error = record.error or ("the episode has no end" if row.error else "")
-        judged = own_turns(record.turns if played.again.mismatch else self._env.playing.action_turns(record))
+        judged = own_turns(record.turns if played.again.mismatch else self._view.env.playing.action_turns(record))
         return Attempt(
             number=row.attempt,
             score=value_text(measured.value(row), measured.metric),
-            facts=_facts(self._env.scoring.metrics, self._presentation, row, measured.metric),
+            facts=_facts(self._view.env.scoring.metrics, self._view.presentation, row, measured.metric),
             end=ended(played),
             outcomes=[turn.outcome for turn in judged],
             error=excerpt(error, LONGEST_UNSENT) if row.error else None,
@@ -335,35 +312,35 @@ def _as_drawn(cluster: Cluster | None) -> tuple[bool, str]:
     return (cluster is not None and not cluster.key, cluster.name if cluster else "")
 
 
-def _kinds(some: Sequence[Row]) -> list[str]:
-    counted = [row for row in some if row.is_included]
+def _kinds(rows: Sequence[Row]) -> list[str]:
+    counted = [row for row in rows if row.is_included]
     kinds: list[str] = []
     if counted:
         kinds.append("solved" if any(row.end == End.SOLVED and not row.guided for row in counted) else "unsolved")
     kinds += [str(outcome) for outcome in _TELLING if any(row.outcomes.get(str(outcome)) for row in counted)]
     failed = {kind.name for row in counted if (kind := failure(row))}
     kinds += [f"{_FAILED}{anchor(name)}" for name in sorted(failed)]
-    kinds += ["error"] * any(row.error and not row.exclusion_reason for row in some)
-    kinds += ["aside"] * any(bool(row.exclusion_reason) for row in some)
+    kinds += ["error"] * any(row.error and not row.exclusion_reason for row in rows)
+    kinds += ["aside"] * any(bool(row.exclusion_reason) for row in rows)
     return kinds
 
 
-def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, shown: Metric) -> list[tuple[str, str]]:
+def _facts(metrics: Iterable[Metric], presentation: Presentation, row: Row, headline: Metric) -> list[tuple[str, str]]:
     """Return the metrics that describe an attempt, without counts of problems that are 0.
 
     Those are left out that say for a set what a paper publishes of it (`Metric.left_out`).
     """
-    found: list[tuple[str, str]] = []
-    listed = list(metrics)
-    left_out = {metric.left_out for metric in listed}
-    for number, metric in enumerate(listed):
+    facts: list[tuple[str, str]] = []
+    all_metrics = list(metrics)
+    left_out = {metric.left_out for metric in all_metrics}
+    for number, metric in enumerate(all_metrics):
         if metric.left_out or metric.name in left_out:
             continue
         value = row.metrics[metric.name]
         telling = metric.better == "" or (metric.better == "lower" and value)
-        if number and metric is not shown and value is not None and (telling or metric.name in presentation.metrics):
+        if number and metric is not headline and value is not None and (telling or metric.name in presentation.metrics):
             # Of a share over the whole set (`Metric.per`), an attempt has a count and what it is a part of.
             size = row.sizes.get(metric.name, 0)
-            whole = f" of {amount(size)}" if size > 1 else ""
-            found.append((metric.title, f"{value_text(value, metric)}{whole}"))
-    return found
+            of = f" of {amount(size)}" if size > 1 else ""
+            facts.append((metric.title, f"{value_text(value, metric)}{of}"))
+    return facts

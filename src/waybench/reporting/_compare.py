@@ -9,10 +9,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from waybench.core import End, Environment, Metric, Presentation, UsageError
+from waybench.core import End, Metric, UsageError
 from waybench.reporting._files import ScoreKey
-from waybench.reporting._format import heading
-from waybench.reporting.tables import Table, TaskView, model_table
+from waybench.reporting._format import TaskView, heading
+from waybench.reporting.tables import Table, model_table
 from waybench.results import Estimate, Row
 from waybench.results.comparisons import (
     MODEL,
@@ -41,24 +41,19 @@ class Verdicts:
     """
 
     def __init__(self, rows: Iterable[Row], estimates: Sequence[Estimate]) -> None:
-        """Compare.
-
-        Args:
-            rows: All rows.
-            estimates: All estimates by level.
-        """
-        own = grouped(rows, lambda row: row.group)
-        given = {group: found for group in ranked(estimates) if (found := _scores(own.get(group, ())))}
-        alike = matched(given)
-        self._alike = {group: number for number, some in enumerate(alike) for group in some}
-        self._bounded = {number for number, some in enumerate(alike) if len(some) > MOST}
-        pairs = [pair for some in alike for pair in chosen(some)]
-        self._found = compare_pairs((given[one], given[other]) for one, other in pairs)
+        """Compare."""
+        rows_of = grouped(rows, lambda row: row.group)
+        scores = {group: of_group for group in ranked(estimates) if (of_group := _scores(rows_of.get(group, ())))}
+        alike = matched(scores)
+        self._alike = {group: number for number, groups in enumerate(alike) for group in groups}
+        self._bounded = {number for number, groups in enumerate(alike) if len(groups) > MOST}
+        pairs = [pair for groups in alike for pair in chosen(groups)]
+        self._found = compare_pairs((scores[first], scores[second]) for first, second in pairs)
 
     def among(self, groups: Sequence[Group]) -> list[Comparison]:
         """Return the comparisons of each two of some groups, the better ranked one first."""
         wanted = set(groups)
-        return [each for each in self._found if wanted.issuperset(each.groups)]
+        return [comparison for comparison in self._found if wanted.issuperset(comparison.groups)]
 
     def alike(self, group: Group) -> int | None:
         """Return a number that groups share which were given the same; None without anything to compare."""
@@ -69,30 +64,22 @@ class Verdicts:
         return any(self._alike.get(group) in self._bounded for group in groups)
 
     def to_json(self, pages: Mapping[Group, str]) -> list[dict[str, Any]]:
-        """Return the comparisons as JSON values, with the groups' pages in place of the groups.
-
-        Args:
-            pages: File names of the groups' pages.
-        """
-        return [_to_json(each, pages) for each in self._found]
+        """Return the comparisons as JSON values, with the groups' pages in place of the groups."""
+        return [_to_json(comparison, pages) for comparison in self._found]
 
 
-def chosen(some: Sequence[Group]) -> list[tuple[Group, Group]]:
-    """Return which of some groups are compared.
-
-    Args:
-        some: The groups, the best one first.
-    """
-    if len(some) <= MOST:
-        return list(combinations(some, 2))
-    best, *others = some
+def chosen(groups: Sequence[Group]) -> list[tuple[Group, Group]]:
+    """Return which of some groups are compared."""
+    if len(groups) <= MOST:
+        return list(combinations(groups, 2))
+    best, *others = groups
     return [*((best, other) for other in others), *pairwise(others)]
 
 
 def sentences(comparison: Comparison) -> list[str]:
     """Return the statements about a comparison, the first one being the verdict with its test."""
-    verdict, *rest = comparison_lines(comparison, settings=False)
-    lines = [verdict[0].upper() + verdict[1:], *rest]
+    verdict, *others = comparison_lines(comparison, settings=False)
+    lines = [verdict[0].upper() + verdict[1:], *others]
     if comparison.family_size > 1:
         adjusted = f"After Holm's procedure over the {comparison.family_size} comparisons of this report: p "
         lines.insert(1, f"{adjusted}{comparison_cells(comparison).p}.")
@@ -107,13 +94,13 @@ def _scores(rows: Iterable[Row]) -> ItemScores | None:
         return None
 
 
-def _to_json(one: Comparison, pages: Mapping[Group, str]) -> dict[str, Any]:
-    found: dict[str, Any] = comparison_json(one)
-    for side, group in zip(("first", "second"), one.groups, strict=True):
+def _to_json(comparison: Comparison, pages: Mapping[Group, str]) -> dict[str, Any]:
+    values: dict[str, Any] = comparison_json(comparison)
+    for side, group in zip(("first", "second"), comparison.groups, strict=True):
         # There are many of them, so pages stand for the groups.
-        kept = {name: value for name, value in found[side].items() if name not in ("model", "task", "settings")}
-        found[side] = {"page": f"results/{pages[group]}", **kept}
-    return {**found, "metric": found["metric"]["name"], "together": one.family_size}
+        side_values = {name: value for name, value in values[side].items() if name not in ("model", "task", "settings")}
+        values[side] = {"page": f"results/{pages[group]}", **side_values}
+    return {**values, "metric": values["metric"]["name"], "together": comparison.family_size}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,49 +126,63 @@ class ComparePage:
 
 
 def comparison(
-    env: Environment[Any, Any, Any],
-    presentation: Presentation,
-    rows: Sequence[tuple[Row, int]],
-    estimates: Sequence[Estimate],
-    pages: Mapping[Group, str],
-    verdicts: Verdicts,
+    view: TaskView, rows: Sequence[tuple[Row, int]], estimates: Sequence[Estimate], verdicts: Verdicts
 ) -> ComparePage:
     """Return the page of a task of `comparable_tasks`.
 
     Args:
-        env: The environment.
-        presentation: Its presentation.
+        view: The task.
         rows: All rows of it, each with the number of its page, negative where the replay has none.
         estimates: Its estimates by level.
-        pages: File names of the groups' pages.
         verdicts: The comparisons of the report.
     """
+    presentation = view.presentation
     numbers = {id(row): number for row, number in rows}
-    metric = measure(env, guided=False).metric
-    drawn = {group: at_items(own) for group, own in _by_group(row for row, _ in rows).items()}
-    tried = {group: _by_item(items) for group, items in drawn.items()}
-    groups = _comparable(tried, estimates)
-    best = {group: {key: _best(some, metric) for key, some in tried[group].items()} for group in groups}
-    places = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
-    keys = sorted(places, key=lambda key: places[key])
+    metric = measure(view.env, guided=False).metric
+    drawn = {group: at_items(group_rows) for group, group_rows in _by_group(row for row, _ in rows).items()}
+    # By item without the cluster of each: what two models were given in common are items.
+    tried = {
+        group: {key._replace(cluster=Cluster(key.instance)): rows for key, rows in whole_items(by_key).items()}
+        for group, by_key in drawn.items()
+    }
+    groups = [group for group in ranked(estimates) if group in tried]
+    groups = [
+        group
+        for group in groups
+        if any(tried[group].keys() & tried[other].keys() for other in groups if other != group)
+    ]
+    best = {group: {key: _best(attempts, metric) for key, attempts in tried[group].items()} for group in groups}
+    order = {key: (key.level, row.index, key) for group in groups for key, row in best[group].items()}
+    keys = sorted(order, key=lambda key: order[key])
+
+    def score(group: Group, key: ItemKey) -> float | None:
+        value = best[group][key].metrics[metric.name] if key in best[group] else None
+        return None if value is None else round(value, 4)
+
+    def solved(group: Group, key: ItemKey) -> int | None:
+        attempts = tried[group].get(key)
+        return None if attempts is None else int(any(row.end == End.SOLVED for row in attempts))
+
     names, judged = labels(groups), verdicts.among(groups)
     data = {
         "models": [
             {
                 "name": names[group],
                 "settings": [one_line(part, 80) for part in differing(group, groups)],
-                "page": pages[group],
+                "page": view.pages[group],
                 "embedded": group.embedded,
             }
             for group in groups
         ],
         "items": [[one_line(key.item, 40), key.level] for key in keys],
-        "scores": [[_score(best[group].get(key), metric) for key in keys] for group in groups],
-        "solved": [[_solved(tried[group].get(key)) for key in keys] for group in groups],
+        "scores": [[score(group, key) for key in keys] for group in groups],
+        "solved": [[solved(group, key) for key in keys] for group in groups],
         "replays": [[numbers[id(row)] if (row := best[group].get(key)) else None for key in keys] for group in groups],
         # Over what was drawn: attempts, where there is one item.
         "differences": _differences(
-            groups, {one: {key: _best(some, metric) for key, some in drawn[one].items()} for one in groups}, metric
+            groups,
+            {group: {key: _best(attempts, metric) for key, attempts in drawn[group].items()} for group in groups},
+            metric,
         ),
         "alike": [verdicts.alike(group) for group in groups],
         "verdicts": _verdicts(groups, judged),
@@ -189,7 +190,7 @@ def comparison(
             "item": presentation.item,
             "items": presentation.items,
             "lower": metric.better == "lower",
-            "best": env.scoring.best_of,
+            "best": view.env.scoring.best_of,
         },
     }
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -199,26 +200,26 @@ def comparison(
         metric=heading(metric),
         lower=metric.better == "lower",
         data=Markup(text.replace("<", "\\u003c")),
-        table=model_table(judged, names, TaskView(env, presentation, pages), most),
+        table=model_table(judged, names, view, most),
     )
 
 
-def _verdicts(groups: Sequence[Group], some: Sequence[Comparison]) -> dict[str, list[str]]:
+def _verdicts(groups: Sequence[Group], comparisons: Sequence[Comparison]) -> dict[str, list[str]]:
     """Return the statements about each pair of models, by their numbers; the first is A."""
-    place = {group: number for number, group in enumerate(groups)}
-    found: dict[str, list[str]] = {}
-    for each in some:
-        one, other = (place[group] for group in each.groups)
-        found |= {f"{one} {other}": sentences(each), f"{other} {one}": sentences(each.swapped)}
-    return found
+    numbers = {group: number for number, group in enumerate(groups)}
+    texts: dict[str, list[str]] = {}
+    for comparison in comparisons:
+        first, second = (numbers[group] for group in comparison.groups)
+        texts |= {f"{first} {second}": sentences(comparison), f"{second} {first}": sentences(comparison.swapped)}
+    return texts
 
 
 def comparable_tasks(rows: Iterable[Row]) -> set[ScoreKey]:
     """Return the tasks that have such a page: those at which two groups have an attempt at the same item."""
-    given: dict[ScoreKey, Counter[tuple[int, str, str]]] = defaultdict(Counter)
-    for group, own in _by_group(rows).items():
-        given[group.env, group.apart].update({(row.level, row.item, row.instance) for row in own})
-    return {key for key, items in given.items() if max(items.values()) > 1}
+    items_at: dict[ScoreKey, Counter[tuple[int, str, str]]] = defaultdict(Counter)
+    for group, group_rows in _by_group(rows).items():
+        items_at[group.env, group.apart].update({(row.level, row.item, row.instance) for row in group_rows})
+    return {key for key, items in items_at.items() if max(items.values()) > 1}
 
 
 def _by_group(rows: Iterable[Row]) -> dict[Group, list[Row]]:
@@ -226,18 +227,7 @@ def _by_group(rows: Iterable[Row]) -> dict[Group, list[Row]]:
     return grouped((row for row in fixed(rows) if row.is_included and not row.guided), lambda row: row.group)
 
 
-def _comparable(tried: Mapping[Group, Mapping[ItemKey, Any]], estimates: Sequence[Estimate]) -> list[Group]:
-    """Return the groups that share items with others, the best one first."""
-    groups = [group for group in ranked(estimates) if group in tried]
-    return [one for one in groups if any(tried[one].keys() & tried[other].keys() for other in groups if other != one)]
-
-
-def _by_item(drawn: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
-    """Return attempts by item, without the cluster of each: what two models were given in common are items."""
-    return {key._replace(cluster=Cluster(key.instance)): some for key, some in whole_items(drawn).items()}
-
-
-def _best(some: Sequence[Row], metric: Metric) -> Row:
+def _best(attempts: Sequence[Row], metric: Metric) -> Row:
     """Return the best attempt at an item."""
     sign = -1 if metric.better == "lower" else 1
 
@@ -245,16 +235,7 @@ def _best(some: Sequence[Row], metric: Metric) -> Row:
         value = row.metrics[metric.name]
         return value is not None, sign * (value or 0.0), -row.attempt
 
-    return max(some, key=merit)
-
-
-def _score(row: Row | None, metric: Metric) -> float | None:
-    value = row.metrics[metric.name] if row else None
-    return None if value is None else round(value, 4)
-
-
-def _solved(some: Sequence[Row] | None) -> int | None:
-    return None if some is None else int(any(row.end == End.SOLVED for row in some))
+    return max(attempts, key=merit)
 
 
 def _differences(
@@ -263,18 +244,18 @@ def _differences(
     """Return for each two models at how many items both have scores, their mean difference, and its interval."""
     scores = {
         group: values_of(
-            group, metric, {key: value for key, row in some.items() if (value := row.metrics[metric.name]) is not None}
+            group, metric, {key: value for key, row in rows.items() if (value := row.metrics[metric.name]) is not None}
         )
-        for group, some in best.items()
+        for group, rows in best.items()
     }
-    found: dict[str, tuple[int, list[str]]] = {}
-    for (number, one), (other_number, other) in combinations(enumerate(groups), 2):
-        if made := compare(scores[one], scores[other], MODEL):
-            found[f"{number} {other_number}"] = made.items, _ends(made)
-            found[f"{other_number} {number}"] = made.items, _ends(made.swapped)
-    return found
+    differences: dict[str, tuple[int, list[str]]] = {}
+    for (first_number, first), (second_number, second) in combinations(enumerate(groups), 2):
+        if comparison := compare(scores[first], scores[second], MODEL):
+            differences[f"{first_number} {second_number}"] = comparison.items, _ends(comparison)
+            differences[f"{second_number} {first_number}"] = comparison.items, _ends(comparison.swapped)
+    return differences
 
 
-def _ends(made: Comparison) -> list[str]:
-    mean = made.difference
-    return [change_text(value, made.metric) for value in (mean.value, mean.low, mean.high) if value is not None]
+def _ends(comparison: Comparison) -> list[str]:
+    mean = comparison.difference
+    return [change_text(value, comparison.metric) for value in (mean.value, mean.low, mean.high) if value is not None]

@@ -1,0 +1,282 @@
+"""The site's files for programs and papers: summary.json, frames, and a table for a README."""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from importlib import import_module
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from jinja2.filters import do_filesizeformat
+
+from waybench._version import __version__
+from waybench.reporting._reading import with_models
+from waybench.reporting._site import Compared, Site
+from waybench.reporting.tables import Cell, Note, Table, TableColumn, notes, readme_table
+from waybench.results import Estimate, episode_frame, horizon_frame, score_frame
+from waybench.results.comparisons import (
+    AgentEffect,
+    IsomorphEffect,
+    SettingEffect,
+    TwinEffect,
+    WordingEffect,
+    effect_frame,
+    wording_frame,
+)
+from waybench.results.estimates import ledger_frame, spread
+from waybench.results.formatting import one_line, visible
+from waybench.results.frames import Frame, column_frame, column_schema
+from waybench.results.horizons import SHARES
+from waybench.results.published import published_frame
+from waybench.results.results import Group
+from waybench.results.stats import CONFIDENCE
+
+SUMMARY_SCHEMA = 2
+SCHEMA_FILE = "summary.schema.json"
+
+
+def summary_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the summary: that of effects from their columns, the rest from the package's file."""
+    schema = json.loads((files("waybench.reporting") / SCHEMA_FILE).read_text(encoding="utf-8"))
+    kinds = {
+        "twin": TwinEffect.kind,
+        "isomorphs": IsomorphEffect.kind,
+        "agent_effect": AgentEffect.kind,
+        "effect": SettingEffect.kind,
+        "wordings": WordingEffect.kind,
+    }
+    effects = {name: column_schema(kind.doc, kind.columns) for name, kind in kinds.items()}
+    for side in ("first", "second"):
+        page = {"type": "string", "description": f"The page of the results with the {side} value, as in overall."}
+        effects["effect"]["properties"][side] = page
+        effects["effect"]["required"].append(side)
+    schema["$defs"] |= effects
+    return schema
+
+
+def summary_json(title: str, site: Site, compared: Compared) -> str:
+    """Return the summary as JSON, each of its keys and each record of a list on a line of its own.
+
+    Indented, a summary takes three times as long to write and half as much room again.
+    """
+
+    def page(group: Group) -> str:
+        return f"results/{site.pages[group]}"
+
+    def pages(first: Group, second: Group) -> dict[str, Any]:
+        return {"first": page(first), "second": page(second)}
+
+    def estimates(results: Sequence[Estimate]) -> list[dict[str, Any]]:
+        return [
+            {**result.to_json(), "adaptive": result.group in site.searched, "page": page(result.group)}
+            for result in results
+        ]
+
+    def records(results: Iterable[Any]) -> list[dict[str, Any]]:
+        return [result.to_json() for result in results]
+
+    def horizons() -> Iterator[dict[str, Any]]:
+        for curve in compared.curves:
+            for horizon in curve.horizons:
+                ratio = None
+                if horizon.share == SHARES[0] and curve.ratio is not None and curve.leader is not None:
+                    value, low, high = curve.ratio.value, curve.ratio.low, curve.ratio.high
+                    ratio = {"leader": page(curve.leader), "value": value, "low": low, "high": high}
+                yield {**horizon.to_json(), "page": page(horizon.group), "ratio_to_leader": ratio}
+
+    means = "first_mean", "second_mean", "difference"
+    summary = {
+        "schema": SUMMARY_SCHEMA,
+        "waybench": __version__,
+        "title": title,
+        "confidence": CONFIDENCE,
+        "levels": estimates(site.estimates),
+        "overall": estimates(site.totals),
+        "skipped": [
+            {"log": Path(skipped.log).name, "sample": skipped.sample or None, "error": skipped.error}
+            for skipped in site.store.passed_over
+        ],
+        "changes": records(compared.changes),
+        "spreads": records(spread(site.estimates)),
+        "attempt_spreads": records(compared.attempts),
+        "repeats": records(compared.repeats),
+        # There are many pairs, so models are named by their pages, as in "overall".
+        "pairs": [
+            {
+                **pages(*pair.groups),
+                "metric": pair.metric.name,
+                **{name: asdict(getattr(pair, name)) for name in means},
+                "items": pair.difference.n,
+            }
+            for pair in compared.pairs
+        ],
+        "regressions": records(compared.regressions),
+        "item_difficulty": records(compared.difficulties),
+        "horizons": list(horizons()),
+        "wordings": records(compared.wordings),
+        "twins": records(compared.twins),
+        "isomorphs": records(compared.isomorphs),
+        "agent_effects": records(compared.agent_effects),
+        "agents": records(site.agents),
+        "ledger": records(site.ledger),
+        "effects": [{**pages(effect.first, effect.second), **effect.to_json()} for effect in site.effects],
+        "comparisons": site.verdicts.to_json(site.pages),
+        "failures": site.failed.to_json(site.pages),
+        "matrix": site.matrix.to_json(),
+    }
+
+    def text(value: Any) -> str:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+    def part(value: Any) -> str:
+        lines = ",\n".join(map(text, cast(list[Any], value))) if isinstance(value, list) else ""
+        return f"[\n{lines}\n]" if lines else text(value)
+
+    return "{\n" + ",\n".join(f"{text(key)}:{part(value)}" for key, value in summary.items()) + "\n}\n"
+
+
+# Spreadsheets take a cell that begins with one of these for a formula, also in the wide forms of the first four. With
+# the apostrophe among them, the first one of a cell is always ours.
+_FORMULA = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+
+
+class Files(NamedTuple):
+    """A frame as files.
+
+    Attributes:
+        parquet: As Parquet.
+        csv: As CSV.
+    """
+
+    parquet: bytes
+    csv: bytes
+
+
+def frame_files(frame: Frame) -> Files:
+    """Return a frame as Parquet and as CSV, made some thousand rows at a time.
+
+    Parquet has the frame's table as it is, with its metadata (`Frame.table`).
+
+    CSV is UTF-8 with one line of names, texts in quotation marks, and nothing at all for null. A text that begins with
+    = + - @, a tab, a line break or an apostrophe has an apostrophe before it, so that no spreadsheet takes it for a
+    formula, and invisible characters are written out. Numbers and truth values are as they are.
+    """
+    pa: Any = import_module("pyarrow")  # it carries no types
+    schema = frame.table.schema
+    csv_schema = pa.schema([(cell(field.name), field.type) for field in schema])
+    written, lines = BytesIO(), BytesIO()
+    with (
+        import_module("pyarrow.parquet").ParquetWriter(written, schema) as to_parquet,
+        import_module("pyarrow.csv").CSVWriter(lines, csv_schema) as to_csv,
+    ):
+        for batch in frame.table.to_batches():
+            to_parquet.write_batch(batch)
+            to_csv.write(pa.record_batch([_shown(pa, array) for array in batch.columns], schema=csv_schema))
+    return Files(written.getvalue(), lines.getvalue())
+
+
+def _shown(pa: Any, array: Any) -> Any:
+    if array.type != pa.string():
+        return array
+    # Texts come again and again, so each is looked at once.
+    coded = array.dictionary_encode()
+    return pa.array([cell(text) for text in coded.dictionary.to_pylist()], pa.string()).take(coded.indices)
+
+
+def cell(text: str) -> str:
+    """Return a text as it stands in a CSV file."""
+    safe = visible(text)
+    return f"'{safe}" if _FORMULA.match(safe) else safe
+
+
+def exports(site: Site, compared: Compared) -> Iterator[tuple[str, str | bytes]]:
+    """Yield names and contents of a site's files for programs, but for those of the charts and for the summary.
+
+    They are data/episodes.parquet and .csv (`episode_frame`), data/scores.parquet and .csv (`score_frame`), the same of
+    other frames, data/columns.csv, which describes the columns of all, data/index.html, which does so for people, the
+    JSON Schema of summary.json as data/summary.schema.json, and table.md.
+    """
+    frames = [
+        episode_frame(site.store.rows),
+        score_frame([*site.estimates, *site.totals]),
+        horizon_frame([horizon for curve in compared.curves for horizon in curve.horizons]),
+        ledger_frame(site.ledger),
+        effect_frame(SettingEffect.kind, site.effects),
+        wording_frame(compared.wordings),
+        effect_frame(TwinEffect.kind, compared.twins),
+        effect_frame(IsomorphEffect.kind, compared.isomorphs),
+        *([published_frame(site.published)] if site.published else []),
+    ]
+    frames = [with_models(frame, site.facts) for frame in frames]
+    sizes: dict[str, int] = {}
+    for frame in frames:
+        for name, content in zip(_names(frame), frame_files(frame), strict=True):
+            sizes[name] = len(content)
+            yield f"data/{name}", content
+    columns = column_frame(frames)
+    yield f"data/{columns.name}.csv", frame_files(columns).csv
+    yield f"data/{SCHEMA_FILE}", json.dumps(summary_schema(), indent=2)
+    tables = [_file_table(frames, sizes), *map(_column_table, frames)]
+    yield "data/index.html", site.templates.get_template("data.html").render(tables=tables)
+    yield "table.md", readme_table(site.leaders(compared))
+
+
+def _names(frame: Frame) -> tuple[str, str]:
+    """Return the names of a frame's files: Parquet and CSV."""
+    return f"{frame.name}.parquet", f"{frame.name}.csv"
+
+
+def _file_table(frames: Sequence[Frame], sizes: Mapping[str, int]) -> Table:
+    """Return the list of files, with the sizes of the frames' files in bytes."""
+    rows = [([f"data/{name}" for name in _names(frame)], frame.doc) for frame in frames]
+    rows += [
+        (["data/columns.csv"], "The descriptions of all columns below, as a table."),
+        (["summary.json", f"data/{SCHEMA_FILE}"], "All estimates and comparisons as JSON, and its JSON Schema."),
+        (["table.md"], "The first page’s table in Markdown, models by task, for a README."),
+        (
+            ["charts/index.json"],
+            "The list of all charts with their captions. Each chart is in the same folder as NAME.svg and "
+            "NAME.json, its Vega-Lite specification with the data, and with `waybench report --png` as NAME.png.",
+        ),
+    ]
+
+    def links(paths: Sequence[str]) -> Cell:
+        lines: list[Note] = []
+        for path in paths:
+            name = path.removeprefix("data/")
+            lines += (Note(name, link=path), *notes([do_filesizeformat(sizes[name])] if name in sizes else []))
+        return Cell(lines[0].text, link=lines[0].link, notes=tuple(lines[1:]))
+
+    columns: list[TableColumn[tuple[list[str], str]]] = [
+        TableColumn("File", lambda row: links(row[0])),
+        TableColumn("Contents", lambda row: Cell(row[1], kind="words")),
+    ]
+    return Table.of(columns, rows, id="files", title="Files", kind="prose files")
+
+
+def _column_table(frame: Frame) -> Table:
+    """Return the descriptions of a frame's columns."""
+
+    def description(column: Any) -> Cell:
+        lines = (
+            Note(f"{', '.join(meaning.env for meaning in meanings)}: {text}") for text, meanings in column.descriptions
+        )
+        return Cell(column.doc, notes=tuple(lines), kind="words")
+
+    columns: list[TableColumn[Any]] = [
+        TableColumn("Column", lambda column: Cell(one_line(column.name, 60), kind="code")),
+        TableColumn("Type", lambda column: column.kind),
+        TableColumn("Unit", lambda column: column.unit),
+        TableColumn("Description", description),
+    ]
+    return Table.of(
+        columns,
+        frame.schema,
+        id=frame.name,
+        title=f"Columns of {frame.name}",
+        caption=(Note(frame.doc),),
+        kind="prose",
+    )

@@ -1,0 +1,279 @@
+"""The page of one model, and the ledger of tokens, time and cost."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import fsum
+from typing import Any
+
+from waybench.core import Environment, Presentation, plural
+from waybench.envs import registry
+from waybench.reporting._agents import AgentCard, agent_cards
+from waybench.reporting._format import TaskView, amount, money, percent, presentation_of, significant
+from waybench.reporting._site import Compared, Site, score_key
+from waybench.reporting.charts import Chart, level_charts, outcomes, step_charts, undrawn
+from waybench.reporting.tables import (
+    Cell,
+    Note,
+    Table,
+    TableColumn,
+    horizon_table_of_model,
+    leader_tables,
+    model_cell,
+    notes,
+    number_cell,
+    parts,
+    setting_table,
+)
+from waybench.results.comparisons import NO_EFFECT, SettingEffect
+from waybench.results.estimates import LedgerEntry
+from waybench.results.formatting import NOTHING, one_line
+from waybench.results.results import Group, differing, grouped, model_settings, setting, setting_order
+from waybench.results.stats import CONFIDENCE, Mean
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A model's charts for one environment.
+
+    Attributes:
+        env: The environment.
+        apart: Settings, in words, that keep its scores out of others' charts.
+        presentation: Its presentation.
+        charts: The charts.
+        undrawn: Sentences on what they do not show.
+    """
+
+    env: Environment[Any, Any, Any]
+    apart: tuple[str, ...]
+    presentation: Presentation
+    charts: list[Chart]
+    undrawn: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model's page.
+
+    Attributes:
+        name: The model.
+        embedded: Whether it is one of the embedded players.
+        leaders: Its rows of the first table.
+        agents: What is shown of it as an agent, for each of its settings.
+        outcomes: The chart of what its replies came to; None where nothing was said.
+        failed: How its attempts failed; None if none did.
+        parts: Its charts.
+        horizons: Its horizons, task by task and axis by axis; None if there are none.
+    """
+
+    name: str
+    embedded: bool
+    leaders: list[Table]
+    agents: list[AgentCard]
+    outcomes: Chart | None
+    failed: Table | None
+    parts: list[Part]
+    horizons: Table | None
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All of its charts but those of agents."""
+        return [*([self.outcomes] if self.outcomes else []), *(chart for part in self.parts for chart in part.charts)]
+
+
+def write_model(site: Site, name: str, compared: Compared) -> None:
+    """Write the page of a model."""
+    by_task = grouped(
+        (estimate for estimate in site.estimates if estimate.group.model == name),
+        lambda estimate: score_key(estimate.group),
+    )
+    parts: list[Part] = []
+    for (env_id, apart), estimates in by_task.items():
+        view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
+        charts = level_charts(view, estimates, name)
+        texts = undrawn(view, estimates, charts)
+        # With one combination of settings, the page of its results has the same curves.
+        if len({estimate.group for estimate in estimates}) > 1:
+            charts += step_charts(view, estimates, name)
+        if charts:
+            parts.append(Part(view.env, apart, view.presentation, charts, texts))
+    page = Model(
+        name=name,
+        embedded=next(iter(by_task.values()))[0].group.embedded,
+        leaders=leader_tables(site.leaders(compared, name), alone=True),
+        agents=agent_cards(site.agents, name),
+        outcomes=outcomes([total for total in site.totals if total.group.model == name]),
+        failed=site.failed.of_model(name, site.pages),
+        parts=parts,
+        horizons=horizon_table_of_model(name, compared.curves, site.pages),
+    )
+    site.page(f"models/{site.model_pages[name]}", "model.html", model=page)
+    site.files(site.charts.of(page.charts))
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerPage:
+    """The page.
+
+    Attributes:
+        table: A row for each model at each task with its settings.
+        effects: A row for two values of a setting; None where there are none.
+        total: What all took together, in words.
+        priced: Whether some row has a cost.
+        unpriced: Models without prices, where others have some.
+    """
+
+    table: Table
+    effects: Table | None
+    total: str
+    priced: bool
+    unpriced: list[str]
+
+
+def ledger_page(
+    entries: Sequence[LedgerEntry],
+    effects: Sequence[SettingEffect],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+) -> LedgerPage | None:
+    """Return what the page of the ledger shows; None where only embedded players played, who take nothing."""
+    entries = [entry for entry in entries if not entry.group.embedded]
+    if not entries:
+        return None
+    priced = {entry.group.model for entry in entries if entry.cost is not None}
+    return LedgerPage(
+        table=_ledger_table(entries, effects, pages, model_pages, bool(priced)),
+        effects=setting_table((effect for effect in effects if not effect.first.embedded), pages),
+        total=_total(entries),
+        priced=bool(priced),
+        unpriced=list(
+            dict.fromkeys(entry.group.model for entry in entries if entry.known and entry.group.model not in priced)
+        ),
+    )
+
+
+def _ledger_table(
+    entries: Sequence[LedgerEntry],
+    effects: Sequence[SettingEffect],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+    priced: bool,
+) -> Table:
+    caption = (
+        "A row for each model at each task with its settings. Tokens, seconds"
+        f"{' and cost' if priced else ''} are sums over all attempts that count. Solved per 1,000 tokens"
+        f"{' or dollar' if priced else ''} is the number of solved items divided by the total of all items. Small: the "
+        f"{100 * CONFIDENCE:.0f} % interval over independent sampling units. Reasoning is the mean per attempt; "
+        "a dash where the provider does not report it. Errors are infrastructure errors, which have no result."
+    )
+    if any(entry.known < entry.attempts for entry in entries):
+        caption += " Attempts whose tokens are not known are not in the sums."
+    marks: dict[Group, list[str]] = {}
+    for effect in effects:
+        if effect.verdict == NO_EFFECT:
+            first, second = effect.values
+            mark = f"{second}: {effect.text} (against {first.rpartition(': ')[2]})"
+            marks.setdefault(effect.second, []).append(mark)
+    rivals = grouped((entry.group for entry in entries), lambda group: group.env)
+
+    def model(entry: LedgerEntry) -> Cell:
+        task = Note(registry.load(entry.group.env).title, link=f"results/{pages[entry.group]}")
+        cell = model_cell(entry.group.model, order=True)
+        return replace(cell, link=f"models/{model_pages[entry.group.model]}", notes=(task,))
+
+    def settings(entry: LedgerEntry) -> Cell:
+        """Return the model's settings, in what else it differs from others at the task, and the notes on it."""
+        group = entry.group
+        values = [setting(name, value) for name, value in model_settings(group).items() if value is not None]
+        lines = (
+            *parts(dict.fromkeys([*values, *differing(group, rivals[group.env])])),
+            *notes([one_line(_answered(entry), 200)], "flag" if len(entry.answered) > 1 else ""),
+            *notes([one_line(mark, 200) for mark in marks.get(group, [])], "flag"),
+            *notes([_lost(entry)]),
+        )
+        return Cell(notes=lines, order=" ".join(line.text for line in lines), kind="name")
+
+    def solved(entry: LedgerEntry) -> Cell:
+        lines = [
+            f"of {plural(entry.items, 'item')}",
+            plural(entry.attempts, "attempt"),
+            f"{amount(entry.known)} with tokens" if entry.known < entry.attempts else "",
+            plural(entry.errors, "error") if entry.errors else "",
+        ]
+        return number_cell(amount(entry.solved), entry.solved, lines)
+
+    def tokens_in(entry: LedgerEntry) -> Cell:
+        cached = ""
+        if entry.cached_tokens and entry.input_tokens:
+            cached = f"{percent(entry.cached_tokens / entry.input_tokens)} % cached"
+        return number_cell(amount(entry.input_tokens), entry.input_tokens, [cached])
+
+    columns: list[TableColumn[LedgerEntry]] = [
+        TableColumn("Model", model),
+        TableColumn("Settings", settings, "name"),
+        TableColumn("Solved", solved),
+        TableColumn("Tokens in", tokens_in),
+        TableColumn("Tokens out", lambda entry: number_cell(amount(entry.output_tokens), entry.output_tokens)),
+        TableColumn(
+            "Reasoning per attempt",
+            lambda entry: _rate_cell(entry.reasoning if entry.reasoning_tokens else None, amount),
+        ),
+        TableColumn("Seconds", lambda entry: number_cell(amount(entry.seconds), entry.seconds)),
+        TableColumn("Cost", lambda entry: number_cell(money(entry.cost), entry.cost), is_shown=priced),
+        TableColumn("Solved per 1,000 tokens", lambda entry: _rate_cell(entry.per_thousand, significant)),
+        TableColumn("Solved per dollar", lambda entry: _rate_cell(entry.per_dollar, significant), is_shown=priced),
+    ]
+
+    # In the order of the first page's table, and each task's models with their settings side by side.
+    def order(entry: LedgerEntry) -> tuple[Any, ...]:
+        group = entry.group
+        values = sorted((name, setting_order(value)) for name, value in model_settings(group).items())
+        return presentation_of(group.env).title, group.env, group.model, values
+
+    return Table.of(
+        columns,
+        sorted(entries, key=order),
+        choice=lambda entry: presentation_of(entry.group.env).title,
+        id="ledger",
+        title="Ledger",
+        caption=(Note(caption),),
+        kind="leaders ledger",
+        choose="Family",
+    )
+
+
+def _answered(entry: LedgerEntry) -> str:
+    if len(entry.answered) > 1:
+        models = (f"{name} ({plural(count, 'episode')})" for name, count in entry.answered.items())
+        return f"several models answered: {', '.join(models)}"
+    return f"answered by {entry.stand_ins[0]}" if entry.stand_ins else ""
+
+
+def _lost(entry: LedgerEntry) -> str:
+    if not entry.lost_tokens:
+        return ""
+    count = entry.episodes - entry.attempts
+    spent = f", {money(entry.lost_cost)}" if entry.lost_cost else ""
+    are = "is" if count == 1 else "are"
+    return f"{amount(entry.lost_tokens)} more{spent} in {plural(count, 'episode')} that {are} excluded"
+
+
+def _rate_cell(mean: Mean | None, text: Callable[[float], str]) -> Cell:
+    if mean is None:
+        return number_cell(NOTHING, None)
+    ends = "" if mean.low is None or mean.high is None else f"{text(mean.low)} – {text(mean.high)}"
+    return replace(number_cell(text(mean.value), mean.value), notes=notes([ends], "interval"))
+
+
+def _total(entries: Sequence[LedgerEntry]) -> str:
+    """Return what all took together, in words."""
+    tokens = sum(
+        count or 0 for entry in entries for count in (entry.input_tokens, entry.output_tokens, entry.lost_tokens)
+    )
+    dollars = fsum((entry.cost or 0) + (entry.lost_cost or 0) for entry in entries)
+    hours = fsum(entry.seconds or 0 for entry in entries) / 3600
+    texts = [
+        plural(tokens, "token") if tokens else "",
+        money(dollars) if dollars else "",
+        f"{hours:,.1f} hours of replies" if hours >= 0.1 else "",
+    ]
+    return ", ".join(filter(None, texts))

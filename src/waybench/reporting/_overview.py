@@ -1,0 +1,264 @@
+"""The tables of a family: models against environments, as benchmarks print them."""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from waybench.core import Metric, Presentation
+from waybench.envs import registry
+from waybench.reporting._files import task_page
+from waybench.reporting._format import in_words, interval_text, mean_part, part
+from waybench.reporting.tables import (
+    BLANK,
+    Cell,
+    HeaderGroup,
+    Note,
+    Table,
+    TableColumn,
+    lost_mark,
+    metric_column,
+    model_cell,
+    notes,
+)
+from waybench.results import Estimate
+from waybench.results.comparisons import ExamplesEffect
+from waybench.results.estimates import as_metric, measure
+from waybench.results.formatting import LOST, better_text, change_text, lost_text, mean_text
+from waybench.results.results import Group, differing, grouped, setting_names, settings_order
+from waybench.results.stats import CONFIDENCE, Mean
+
+_TASK = "task"  # the same run has a task of its own for each environment
+_NOT_SHARED = {_TASK, "version"}
+
+
+EnvEstimates = Mapping[str, Estimate]  # a row: environment -> estimate
+
+
+def overviews(
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    effects: Iterable[ExamplesEffect],
+    pages: Mapping[Group, str],
+    id: str,
+) -> list[Table]:
+    """Return the tables of a family, in the order of its modes and parts; those with a teacher are apart.
+
+    Args:
+        presentation: The family's presentation.
+        estimates: Its estimates by level.
+        effects: The effects of in-context examples.
+        pages: File names of the groups' pages.
+        id: What the tables' ids begin with.
+    """
+    effect_of = {(effect.group, effect.level): effect for effect in effects}
+    by_mode = grouped(estimates, lambda estimate: presentation.mode(estimate.group.env, estimate.level))
+    part_of = {env: title for title, envs in presentation.parts.items() for env in envs}
+    titled: list[tuple[str, list[Estimate]]] = []
+    for mode in sorted(by_mode, key=lambda mode: _position(mode, presentation.modes)):
+        guided, free = (
+            [estimate for estimate in by_mode[mode] if estimate.guided is is_guided] for is_guided in (True, False)
+        )
+        by_part = grouped(free, lambda estimate: part_of.get(estimate.group.env, presentation.title))
+        parts = [title for title in (*presentation.parts, presentation.title) if title in by_part]
+        titled += [(f"{title}, {mode}", by_part[title]) for title in parts]
+        titled += [(f"With a teacher, {mode}", guided)] if guided else []
+    return [
+        _table(f"{id}-{number}", title, presentation, of_table, effect_of, pages)
+        for number, (title, of_table) in enumerate(titled, start=1)
+    ]
+
+
+def _position(name: str, names: Iterable[str]) -> int:
+    """Return the position of a name among others, and the last one for a name that is none of them."""
+    names = list(names)
+    return names.index(name) if name in names else len(names)
+
+
+def in_order(presentation: Presentation, envs: Iterable[str]) -> list[str]:
+    """Return environments as the family lists them, those that it does not list last."""
+    names = [env for envs in presentation.parts.values() for env in envs]
+    return sorted(envs, key=lambda env: _position(env, names))
+
+
+def _table(
+    id: str,
+    title: str,
+    presentation: Presentation,
+    estimates: Sequence[Estimate],
+    effect_of: Mapping[tuple[Group, int], ExamplesEffect],
+    pages: Mapping[Group, str],
+) -> Table:
+    guided = estimates[0].guided
+    metrics_of: dict[str, list[Metric]] = {}
+    for env in in_order(presentation, dict.fromkeys(estimate.group.env for estimate in estimates)):
+        scoring = registry.load(env).scoring
+        by_name = {metric.name: metric for metric in (*scoring.metrics, *map(as_metric, scoring.aggregates))}
+        metrics = [by_name[name] for name in presentation.metrics if name in by_name]
+        metrics_of[env] = [measure(registry.load(env), guided=True).metric] if guided else metrics
+    rows = _rows(estimates)
+
+    def model(row: EnvEstimates) -> Cell:
+        return model_cell(next(iter(row.values())).group.model, _differs(row, rows))
+
+    def column(env: str, metric: Metric, group: HeaderGroup, kind: str) -> TableColumn[EnvEstimates]:
+        def cell(row: EnvEstimates) -> Cell:
+            value = _cell(row[env], metric, effect_of, pages) if env in row else BLANK
+            return replace(value, kind=f"{value.kind} {kind}".strip())
+
+        return metric_column(metric, cell, kind, group)
+
+    columns: list[TableColumn[EnvEstimates]] = [TableColumn("Model", model)]
+    for env, metrics in metrics_of.items():
+        page = task_page(env, estimates[0].group.apart)
+        group = HeaderGroup(env.partition("/")[2], f"tasks/{page}.html", "first")
+        columns += [column(env, metric, group, "" if number else "first") for number, metric in enumerate(metrics)]
+    table = Table.of(
+        columns,
+        rows,
+        is_reference=lambda row: _model(row)[0],
+        id=id,
+        title=title,
+        kind="scores overview",
+    )
+    undefined = any(
+        _mean(estimate, metric) is None and estimate.attempts
+        for row in rows
+        for env, estimate in row.items()
+        for metric in metrics_of[env]
+    )
+    headline = next(metric for metrics in metrics_of.values() for metric in metrics)
+    cells = [cell for row in table.rows for cell in row.cells]
+    return replace(table, caption=_caption(presentation, headline, guided, cells, undefined))
+
+
+def _caption(
+    presentation: Presentation, metric: Metric, guided: bool, cells: Sequence[Cell], undefined: bool
+) -> list[Note]:
+    caption_text = f"Means over {presentation.items}."
+    if guided:
+        caption_text = (
+            f"The mean of the curve of {in_words(metric)} over its steps. At every step the teacher's action was "
+            "carried out in place of the reply, so success is the teacher's and is not shown."
+        )
+    caption_text += (
+        f" Small: {100 * CONFIDENCE:.0f} % interval{f' over {presentation.clusters}' if presentation.clusters else ''}."
+    )
+    if any(note.spoken for cell in cells for note in cell.notes):
+        caption_text += (
+            " Numbers with a sign: the change due to the in-context examples against the same model without any, "
+            f"over the same {presentation.items}; bold where the interval excludes 0."
+        )
+    caption = [Note(f"{caption_text} Blank: not run.")]
+    if any(cell.mark for cell in cells):
+        caption += [Note("*", "flag"), Note(LOST)]
+    return [*caption, Note(presentation.undefined)] if undefined and presentation.undefined else caption
+
+
+def _rows(estimates: Sequence[Estimate]) -> list[EnvEstimates]:
+    """Put the estimates of one model and settings in several environments into one row; the best model comes first.
+
+    A row's settings are those that all environments have. Where groups of one environment differ in others only, each
+    has a row of its own. Rows of one model follow each other, in the order of their settings.
+    """
+    names = set[str].intersection(*(set(estimate.group.settings) for estimate in estimates)) - _NOT_SHARED
+
+    def shared(estimate: Estimate) -> Hashable:
+        group = estimate.group
+        # The number of examples is a setting of those groups only that have any.
+        settings = tuple(sorted((name, value) for name, value in group.settings.items() if name in names))
+        return group.model, group.embedded, group.examples, settings
+
+    rows: list[dict[str, Estimate]] = []
+    for of_settings in grouped(estimates, shared).values():
+        alike: list[dict[str, Estimate]] = []
+        for estimate in of_settings:
+            free = next((row for row in alike if estimate.group.env not in row), None)
+            if free is None:
+                alike.append(free := {})
+            free[estimate.group.env] = estimate
+        rows += alike
+    merits: dict[tuple[bool, str], tuple[bool, float]] = {}
+    for row in sorted(rows, key=lambda row: next(iter(row.values())).group.examples):
+        # A row that lacks the results of attempts has no rank.
+        merits.setdefault(_model(row), (any(estimate.lost for estimate in row.values()), -_merit(row.values())))
+    names = setting_names(estimate.group for estimate in estimates)
+
+    def rank(row: EnvEstimates) -> tuple[bool, tuple[bool, float], str, tuple[tuple[int, float, str], ...]]:
+        embedded, model = _model(row)
+        return embedded, merits[embedded, model], model, settings_order(next(iter(row.values())).group, names)
+
+    return sorted(rows, key=rank)
+
+
+def _model(row: EnvEstimates) -> tuple[bool, str]:
+    group = next(iter(row.values())).group
+    return group.embedded, group.model
+
+
+def _merit(estimates: Iterable[Estimate]) -> float:
+    """Return the sum over environments of how good a row is; what was not run adds nothing."""
+    total = 0.0
+    for estimate in estimates:
+        headline = measure(registry.load(estimate.group.env), estimate.guided)
+        mean = headline.mean(estimate)
+        if mean:
+            share = part(mean.value, headline.metric)
+            # A number without bounds is no share; within one environment it ranks as well.
+            total += share if share is not None else -mean.value if headline.metric.better == "lower" else mean.value
+    return total
+
+
+def _differs(row: EnvEstimates, rows: Sequence[EnvEstimates]) -> list[str]:
+    """Return the settings that tell a row from the others, in words, each once."""
+    texts: dict[str, None] = {}
+    for env, estimate in row.items():
+        rivals = [other[env].group for other in rows if env in other]
+        tasks = {rival.task for rival in rivals if replace(rival, task="") == replace(estimate.group, task="")}
+        for text in differing(estimate.group, rivals):
+            if not text.startswith(f"{_TASK}: ") or len(tasks) > 1:
+                texts[text] = None
+    return list(texts)
+
+
+def _mean(estimate: Estimate, metric: Metric) -> Mean | None:
+    headline = measure(registry.load(estimate.group.env), estimate.guided)
+    return headline.mean(estimate) if headline.series else estimate.number(metric.name)
+
+
+def _cell(
+    estimate: Estimate,
+    metric: Metric,
+    effect_of: Mapping[tuple[Group, int], ExamplesEffect],
+    pages: Mapping[Group, str],
+) -> Cell:
+    """Return a mean with the effect of in-context examples on it, if there is any."""
+    group, effect = estimate.group, effect_of.get((estimate.group, estimate.level or 0))
+    series = measure(registry.load(group.env), estimate.guided).series
+    change = None if effect is None else effect.curves.get(series) if series else effect.metrics.get(metric.name)
+    mean = _mean(estimate, metric)
+    lost = estimate.lost if series or metric.name == estimate.headline else None
+    lines = notes([interval_text(mean, metric) if mean else lost_text(lost, metric)], "interval")
+    if change:
+        certain = change.low is not None and (change.low > 0 or (change.high or 0) < 0)
+        text = change_text(change.value, metric)
+        lines = (Note(text, "change certain" if certain else "change", spoken=_words(change, metric)), *lines)
+    return Cell(
+        mean_text(mean.value if mean else None, metric),
+        bold=True,
+        link=f"results/{pages[group]}",
+        mark=lost_mark(estimate.lost),
+        notes=lines,
+        part=mean_part(mean, metric),
+        kind="score",
+    )
+
+
+def _words(change: Mean, metric: Metric) -> str:
+    text = change_text(change.value, metric)
+    if text[0] == "±" or not better_text(metric):
+        way = ""
+    else:
+        way = ", better" if (change.value > 0) == (metric.better == "higher") else ", worse"
+    ends = ""
+    if change.low is not None and change.high is not None:
+        ends = f" (interval {change_text(change.low, metric)} to {change_text(change.high, metric)})"
+    return f"change due to the examples: {text}{way}{ends}"

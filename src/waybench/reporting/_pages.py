@@ -1,0 +1,310 @@
+"""The pages of a site: what each is made of, and which of them are written again."""
+
+import json
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from markupsafe import Markup
+
+from waybench.core import Json, spread
+from waybench.envs import registry
+from waybench.reporting._agents import agent_report
+from waybench.reporting._cache import Changes, ReportCache, content_key, is_cacheable
+from waybench.reporting._compare import comparison
+from waybench.reporting._exports import exports, summary_json
+from waybench.reporting._files import Folder, ScoreKey, assets, task_page
+from waybench.reporting._format import TaskView, presentation_of
+from waybench.reporting._model_pages import ledger_page, write_model
+from waybench.reporting._replays import LATER
+from waybench.reporting._results import item_kinds
+from waybench.reporting._results_page import refresh_neighbours, write_results
+from waybench.reporting._site import Compared, SectionFamily, Site, score_key, skip_reasons
+from waybench.reporting._task_pages import write_family
+from waybench.reporting.charts import ChartFiles, colour_number, model_colours
+from waybench.reporting.tables import horizon_matrix, leader_tables, leading_of, matrix_table
+from waybench.results import Estimate
+from waybench.results.estimates import short_title
+from waybench.results.logs import is_embedded, is_human
+from waybench.results.results import Family, differing, family_of
+
+_MOST_PASSED_OVER = 200  # samples that the first page names; summary.json names all
+
+
+def write_site(site: Site, title: str, progress: Callable[[int, int], None]) -> None:
+    """Write all pages and files; `progress` is given how many jobs are done, and of how many."""
+    compared = site.compare()
+    # In the order of names: a log that is added may change ranks, and leaves the charts of other tasks as they are.
+    with model_colours(sorted(site.model_pages, key=lambda name: (is_embedded(name), name))):
+        families = [
+            Job(_family_key(site, title, family, compared), partial(write_family, site, family, compared))
+            for family in site.families
+        ]
+        others = [
+            Job(b"", partial(_write_summary, site, title, compared)),
+            Job(b"", partial(_write_frames, site, compared)),
+            Job(b"", partial(_write_agents, site)),
+            *(
+                Job(b"", partial(_write_compare, site, key))
+                for family in site.families
+                for key in family.keys
+                if key in site.comparable
+            ),
+        ]
+        results = [
+            Job(
+                _results_key(site, title, total),
+                partial(write_results, site, total),
+                partial(refresh_neighbours, site, total.group),
+            )
+            for total in site.totals
+        ]
+        models = [
+            Job(_model_key(site, title, name, compared), partial(write_model, site, name, compared))
+            for name in site.model_pages
+        ]
+        # The longest jobs come first, and last those whose charts others have drawn.
+        jobs = [*families, *others, *results, *models]
+        written = _write_pages(jobs, site.folder, site.charts, site.cache, site.processes, progress)
+        of_job = dict(zip(jobs, written, strict=True))
+        in_order = [of_job[job] for job in (*results, *models, *families, *others)]
+        site.charts.listed = [chart for result in in_order for chart in result.charts]
+        charts = [cast(Sequence[str], of_job[job].value) for job in families]
+        _write_front(site, charts, compared)
+
+
+def _results_key(site: Site, title: str, total: Estimate) -> bytes:
+    """Return the key of the pages of a group's results: of all that `write_results` shows."""
+    group = total.group
+    if not is_cacheable(group.env):
+        return b""
+    episodes = site.episodes([group])
+    estimates = site.estimates_of[group]
+    failures = site.failed.of_group(group, ""), site.failed.first_errors_of(group, "")
+    return content_key(
+        "results",
+        *(title, site.names[group], site.pages[group], site.model_pages[group.model], site.png),
+        *(episodes, estimates, total, failures, site.replays.is_complete),
+        [site.replays.link(group, site.store.numbers[at]) for at in site.store.positions(group)],
+    )
+
+
+def _family_key(site: Site, title: str, family: SectionFamily, compared: Compared) -> bytes:
+    """Return the key of the pages of a family: of all that `write_family` shows."""
+    if not all(map(is_cacheable, family.envs)):
+        return b""
+    groups = [group for group in site.names if family.holds(group)]
+    return content_key(
+        "family",
+        *(title, family, site.png, site.episodes(groups), site.published, bool(site.facts)),
+        [(group, site.pages[group], group in site.searched, site.estimates_of[group]) for group in groups],
+        [total for total in site.totals if family.holds(total.group)],
+        [(group.model, site.facts.get(group.model), colour_number(group.model)) for group in groups],
+        [compared.of(key) for key in family.keys],
+    )
+
+
+def _model_key(site: Site, title: str, name: str, compared: Compared) -> bytes:
+    """Return the key of a model's page: of all that `write_model` shows."""
+    groups = [group for group in site.names if group.model == name]
+    if not all(is_cacheable(group.env) for group in groups):
+        return b""
+    # Of the others it depends how many levels a task has, and which settings tell its rows apart.
+    others = [site.ranked[score_key(group)] for group in groups]
+    curved = [[curve.group for curve in compared.curves if curve.group.env == group.env] for group in groups]
+    agents = [(agent.model, agent.settings, colour_number(agent.model)) for agent in site.agents]
+    return content_key(
+        "model",
+        *(title, name, site.model_pages[name], site.png),
+        # A line alone has the first colour.
+        colour_number(name) if len({(group.env, group.apart) for group in groups}) < len(groups) else None,
+        [(group, site.pages[group], group in site.searched, site.estimates_of[group]) for group in groups],
+        [total for total in site.totals if total.group.model == name],
+        [
+            (
+                differing(group, task_groups),
+                differing(group, curve_groups),
+                [each for each in task_groups if each.model == name],
+            )
+            for group, task_groups, curve_groups in zip(groups, others, curved, strict=True)
+        ],
+        [sorted({level for cells in by_group.values() for level in cells}) for by_group in others],
+        [curve for curve in compared.curves if curve.group.model == name],
+        site.failed.of_model(name, site.pages),
+        agents if any(model == name for model, *_ in agents) else (),
+        [agent for agent in site.agents if agent.model == name],
+    )
+
+
+def _write_summary(site: Site, title: str, compared: Compared) -> None:
+    site.folder.write("summary.json", summary_json(title, site, compared))
+
+
+def _write_frames(site: Site, compared: Compared) -> None:
+    site.files(exports(site, compared))
+
+
+def _write_agents(site: Site) -> None:
+    """Write the page of all agents, if there are any."""
+    report = agent_report(site.agents, site.pages)
+    if report:
+        site.files(site.charts.of(report.charts))
+        site.page("agents/index.html", "agent.html", agent_report=report)
+
+
+def _write_compare(site: Site, key: ScoreKey) -> None:
+    """Write the page on which two models stand side by side at a task (`Site.comparable`)."""
+    (env_id, apart), store = key, site.store
+    view = TaskView(registry.load(env_id), presentation_of(env_id), site.pages)
+    positions = sorted(at for group in site.names if score_key(group) == key for at in store.positions(group))
+    rows = [(store.rows[at], store.numbers[at]) for at in positions]
+    rows = [(row, number if site.replays.is_written(row.group, number) else -number) for row, number in rows]
+    anchor = task_page(*key)
+    site.page(
+        f"compare/{anchor}.html",
+        "compare.html",
+        env=view.env,
+        apart=apart,
+        anchor=anchor,
+        presentation=view.presentation,
+        comparison=comparison(view, rows, site.estimates_at(key), site.verdicts),
+    )
+
+
+def _write_front(site: Site, charts: Sequence[Sequence[str]], compared: Compared) -> None:
+    """Write the first page, and the other pages that link to those of models and families.
+
+    Args:
+        site: The site, with all charts listed.
+        charts: Of each family its chart, as it stands in its own page, "" where it has none; and what it shows in a few
+            words.
+        compared: What the results are compared by.
+    """
+    pages, model_pages, groups = site.pages, site.model_pages, [total.group for total in site.totals]
+    site.files(assets({kind for group in groups for kind in item_kinds(group.env)}))
+    site.files([site.charts.index()])
+    if not site.replays.is_complete:
+        site.page(f"replays/{LATER}", "later.html")
+    spent = ledger_page(site.ledger, site.effects, pages, model_pages)
+    if spent:
+        site.page("ledger/index.html", "ledger.html", ledger=spent)
+    site.page("all/index.html", "all.html", leaders=leader_tables(site.leaders(compared)))
+    family_pages: dict[Family, str] = {}
+    env_pages: dict[str, str] = {}
+    for family in site.families:
+        family_pages.setdefault(family_of(family.envs[0]), f"families/{family.pages[0]}.html")
+        env_pages |= {env: f"tasks/{page}.html" for env, page in zip(family.envs, family.pages, strict=True)}
+    site.page(
+        "index.html",
+        "index.html",
+        matrix=matrix_table(site.matrix, family_pages, pages, model_pages),
+        horizons=horizon_matrix(site.matrix, leading_of(compared.curves), env_pages, pages, model_pages),
+        families=[
+            (
+                short_title(family_of(family.envs[0])),
+                f"families/{family.pages[0]}.html",
+                Markup(chart),
+                text,
+                [(page, registry.load(env).title) for env, page in zip(family.envs, family.pages, strict=True)],
+            )
+            for family, (chart, text) in zip(site.families, charts, strict=True)
+        ],
+        agents=bool(site.agents),
+        about={
+            "models": len({group.model for group in groups if not group.embedded and not is_human(group.model)}),
+            "people": len({group.model for group in groups if is_human(group.model)}),
+            "players": len({group.model for group in groups if group.embedded}),
+            "environments": len({group.env for group in groups}),
+            "families": len({family_of(group.env) for group in groups}),
+            "episodes": len(site.store.rows),
+            "items": len(
+                {(row.group.env, row.group.key, row.level, row.item, row.instance) for row in site.store.rows}
+            ),
+            "errors": sum(total.errors for total in site.totals),
+            "unconfirmed": sum(total.unconfirmed for total in site.totals),
+            "not_simulated": skip_reasons(site.store.again),
+        },
+        passed_over=[(Path(skipped.log).name, skipped.sample, skipped.error) for skipped in site.store.passed_over],
+        most_passed_over=_MOST_PASSED_OVER,
+        spent=spent,
+    )
+
+
+class Job(NamedTuple):
+    """Pages to write.
+
+    Attributes:
+        key: Of everything that they are made of; b"" if that is not known.
+        write: Writes them, and the files of their charts; what it returns is kept in `Written`.
+        refresh: Brings up to date what in kept pages depends on other results; None if nothing does.
+    """
+
+    key: bytes
+    write: Callable[[], Json]
+    refresh: Callable[[], object] | None = None
+
+
+class Written(NamedTuple):
+    """What a job wrote: its files with their digests, its charts, what it used of the cache, and what it returned."""
+
+    files: dict[str, str]
+    charts: list[dict[str, Json]]
+    changes: Changes
+    value: Json
+
+    def dumps(self) -> bytes:
+        values = self.files, self.charts, sorted(key.hex() for key in self.changes.used), self.value
+        return json.dumps(values).encode()
+
+
+def _write_pages(
+    jobs: Sequence[Job],
+    folder: Folder,
+    charts: ChartFiles,
+    cache: ReportCache,
+    processes: int,
+    progress: Callable[[int, int], None],
+) -> list[Written]:
+    """Run the jobs whose content has changed since an earlier report, in several processes if possible.
+
+    Returns:
+        What each job wrote, whose charts are not listed yet.
+    """
+    earlier = [_earlier(job, folder, cache) for job in jobs]
+    to_do = [job for job, before in zip(jobs, earlier, strict=True) if before is None]
+
+    def write(number: int) -> Written:
+        before = len(charts.listed)
+        with folder.recorded() as files, cache.recorded() as changes:
+            value = to_do[number].write()
+        new_charts = charts.listed[before:]
+        del charts.listed[before:]
+        return Written(files, new_charts, changes, value)
+
+    done: list[Written] = []
+    with spread(write, len(to_do), processes) as results:
+        for job, before in zip(jobs, earlier, strict=True):
+            written = before or next(results)
+            if before is None and job.key:
+                cache.put(job.key, written.dumps())
+            folder.take_over(written.files)
+            if before is not None and job.refresh is not None:
+                job.refresh()
+            cache.merge(written.changes)
+            done.append(written)
+            progress(len(done), len(jobs))
+    return done
+
+
+def _earlier(job: Job, folder: Folder, cache: ReportCache) -> Written | None:
+    """Return what an earlier report wrote for a job, if all of it is in the folder as it was."""
+    content = cache.get(job.key) if job.key else None
+    if content is None:
+        return None
+    try:
+        files, chart_list, used, value = json.loads(content)
+        written = Written(dict(files), list(chart_list), Changes({}, {bytes.fromhex(key) for key in used}), value)
+    except (ValueError, TypeError):
+        return None
+    return written if folder.has(written.files, sections=False) else None

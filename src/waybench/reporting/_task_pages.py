@@ -1,0 +1,283 @@
+"""The pages of a family and of its tasks: each environment's tables and charts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from waybench.core import OPTION_AXES, Environment, Json, Metric, Presentation, plural
+from waybench.envs import registry
+from waybench.reporting._files import ScoreKey, task_page
+from waybench.reporting._format import TaskView, presentation_of
+from waybench.reporting._overview import overviews
+from waybench.reporting._site import Compared, SectionFamily, Site, score_key
+from waybench.reporting.charts import (
+    Chart,
+    level_charts,
+    panel_charts,
+    scaling_charts,
+    step_charts,
+    twin_charts,
+    undrawn,
+)
+from waybench.reporting.tables import (
+    HorizonTables,
+    Table,
+    attempt_spread_table,
+    attempt_table,
+    averages,
+    conduct_table,
+    difficulty_table,
+    effect_table,
+    horizon_tables,
+    models_belief_table,
+    pair_tables,
+    published_tables,
+    repeat_table,
+    score_table,
+    side_by_side,
+    slope_tables,
+    spread_table,
+    wording_table,
+)
+from waybench.results import Estimate
+from waybench.results.estimates import ranked
+from waybench.results.horizons import SuccessCurve
+from waybench.results.results import Group, differing, grouped, is_perfect, named_settings, setting
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A model with a note on some of its episodes.
+
+    Attributes:
+        name: The model.
+        page: File name of the page of its results.
+        total: The estimate over all levels.
+    """
+
+    name: str
+    page: str
+    total: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One environment on the first page.
+
+    Attributes:
+        env: The environment.
+        apart: Settings, in words, that keep its scores out of others' tables.
+        presentation: Its presentation.
+        overviews: The family's tables, before its first environment.
+        about: What was measured, in two sentences.
+        common: The settings that all rows share, in words.
+        by_level: Its charts of the score by level, for the first page.
+        other_charts: Its other charts.
+        undrawn: Sentences on what its charts do not show.
+        horizons: Its models' horizons, for each axis of difficulty.
+        tables: Its tables, in the order in which they stand below its charts.
+        unconfirmed: Models with episodes that do not replay.
+        not_simulated: Models with episodes whose records could not be simulated again here.
+    """
+
+    env: Environment[Any, Any, Any]
+    apart: tuple[str, ...]
+    presentation: Presentation
+    overviews: list[Table]
+    about: tuple[str, str]
+    common: list[str]
+    by_level: list[Chart]
+    other_charts: list[Chart]
+    undrawn: list[str]
+    horizons: list[HorizonTables]
+    tables: list[Table]
+    unconfirmed: list[Marked]
+    not_simulated: list[Marked]
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All of its charts."""
+        return [*self.by_level, *self.other_charts, *(horizon.chart for horizon in self.horizons)]
+
+    @property
+    def key(self) -> ScoreKey:
+        """Its environment, and what its scores are kept apart by."""
+        return self.env.id, self.apart
+
+    def holds(self, group: Group) -> bool:
+        """Whether a group's scores are in it."""
+        return score_key(group) == self.key
+
+    @property
+    def anchor(self) -> str:
+        """The file name of its page, and its anchor in others."""
+        return task_page(self.env.id, self.apart)
+
+
+def sections(site: Site, family: SectionFamily, compared: Compared) -> list[Section]:
+    """Return the sections of a family, one for each environment, with what its results are compared by."""
+    all_estimates, all_totals = site.scored()
+    estimates = [estimate for estimate in all_estimates if family.holds(estimate.group)]
+    totals = [total for total in all_totals if family.holds(total.group)]
+    by_env = grouped(estimates, lambda estimate: estimate.group.env)
+    presentation = family.presentation
+    family_estimates = [total for total in totals if registry.load(total.group.env).items.pooled] or estimates
+
+    def tables(estimates: Sequence[Estimate], id: str) -> list[Table]:
+        return overviews(presentation, estimates, compared.changes, site.pages, id) if presentation.metrics else []
+
+    of_family = tables(family_estimates, f"{family.pages[0]}-family")
+    results: list[Section] = []
+    for env in family.envs:
+        key, own_tables = (
+            (env, family.apart),
+            tables([estimate for estimate in family_estimates if estimate.group.env == env], "task-metrics"),
+        )
+        results.append(
+            _section(site, key, of_family if not results else [], own_tables, by_env[env], totals, compared.of(key))
+        )
+    return results
+
+
+def _section(
+    site: Site,
+    key: ScoreKey,
+    family_tables: list[Table],
+    metric_tables: list[Table],
+    estimates: Sequence[Estimate],
+    all_totals: Sequence[Estimate],
+    compared: Compared,
+) -> Section:
+    view = TaskView(registry.load(key[0]), presentation_of(key[0]), site.pages)
+    env, presentation = view.env, view.presentation
+    groups = ranked(estimates)
+    levels = sorted({level for by_level in groups.values() for level in by_level})
+    total_of = {total.group: total for total in all_totals}
+    ordered, totals = list(groups), [total_of[group] for group in groups]
+    marked = [Marked(total.group.model, site.pages[total.group], total) for total in totals]
+    varied = set(differing(ordered[0], groups))
+    by_guide = grouped(estimates, lambda estimate: estimate.guided)
+    score_tables = [
+        score_table(f"task-scores-{number}", view, by_guide[guided])
+        for number, guided in enumerate(sorted(by_guide), start=1)
+    ]
+    # Where a search goes along an option, all items are of one level, and what it has chosen to play says little.
+    along_option = [curve for curve in compared.curves if curve.axis in OPTION_AXES]
+    charts = [] if along_option else level_charts(view, estimates)
+    # The family's tables have it all where there is one level.
+    has_scores = not along_option and (not presentation.metrics or len(levels) > 1)
+    tables = (
+        *(score_tables if has_scores else []),
+        *metric_tables,
+        *side_by_side(view, totals if env.items.pooled else estimates),
+        averages(view, ordered, total_of),
+        *pair_tables(view, ordered, compared.pairs),
+        *slope_tables(view, ordered, compared.regressions),
+        difficulty_table(view, compared.difficulties),
+        wording_table(view, compared.wordings),
+        *(effect_table(view, effects) for effects in (compared.twins, compared.isomorphs, compared.agent_effects)),
+        models_belief_table(compared.beliefs, site.pages),
+        spread_table(view, estimates),
+        attempt_spread_table(view, compared.attempts, estimates),
+        repeat_table(view, compared.repeats),
+        attempt_table(view, totals),
+        conduct_table(view, groups, total_of),
+    )
+    settings = [setting(name, value) for name, value in named_settings(ordered[0]).items()]
+    # The groups of searches have horizons and no scores.
+    searches = dict.fromkeys(curve.group for curve in compared.curves if curve.group not in groups)
+    return Section(
+        env=env,
+        apart=key[1],
+        presentation=presentation,
+        overviews=family_tables,
+        about=(
+            _first_sentence(env.about),
+            _second_sentence(estimates, env.scoring.metrics[0], presentation, levels, along_option),
+        ),
+        common=[text for text in settings if text not in varied],
+        by_level=charts,
+        other_charts=[
+            *panel_charts(view, ordered, total_of, compared.cluster_values),
+            *scaling_charts(view, estimates, totals, compared.curves, site.facts),
+            *twin_charts(view, compared.twins),
+            *step_charts(view, estimates),
+        ],
+        undrawn=[] if along_option else undrawn(view, estimates, charts),
+        horizons=horizon_tables(view, compared.curves, [*ordered, *searches]),
+        tables=[table for table in tables if table],
+        unconfirmed=[model for model in marked if model.total.unconfirmed],
+        not_simulated=[model for model in marked if model.total.not_simulated],
+    )
+
+
+def _first_sentence(about: str) -> str:
+    text = " ".join(about.split())
+    end = text.find(". ")
+    return text if end < 0 else text[: end + 1]
+
+
+def _second_sentence(
+    estimates: Sequence[Estimate],
+    metric: Metric,
+    presentation: Presentation,
+    levels: Sequence[int],
+    along: Sequence[SuccessCurve],
+) -> str:
+    most = max(estimate.most_attempts for estimate in estimates)
+    items = {estimate.items + estimate.missing for estimate in estimates}
+    if along:  # an item can be played with several values of the option
+        items = {curve.horizons[0].items for curve in along}
+    count = plural(max(items), presentation.item, presentation.items)
+    up_to = "" if len(items) == 1 else "up to "
+    span = (
+        f"{presentation.level} {levels[0]}"
+        if len(levels) == 1
+        else f"{presentation.levels} {levels[0]} to {levels[-1]}"
+    )
+    counts = f"{up_to}{count}" if len(levels) == 1 else f"{up_to}{count} each"
+    if along:
+        axes = " or ".join(dict.fromkeys(OPTION_AXES[curve.axis].title.lower() for curve in along))
+        return f"{span.capitalize()}, {counts}, with one or more values of {axes} at each {presentation.item}."
+    free = any(not estimate.guided for estimate in estimates)
+    best_of = registry.load(estimates[0].group.env).scoring.best_of
+    bounded = free and best_of and (is_perfect(metric.high, metric) or is_perfect(metric.low, metric))
+    # How many were allowed is not in the records: where each first one was perfect, no other was made.
+    ended = ", none after a perfect one" if bounded else ""
+    tries = "one attempt" if most == 1 else f"{most:,} attempts"
+    return f"{span.capitalize()}, {counts}; at most {tries} at each {presentation.item}{ended}."
+
+
+def write_family(site: Site, family: SectionFamily, compared: Compared) -> Json:
+    """Write the page of a family, and those of its environments.
+
+    Returns:
+        Its chart for the first page, "" if it has none, and what that shows in a few words.
+    """
+    task_sections = sections(site, family, compared)
+    compared_on = {section.anchor for section in task_sections if section.key in site.comparable}
+    for section in task_sections:
+        totals = [total for total in site.totals if section.holds(total.group)]
+        site.page(
+            f"tasks/{section.anchor}.html",
+            "task.html",
+            section=section,
+            first=task_sections[0],
+            side_by_side=section.anchor in compared_on,
+            published=published_tables(
+                section.env.id, site.estimates_at(section.key), totals, site.published, site.pages
+            ),
+        )
+        site.files(site.charts.of(section.charts))
+    site.page(
+        f"families/{task_sections[0].anchor}.html",
+        "family.html",
+        presentation=task_sections[0].presentation,
+        sections=task_sections,
+        compared_on=compared_on,
+    )
+    section, chart = next(((section, chart) for section in task_sections for chart in section.charts), (None, None))
+    if section is None or chart is None:
+        return ["", ""]
+    # A caption begins with the measure and what it is by, and goes on after a colon.
+    return [str(chart.narrow or chart.wide), f"{section.env.title}: {chart.caption.partition(':')[0]}"]

@@ -1,0 +1,208 @@
+"""Charts of bars: the outcomes of a model's replies; an environment and its twin (AQA-Bench, Figure 4)."""
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from waybench.core import Metric, Outcome, plural
+from waybench.envs import registry
+from waybench.reporting._files import slug
+from waybench.reporting._format import TaskView, heading, interval_text
+from waybench.reporting.charts._charts import chart_name
+from waybench.reporting.charts._spec import (
+    Spec,
+    direction_text,
+    interval_ends,
+    layer,
+    legend_config,
+    nominal,
+    quantitative,
+    specification,
+)
+from waybench.reporting.charts._svg import Chart
+from waybench.results import Estimate
+from waybench.results.comparisons import TwinEffect
+from waybench.results.formatting import mean_text, one_line
+from waybench.results.results import Group, differing, grouped, short_labels
+from waybench.results.stats import CONFIDENCE, Mean
+
+_COLOURS = {
+    Outcome.OK: "var(--c2)",
+    Outcome.UNPRODUCTIVE: "var(--c5)",
+    Outcome.ILLEGAL: "var(--c1)",
+    Outcome.UNPARSED: "var(--c4)",
+    Outcome.TRUNCATED: "var(--c3)",
+    Outcome.OVERFLOW: "var(--c0)",
+    Outcome.REFUSED: "var(--c6)",
+}
+_FONT = 12
+_WIDEST = 340  # pixels of a name
+_TITLE_LETTERS = 34
+_LONGEST = 50
+_LABEL = "Outcomes of replies by task; the page of each task has the numbers"
+_CAPTION = (
+    "Outcomes of replies over all attempts that count, without replies that need not name an action, such as thoughts. "
+    "The page of each task has the numbers."
+)
+
+
+def outcomes(totals: Sequence[Estimate]) -> Chart | None:
+    """Draw a bar of outcomes for each of a model's estimates; None without replies."""
+    names = _names([total.group for total in totals])
+    data = [piece for total in totals if total.action_replies for piece in _pieces(total, names)]
+    if not data:
+        return None
+    name = f"{totals[0].group.model} outcomes"
+    return Chart.of(slug(name, name), _LABEL, _CAPTION, outcomes_spec(data), outcomes_spec(data, narrow=True))
+
+
+def _names(groups: Sequence[Group]) -> dict[Group, str]:
+    """Return a name for each group's bar: its task's, and what tells it from others of that; no two have the same."""
+    by_name: dict[str, Group] = {}
+    for env, env_groups in grouped(groups, lambda group: group.env).items():
+        title = registry.load(env).title
+        for group in env_groups:
+            name = one_line(", ".join([one_line(title, _TITLE_LETTERS), *differing(group, env_groups)]), _LONGEST)
+            numbered = (f"{name} [{number}]" if number > 1 else name for number in count(1))
+            by_name[next(name for name in numbered if name not in by_name)] = group
+    return {group: name for name, group in by_name.items()}
+
+
+def _pieces(total: Estimate, names: Mapping[Group, str]) -> list[dict[str, Any]]:
+    name, replies = names[total.group], plural(total.action_replies, "reply", "replies")
+    return [
+        {
+            "task": name,
+            "outcome": str(outcome),
+            "order": number,
+            "share": total.outcomes[str(outcome)],
+            "colour": colour,
+            "text": f"{name}: {100 * total.outcomes[str(outcome)]:.1f} % of {replies} {outcome}",
+        }
+        for number, (outcome, colour) in enumerate(_COLOURS.items())
+        if total.outcomes.get(str(outcome))
+    ]
+
+
+def outcomes_spec(data: Sequence[dict[str, Any]], *, narrow: bool = False) -> Spec:
+    """Return the chart as a Vega-Lite specification.
+
+    Args:
+        data: Pieces of bars: "task", "outcome", "order", "share", "colour", "text".
+        narrow: Whether a bar's name is above it, and not beside it.
+    """
+    met = [outcome for outcome in map(str, _COLOURS) if any(piece["outcome"] == outcome for piece in data)]
+    colours = [_COLOURS[Outcome(outcome)] for outcome in met]
+    names = list(dict.fromkeys(piece["task"] for piece in data))
+    config = legend_config(_FONT, has_grid=False, symbolType="square", columnPadding=24)
+    shares = {"format": "%", "grid": False, "tickCount": 5}
+    # Room for the names in whatever font the page has.
+    room = min(_WIDEST, round(0.58 * _FONT * max(map(len, names))))
+    beside = {"labelLimit": _WIDEST, "ticks": False, "domain": False, "minExtent": room}
+    y = nominal("task", sort=None, title=None, axis=None if narrow else beside)
+    encoding = {
+        "x": quantitative("share", stack="zero", title="Share of replies", axis=shares),
+        "y": y,
+        "color": nominal("outcome", title=None, scale={"domain": met, "range": colours}, sort=met),
+        "order": quantitative("order"),
+        "description": nominal("text"),
+    }
+    bar = {"type": "bar", "stroke": "var(--page)", "strokeWidth": 1}
+    if not narrow:
+        return specification(460, 22 * len(names), **layer(bar, data, **encoding), config=config)
+    above = _names_above("task", names, y, -8)
+    below = layer({**bar, "height": 14, "yOffset": 8}, data, **encoding)
+    return specification(300, 40 * len(names), layer=[below, above], config=config)
+
+
+def _names_above(field: str, names: Sequence[str], y: Spec, dy: int) -> Spec:
+    """Return the layer of names above bars, on pages that are too narrow for names beside them."""
+    mark = {"type": "text", "align": "left", "dy": dy, "fontSize": _FONT, "color": "var(--soft)"}
+    return layer(mark, [{field: name} for name in names], x={"value": 0}, y=y, text=nominal(field))
+
+
+_BAR = 13  # pixels
+_LETTERS = 36
+_COLOUR, _PAPER, _INK = "var(--c0)", "var(--page)", "var(--soft)"
+
+
+def twin_charts(view: TaskView, effects: Sequence[TwinEffect]) -> list[Chart]:
+    """Return a chart for each level at which an environment and its twin were given to the same players."""
+    env, presentation = view.env, view.presentation
+    charts: list[Chart] = []
+    for level, level_effects in grouped(effects, lambda effect: effect.level).items():
+        ordered = sorted(level_effects, key=lambda effect: (effect.group.embedded, _merit(effect)))
+        metric, twin = ordered[0].comparison.metric, registry.load(ordered[0].reference.env).title
+        data = _bars(ordered, metric, (twin, env.title))
+        label = f"{metric.title} at {presentation.level} {level} in “{twin}” and in “{env.title}”, for each model"
+        caption = (
+            f"{heading(metric)}, {presentation.level} {level}, at the same {presentation.items}: filled “{twin}”, "
+            f"outlined “{env.title}”, with the {100 * CONFIDENCE:.0f} % intervals of the means. A table has the "
+            "differences with their intervals for pairs."
+        )
+        wide, narrow = (twin_spec(data, metric, (twin, env.title), narrow=is_narrow) for is_narrow in (False, True))
+        name = chart_name(view, [env.id, *ordered[0].group.apart], f"{metric.name} and twin {level}")
+        charts.append(Chart.of(name, label, caption, wide, narrow))
+    return charts
+
+
+def _merit(effect: TwinEffect) -> float:
+    comparison = effect.comparison
+    return comparison.second_mean.value if comparison.metric.better == "lower" else -comparison.second_mean.value
+
+
+def _bars(effects: Sequence[TwinEffect], metric: Metric, titles: tuple[str, str]) -> list[dict[str, Any]]:
+    names = short_labels(effect.group for effect in effects)
+
+    def bar(name: str, which: int, mean: Mean) -> dict[str, Any]:
+        ends = interval_text(mean, metric)
+        text = f"{name}, {titles[which]}: {mean_text(mean.value, metric)}"
+        values = {"score": mean.value, "low": mean.low, "high": mean.high}
+        return {
+            **{"player": name, "task": titles[which], "order": which, **values},
+            **{"interval": mean.low is not None, "text": f"{text} ({ends})" if ends else text},
+        }
+
+    return [
+        bar(one_line(names[effect.group], _LETTERS), which, mean)
+        for effect in effects
+        for which, mean in enumerate((effect.comparison.second_mean, effect.comparison.first_mean))
+    ]
+
+
+def twin_spec(data: Sequence[dict[str, Any]], metric: Metric, titles: tuple[str, str], *, narrow: bool = False) -> Spec:
+    """Return the chart as a Vega-Lite specification.
+
+    Args:
+        data: The bars: "player", "task", "order", "score", "low", "high", "interval", "text".
+        metric: What the bars are means of.
+        titles: The titles of the twin, whose bars are filled, and of the environment.
+        narrow: Whether a player's name is above its bars, and not beside them.
+    """
+    names = list(dict.fromkeys(bar["player"] for bar in data))
+    config = legend_config(_FONT, symbolType="square", labelLimit=280, columns=1)
+    title = f"{metric.title}, {direction_text(metric)}".strip(", ")
+    low, high = metric.bounds
+    scale: Spec = {"nice": False} if low is None or high is None else {"domain": [min(0, low), high], "nice": False}
+    beside = {"labelLimit": 280, "ticks": False, "domain": False}
+    y = nominal("player", sort=None, title=None, axis=None if narrow else beside, scale={"paddingInner": 0.3})
+    x = quantitative("score", title=title, scale=scale, axis={"tickCount": 5})
+    fill = nominal(
+        "task",
+        title=None,
+        sort=list(titles),
+        scale={"domain": list(titles), "range": [_COLOUR, _PAPER]},
+        legend={"symbolStrokeColor": _COLOUR, "symbolStrokeWidth": 1.4},
+    )
+    side = nominal("order", sort=None, scale={"paddingInner": 0.1})
+    rule = {"type": "rule", "strokeWidth": 1.6, "color": _INK}
+    layers = [
+        layer({"type": "bar", "stroke": _COLOUR, "strokeWidth": 1.4}, x=x, fill=fill, description=nominal("text")),
+        layer(rule, None, "datum.interval", **interval_ends("x")),
+    ]
+    for one in layers:
+        one["encoding"] = {"y": y, "yOffset": side, **one["encoding"]}
+    if narrow:
+        layers.append(_names_above("player", names, y, -_BAR - 8))
+    size = (300, 56 * len(names) + 16) if narrow else (520, 40 * len(names))
+    return specification(*size, data={"values": list(data)}, layer=layers, config=config)

@@ -1,0 +1,277 @@
+"""Horizons: the tables and the chart of a task's page, and the table of a model's page."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from waybench.core import OPTION_AXES, Axis
+from waybench.envs import registry
+from waybench.reporting._format import TaskView
+from waybench.reporting.charts import (
+    MOST_POINTS,
+    NARROW,
+    WIDE,
+    Chart,
+    Player,
+    chart_name,
+    colour_numbers,
+    success_spec,
+)
+from waybench.reporting.tables._table import (
+    Cell,
+    Note,
+    Table,
+    TableColumn,
+    count_cell,
+    model_column,
+    notes,
+    parts,
+)
+from waybench.results.formatting import NOTHING
+from waybench.results.horizons import (
+    SHARES,
+    Horizon,
+    SuccessCurve,
+    axis_named,
+    horizon_context,
+    horizon_parts,
+    leading,
+    reference_lines,
+    success_text,
+)
+from waybench.results.results import Group, differing, grouped, short_labels
+
+MOST_PANELS = 12
+_INTERVAL = "90 % interval"
+_Subject = SuccessCurve | list[str]
+_SHARES = [f"{100 * share:.0f} %" for share in SHARES]
+_LIMITS = "“Above” and “below”: outside the difficulties that were tried."
+
+
+class HorizonTables(NamedTuple):
+    """The horizons of a task's models on one axis.
+
+    Attributes:
+        axis: The axis.
+        chart: The chart of success by difficulty.
+        tables: The horizons, and what they are under other assumptions.
+    """
+
+    axis: Axis
+    chart: Chart
+    tables: list[Table]
+
+
+def horizon_cell(horizon: Horizon | None) -> Cell:
+    """Return a horizon with its interval; "–" where there is none."""
+    if horizon is None:
+        return Cell(NOTHING, bold=True)
+    text = horizon_parts(horizon)
+    lines = (*notes([text.interval], "flag" if horizon.lost else "interval"), *notes([text.mark], "flag"))
+    mark, order = ("*", None) if horizon.lost else ("", horizon.order)
+    return Cell(text.value, bold=True, order=order, notes=lines, mark=mark)
+
+
+def horizon_tables(view: TaskView, curves: Iterable[SuccessCurve], ranks: Sequence[Group]) -> list[HorizonTables]:
+    """Return the horizons of the models of one task, for each axis that has any."""
+
+    def order(curve: SuccessCurve) -> tuple[bool | float, ...]:
+        # Models first, and those with the greatest horizon first; equal horizons are in the order of the other tables.
+        horizons = curve.horizons
+        is_lost = any(horizon.lost for horizon in horizons)
+        return curve.group.embedded, is_lost, *(-horizon.order for horizon in horizons), ranks.index(curve.group)
+
+    by_axis = grouped(curves, lambda curve: curve.axis)
+    axes = [axis for axis in (*view.env.difficulty.axes, *OPTION_AXES.values()) if axis.name in by_axis]
+    results: list[HorizonTables] = []
+    for number, axis in enumerate(axes, start=1):
+        ordered, id = sorted(by_axis[axis.name], key=order), f"task-horizon-{number}"
+        tables = [_horizon_table(id, view, axis, ordered)]
+        if ordered[0].horizons[0].sensitivity:
+            tables.append(_sensitivity_table(f"{id}-others", view, ordered))
+        results.append(HorizonTables(axis, _success_chart(view, axis, ordered), tables))
+    return results
+
+
+def _model_column(view: TaskView, curves: Sequence[SuccessCurve]) -> TableColumn[SuccessCurve]:
+    return model_column(lambda curve: curve.group, [curve.group for curve in curves], view.pages)
+
+
+def _horizon_table(id: str, view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -> Table:
+    presentation, halves = view.presentation, [curve.horizons[0] for curve in curves]
+    has_ratios = any(curve.ratio is not None for curve in curves)
+    has_assumptions = bool(halves[0].sensitivity)
+    references = reference_lines([horizon for curve in curves for horizon in curve.horizons])
+    measured = " The random player and the best constant reply were measured beforehand." if references else ""
+    caption = (
+        f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of the {presentation.items}. "
+        f"{success_text(view.env)}{measured} "
+        f"Small, the {_INTERVAL}{f' over {presentation.clusters}' if presentation.clusters else ''}. {_LIMITS}"
+    )
+    if has_ratios:
+        caption += (
+            " Times as far: the 50 % horizon divided by that of the model that reaches furthest; small, its 90 % "
+            "interval, which is not adjusted for the number of models. “–”: that model itself; “?”: a horizon outside "
+            "the difficulties that were tried."
+        )
+    if has_assumptions:
+        caption += " The last column is the range of the 50 % horizon under other assumptions about the curve."
+
+    model = _model_column(view, curves)
+
+    # A row is about a curve or, for the horizons of players that know nothing, about a title and texts.
+    def measured_only(cell: Callable[[SuccessCurve], Cell | str]) -> Callable[[_Subject], Cell | str]:
+        return lambda subject: cell(subject) if isinstance(subject, SuccessCurve) else ""
+
+    def horizon(subject: _Subject, number: int) -> Cell | str:
+        return horizon_cell(subject.horizons[number]) if isinstance(subject, SuccessCurve) else subject[number + 1]
+
+    columns: list[TableColumn[_Subject]] = [
+        TableColumn(
+            "Model",
+            lambda subject: model.cell(subject) if isinstance(subject, SuccessCurve) else subject[0].capitalize(),
+        ),
+        *(
+            TableColumn(share, lambda subject, number=number: horizon(subject, number))
+            for number, share in enumerate(_SHARES)
+        ),
+        TableColumn(presentation.items.capitalize(), measured_only(lambda curve: count_cell(curve.horizons[0].items))),
+        TableColumn("Attempts", measured_only(lambda curve: count_cell(curve.horizons[0].trials))),
+        TableColumn(
+            (presentation.clusters or "clusters").capitalize(),
+            measured_only(lambda curve: count_cell(curve.horizons[0].clusters)),
+            is_shown=any(half.clusters < half.items for half in halves),
+        ),
+        TableColumn("Times as far as the furthest", measured_only(_ratio_cell), is_shown=has_ratios),
+        TableColumn(
+            "50 % under other assumptions",
+            measured_only(lambda curve: _range_under_assumptions(curve.horizons[0])),
+            is_shown=has_assumptions,
+        ),
+    ]
+    return Table.of(
+        columns,
+        [*curves, *references],
+        is_reference=lambda subject: not isinstance(subject, SuccessCurve) or subject.group.embedded,
+        id=id,
+        title=f"Horizons, by {axis.title.lower()}",
+        caption=(Note(f"{caption} {axis.title}: {axis.doc[0].lower()}{axis.doc[1:]}"),),
+        kind="horizon",
+    )
+
+
+def _ratio_cell(curve: SuccessCurve) -> Cell:
+    """Return a horizon as a part of the leader's, with its interval; "–" for the leader, "?" where nothing is known."""
+    ratio = curve.ratio
+    if ratio is None:
+        return Cell(NOTHING)
+    if ratio.low is not None and ratio.high is not None:
+        ends = f"{ratio.low:.2g} – {ratio.high:.2g}"
+    elif ratio.low is not None:
+        ends = f"at least {ratio.low:.2g}"
+    else:
+        ends = "" if ratio.high is None else f"at most {ratio.high:.2g}"
+    text = "?" if ratio.value is None else f"{ratio.value:.2g}"
+    return Cell(text, order=ratio.value, notes=notes([ends], "interval"))
+
+
+def _range_under_assumptions(half: Horizon) -> str:
+    """Return where a horizon is under other assumptions, from the least to the greatest."""
+    others = [half.under(assumption) for assumption in half.sensitivity]
+    ends = (horizon_parts(pick(others, key=lambda other: other.order)).value for pick in (min, max))
+    return " to ".join(dict.fromkeys(ends)) if others else ""
+
+
+def _sensitivity_table(id: str, view: TaskView, curves: Sequence[SuccessCurve]) -> Table:
+    caption = (
+        "The link is the shape of the curve, the prior the distribution assumed for its slope, a lapse the share of "
+        f"{view.presentation.items} that fails however easy they are. The axis is logarithmic unless it says linear."
+    )
+
+    def under(curve: SuccessCurve, assumption: str) -> str:
+        return horizon_parts(curve.horizons[0].under(assumption)).value
+
+    columns: list[TableColumn[SuccessCurve]] = [
+        _model_column(view, curves),
+        TableColumn("As above", lambda curve: horizon_cell(curve.horizons[0])),
+        *(
+            TableColumn(
+                f"{assumption[0].upper()}{assumption[1:]}",
+                lambda curve, assumption=assumption: under(curve, assumption),
+            )
+            for assumption in curves[0].horizons[0].sensitivity
+        ),
+    ]
+    return Table.of(
+        columns,
+        curves,
+        is_reference=lambda curve: curve.group.embedded,
+        id=id,
+        title="The 50 % horizon without guesses, with one more assumption changed at a time",
+        caption=(Note(caption),),
+        kind="horizon",
+        summary="Sensitivity of the horizons to assumptions",
+        folded=True,
+    )
+
+
+def horizon_table_of_model(name: str, curves: Iterable[SuccessCurve], pages: Mapping[Group, str]) -> Table | None:
+    """Return the horizons of one model at all tasks, on all axes; None if there are none."""
+    by_env = grouped(curves, lambda curve: curve.group.env)
+    groups_of = {env: list(dict.fromkeys(curve.group for curve in of_env)) for env, of_env in by_env.items()}
+    rows = [curve for of_env in by_env.values() for curve in of_env if curve.group.model == name]
+    if not rows:
+        return None
+
+    def task(curve: SuccessCurve) -> Cell:
+        group = curve.group
+        differs = parts(differing(group, groups_of[group.env]))
+        return Cell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
+
+    def difficulty(curve: SuccessCurve) -> Cell:
+        title = axis_named(curve.group.env, curve.axis).title
+        return Cell(title, notes=notes([horizon_context(curve.horizons[0])], "success"), kind="name")
+
+    columns: list[TableColumn[SuccessCurve]] = [
+        TableColumn("Task", task),
+        TableColumn("Difficulty", difficulty, "name"),
+        *(
+            TableColumn(share, lambda curve, number=number: horizon_cell(curve.horizons[number]))
+            for number, share in enumerate(_SHARES)
+        ),
+        TableColumn("Items", lambda curve: count_cell(curve.horizons[0].items)),
+        TableColumn("Attempts", lambda curve: count_cell(curve.horizons[0].trials)),
+    ]
+    caption = (
+        f"The difficulty at which a single attempt succeeds at {' and '.join(_SHARES)} of a task’s items; small, the "
+        f"{_INTERVAL}. {_LIMITS}"
+    )
+    return Table.of(columns, rows, id="horizons", title="Horizons", caption=(Note(caption),), kind="horizon")
+
+
+def leading_of(curves: Iterable[SuccessCurve]) -> dict[Group, Horizon]:
+    """Return of each group the horizon that stands for it."""
+    return leading(horizon for curve in curves for horizon in curve.horizons)
+
+
+def _success_chart(view: TaskView, axis: Axis, curves: Sequence[SuccessCurve]) -> Chart:
+    drawn_curves = curves[:MOST_PANELS]
+    names = short_labels(curve.group for curve in drawn_curves)
+    colours = colour_numbers([curve.group.model for curve in drawn_curves])
+    players = [
+        Player(names[curve.group], curve.group.embedded, colour, curve)
+        for curve, colour in zip(drawn_curves, colours, strict=True)
+    ]
+    items, across = view.presentation.items, axis.title
+    wide, narrow = (success_spec(players, across, (view.presentation.item, items), panels) for panels in (WIDE, NARROW))
+    label = f"Success by {across.lower()} for each model; the horizons are in the table"
+    is_binned = any(len(curve.bins) > MOST_POINTS for curve in drawn_curves)
+    omitted = f" The first {MOST_PANELS} of {len(curves)} are shown." if len(curves) > len(drawn_curves) else ""
+    caption = (
+        f"Share of {items} at which a single attempt succeeds, by {across.lower()}: the fitted curve with "
+        f"its pointwise {_INTERVAL} as a band, and the observed shares as dots, with areas proportional to their "
+        f"number of {items}{', neighbouring difficulties combined' if is_binned else ''}. Diamonds are the "
+        f"horizons of {' and '.join(_SHARES)}, with their {_INTERVAL}s as lines. Curves end at the easiest and "
+        f"hardest {items} that were tried.{omitted}"
+    )
+    name = chart_name(view, [view.env.id, *drawn_curves[0].group.apart], f"success by {axis.name}")
+    return Chart.of(name, label, caption, wide, narrow)

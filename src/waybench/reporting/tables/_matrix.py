@@ -1,0 +1,242 @@
+"""The first page's tables: normalised scores of models by families, and their horizons."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from waybench.envs import registry
+from waybench.reporting.tables._horizons import horizon_cell
+from waybench.reporting.tables._table import (
+    Cell,
+    Note,
+    RowGroup,
+    Table,
+    TableColumn,
+    lost_mark,
+    name_of,
+    notes,
+    table_rows,
+)
+from waybench.results.estimates import NO_INTERVAL, SCALE, Matrix, MatrixRow, Score, number, short_title
+from waybench.results.formatting import LOST, NO_RANK, NOTHING, lost_text
+from waybench.results.horizons import Horizon, axis_named, horizon_context
+from waybench.results.results import Family, Group, grouped
+from waybench.results.stats import CONFIDENCE
+
+T = TypeVar("T")
+_NOT_RUN = Cell("not run", kind="score absent")
+_KINDS = {
+    "model": ("", ""),
+    "person": ("People", "people"),
+    "reference": ("Reference players, not models", "references"),
+}
+
+
+def matrix_table(
+    matrix: Matrix,
+    family_pages: Mapping[Family, str],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+) -> Table:
+    """Return the matrix: a row for each model, its mean and ranks, and a column for each family."""
+    ranked = any(row.rank or row.lost for row in matrix.rows)
+    lacking = any(row.lost for row in matrix.rows)
+    n_families, numbers = len(matrix.families), {row.families for row in matrix.rows if row.mean}
+    partial = any(number < n_families for number in numbers)
+    gaps = any(cell.score and cell.score.interval is None for row in matrix.rows for cell in row.cells.values())
+    alike = partial and len(numbers) == 1  # then the caption says once what each row would say
+    caption = f"{SCALE} Small: the {100 * CONFIDENCE:.0f} % interval. A family’s score is the mean of its tasks."
+    if alike:
+        caption += f" Means are over the {numbers.copy().pop()} of {n_families} families with scores."
+    meaning = [
+        "Mean: over the families with a score, each with the same weight; its interval takes scores of different "
+        "families as independent.",
+        *(["Rows with more families come first; means over different families are not comparable."] * partial),
+        *(
+            [
+                "Rank: the best and the worst rank that the intervals allow among models with scores in the same "
+                "families. All rank intervals hold together with 95 % confidence (Bonferroni over all pairs)."
+            ]
+            * ranked
+        ),
+        *(
+            [
+                f"{LOST} The mean of a row has the bounds that follow from them, and the ranks of the other rows are "
+                "among themselves."
+            ]
+            * lacking
+        ),
+        "“–”: there is no normalised score, and the cell says why; the family’s page has the score itself. With too "
+        "few items it is not certain that floor and ceiling differ.",
+        *([f"No interval: {NO_INTERVAL}; a mean has an interval only where each family has one."] * gaps),
+        "Items that a search for a horizon chose are not in this table.",
+    ]
+
+    def mean(row: MatrixRow) -> Cell:
+        several = not alike and row.mean and row.families < n_families
+        return _score_cell(row.mean, [f"{row.families} of {n_families} families"] if several else [])
+
+    def rank(row: MatrixRow) -> Cell:
+        if row.lost:
+            return Cell(NOTHING, kind="score", notes=notes([NO_RANK], "flag"))
+        return Cell("" if row.rank is None else " to ".join(dict.fromkeys(map(str, row.rank))), kind="score")
+
+    def score(row: MatrixRow, family: Family) -> Cell:
+        cell = row.cells.get(family)
+        if cell is None:
+            return _NOT_RUN
+        link = f"results/{pages[cell.groups[0]]}" if len(cell.groups) == 1 else ""
+        return _score_cell(cell.score, cell.notes, link, cell.why_none)
+
+    columns: list[TableColumn[MatrixRow]] = [
+        TableColumn("Model", lambda row: _model_cell(row.model, model_pages)),
+        _labelled("Mean", mean),
+        _labelled("Rank", rank, is_shown=ranked),
+        *(
+            _labelled(
+                short_title(family),
+                lambda row, family=family: score(row, family),
+                link=family_pages.get(family, ""),
+                help=family.title,
+            )
+            for family in matrix.families
+        ),
+    ]
+    return _table(
+        columns,
+        grouped(matrix.rows, lambda row: row.kind),
+        id="matrix",
+        title="Models by families",
+        caption=(Note(caption),),
+        help=list(map(Note, meaning)),
+        kind="scores matrix",
+    )
+
+
+def _table(columns: Iterable[TableColumn[T]], subjects: Mapping[str, Sequence[T]], **attributes: Any) -> Table:
+    """Return a table with the rows of models, of people and of reference players, as far as there are any."""
+    columns = [column for column in columns if column.is_shown]
+    groups = [RowGroup(table_rows(columns, of_kind), *_KINDS[kind]) for kind, of_kind in subjects.items()]
+    return Table(columns=columns, groups=groups, **attributes)
+
+
+def _labelled(heading: str, cell: Callable[[T], Cell], **attributes: Any) -> TableColumn[T]:
+    """Return a column whose cells have its heading, which is shown where a narrow page makes each row a card."""
+
+    def labelled(subject: T) -> Cell:
+        plain = cell(subject)
+        return replace(plain, notes=(*plain.notes, Note(heading, "label")))
+
+    return TableColumn(heading, labelled, "score", **attributes)
+
+
+def _score_cell(score: Score | None, flags: Iterable[str], link: str = "", why_none: str = "") -> Cell:
+    if score is None:
+        return Cell(NOTHING, kind="score", link=link, notes=notes([why_none], "why"))
+    ends = "" if score.low is None or score.high is None else f"{number(score.low)} – {number(score.high)}"
+    lost = lost_text(score.lost, show=number)
+    return Cell(
+        number(score.value),
+        bold=True,
+        link=link,
+        mark=lost_mark(score.lost),
+        notes=(*(notes([lost], "flag") if lost else notes([ends], "interval")), *notes(flags, "flag")),
+        part=None if lost else min(1.0, max(0.0, score.value / 100)),
+        kind="score",
+    )
+
+
+def horizon_matrix(
+    matrix: Matrix,
+    leading: Mapping[Group, Horizon],
+    env_pages: Mapping[str, str],
+    pages: Mapping[Group, str],
+    model_pages: Mapping[str, str],
+) -> Table | None:
+    """Return the 50 % horizons of the models, a column for each environment and axis that has any; None without any.
+
+    Args:
+        matrix: The matrix, for the order of its rows.
+        leading: The horizon that stands for each group.
+        env_pages: Environment -> its page, from the site's root.
+        pages: File names of the groups' pages.
+        model_pages: File names of the models' pages.
+    """
+    horizons = grouped(leading.values(), lambda horizon: (horizon.group.model, horizon.group.env, horizon.axis))
+    tasks = sorted({(env, axis) for _, env, axis in horizons}, key=lambda task: (registry.load(task[0]).title, task))
+    if not tasks:
+        return None
+    played = grouped(
+        (group for row in matrix.rows for cell in row.cells.values() for group in cell.groups),
+        lambda group: (
+            group.model,
+            group.env,
+            next((axis.name for axis in registry.load(group.env).difficulty.axes), ""),
+        ),
+    )
+    kinds = {row.model: row.kind for row in matrix.rows}
+    models: dict[str, list[str]] = {}
+    for model in [*kinds, *sorted({model for model, *_ in horizons} - kinds.keys())]:
+        groups = [horizon.group for task in tasks for horizon in horizons.get((model, *task), [])]
+        groups += [group for task in tasks for group in played.get((model, *task), [])]
+        if groups:
+            kind = kinds.get(model) or ("reference" if groups[0].embedded else "model")
+            models.setdefault(kind, []).append(model)
+
+    def horizon(model: str, task: tuple[str, str]) -> Cell:
+        return _horizon_cell(horizons.get((model, *task), []), played.get((model, *task), []), pages)
+
+    columns: list[TableColumn[str]] = [
+        TableColumn("Model", lambda model: _model_cell(model, model_pages)),
+        *(
+            _labelled(
+                registry.load(env).title.partition(" (")[0],
+                lambda model, task=(env, axis): horizon(model, task),
+                link=env_pages.get(env, ""),
+                notes=notes([axis_named(env, axis).title.lower()]),
+                help=registry.load(env).title,
+            )
+            for env, axis in tasks
+        ),
+    ]
+    by_task = grouped(leading.values(), lambda horizon: (horizon.group.env, horizon.axis))
+    caption = (
+        "The difficulty at which a single attempt succeeds at half of the items, in the unit below each title; "
+        "this is not a score. Small: the 90 % interval. “Above” and “below”: outside the difficulties that "
+        "were tried."
+    )
+    return _table(
+        columns,
+        models,
+        id="horizons",
+        title="50 % horizons",
+        caption=(Note(caption),),
+        help=[
+            Note(f"{registry.load(task[0]).title}: {context}")
+            for task in tasks
+            for context in dict.fromkeys(map(horizon_context, by_task[task]))
+            if context
+        ],
+        kind="horizon scores matrix",
+    )
+
+
+def _model_cell(model: str, model_pages: Mapping[str, str]) -> Cell:
+    return Cell(name_of(model), link=f"models/{model_pages[model]}")
+
+
+def _horizon_cell(horizons: Sequence[Horizon], played: Sequence[Group], pages: Mapping[Group, str]) -> Cell:
+    """Return the horizon of one model at one environment, or how it is that there is none.
+
+    Of several, it is one that lies within the levels tested, and of these that from the most attempts: a ladder that
+    ended below the horizon only bounds it.
+    """
+    if not horizons and not played:
+        return _NOT_RUN
+    if not horizons:
+        link = f"results/{pages[played[0]]}"
+        return Cell(NOTHING, kind="score", link=link, notes=notes(["one difficulty only"], "why"))
+    best = max(
+        horizons, key=lambda horizon: (horizon.known, horizon.value is not None, horizon.trials, horizon.group.task)
+    )
+    return replace(horizon_cell(best), link=f"results/{pages[best.group]}", mark="", kind="score")

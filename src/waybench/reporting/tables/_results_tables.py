@@ -1,0 +1,359 @@
+"""The tables of a model's results at a task: levels, failures, first errors, belief probes, infrastructure errors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from waybench.core import FailureKind, Metric
+from waybench.envs import registry
+from waybench.reporting._format import TaskView, amount, heading, in_words, percent, percent_interval
+from waybench.reporting.tables._table import (
+    Cell,
+    Note,
+    RowGroup,
+    Table,
+    TableColumn,
+    count_cell,
+    error_cell,
+    lost_caption,
+    mean_cell,
+    metric_column,
+    notes,
+    parts,
+    table_rows,
+)
+from waybench.results import Estimate, Row
+from waybench.results.comparisons import (
+    BeliefCounts,
+    Failures,
+    FirstErrorCounts,
+    belief_counts,
+    failure_kinds,
+    failures,
+    first_error_kinds,
+    first_errors,
+    has_fixed_length,
+)
+from waybench.results.estimates import Measure, as_metric
+from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line
+from waybench.results.results import Group, differing, grouped, labels
+from waybench.results.stats import CONFIDENCE, Mean
+
+
+class LoggedError(NamedTuple):
+    """An attempt that an infrastructure error ended.
+
+    Attributes:
+        item: The item.
+        anchor: Where that is in the page.
+        attempt: Number of the attempt.
+        text: What happened.
+        log: The log's file name.
+    """
+
+    item: str
+    anchor: str
+    attempt: int
+    text: str
+    log: str
+
+
+def level_table(
+    view: TaskView, headline: Measure, estimates: Sequence[Estimate], total: Estimate, sampling_units: str
+) -> Table:
+    """Return the table of a group's metrics by level, and over all levels where the environment is pooled.
+
+    Args:
+        view: The task.
+        headline: By what the group is judged.
+        estimates: Its estimates by level.
+        total: Its estimate over all levels.
+        sampling_units: What was drawn independently, over which intervals are.
+    """
+    metric, scoring, presentation = headline.metric, view.env.scoring, view.presentation
+    in_aggregates = [part for aggregate in scoring.aggregates for part in aggregate.metrics]  # these have a table
+    best = metric.title if headline.series else f"Best {in_words(metric)}"
+    if headline.series:
+        caption = (
+            f"{metric.title}: the mean of its curve over the steps. At every step the teacher's action was "
+            "carried out in place of the reply, so success is the teacher's."
+        )
+    elif scoring.best_of:
+        caption = f"Best: the mean over {presentation.items} of the best attempt."
+    else:
+        caption = ""
+    sentences = [
+        caption,
+        "The other metrics are means of single attempts." if caption else f"Means over {presentation.items}.",
+        f"Small: {100 * CONFIDENCE:.0f} % intervals over {sampling_units}.",
+        presentation.undefined,
+    ]
+
+    def level(estimate: Estimate) -> Cell:
+        return Cell("all") if estimate is total else Cell(str(estimate.level), link=f"#level-{estimate.level}")
+
+    def attempts(estimate: Estimate) -> Cell:
+        lost = ""
+        if estimate.lost is not None:  # where no value says it, the score's bounds are here
+            lost = f"of {estimate.planned:,}" if estimate.attempts else lost_text(estimate.lost, metric)
+        return Cell(amount(estimate.attempts), notes=notes([lost], "flag"))
+
+    def plain_mean(mean: Mean | None, metric: Metric, *, bold: bool = False) -> Cell:
+        return replace(mean_cell(mean, metric, bold=bold), part=None, kind="")
+
+    columns: list[TableColumn[Estimate]] = [
+        TableColumn(presentation.level.capitalize(), level),
+        TableColumn(presentation.items.capitalize(), lambda estimate: amount(estimate.items)),
+        TableColumn("Attempts", attempts),
+        TableColumn(
+            f"{best}, {metric.unit}" if metric.unit else best,
+            lambda estimate: plain_mean(headline.mean(estimate), metric, bold=True),
+            better=metric.better,
+            is_shown=bool(headline.series) or scoring.best_of,
+        ),
+        *(
+            metric_column(other, lambda estimate, other=other: plain_mean(estimate.metrics.get(other.name), other))
+            for other in scoring.metrics
+            if total.guided or other not in in_aggregates
+        ),
+        *(
+            TableColumn(
+                heading(other),
+                lambda estimate, other=other: plain_mean(
+                    estimate.curves[other.name].average if other.name in estimate.curves else None, other
+                ),
+            )
+            for series in scoring.series
+            if series.name != headline.series
+            for other in [as_metric(series)]
+        ),
+        TableColumn("Tokens in", lambda estimate: count_cell(estimate.input_tokens)),
+        TableColumn("Tokens out", lambda estimate: count_cell(estimate.output_tokens)),
+        TableColumn("Seconds", lambda estimate: mean_text(estimate.seconds)),
+        TableColumn("Infrastructure\nerrors", lambda estimate: error_cell(estimate.errors)),
+    ]
+    return Table.of(
+        columns,
+        [*estimates, total] if view.env.items.pooled and len(estimates) > 1 else estimates,
+        id="by-level",
+        title=f"By {presentation.level}",
+        caption=[*notes(sentences), *lost_caption([total])],
+        kind="by-level",
+    )
+
+
+def error_table(view: TaskView, errors: Sequence[LoggedError]) -> Table | None:
+    """Return the list of infrastructure errors; None if there are none."""
+    columns: list[TableColumn[LoggedError]] = [
+        TableColumn(
+            view.presentation.item.capitalize(),
+            lambda error: Cell(one_line(error.item, 40), link=f"#{error.anchor}"),
+        ),
+        TableColumn("Attempt", lambda error: str(error.attempt)),
+        TableColumn("What happened", lambda error: Cell(one_line(error.text, 600), kind="words")),
+        TableColumn("Log", lambda error: Cell(one_line(error.log, 80), kind="words")),
+    ]
+    title = "List of infrastructure errors"
+    return Table.of(columns, errors, id="error-list", title=title, kind="errors") if errors else None
+
+
+class Failed:
+    """How the attempts of a report failed, but for games that never end in another way than by their length."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        free = [row for row in rows if row.is_included and not row.guided]
+        by_env = grouped(free, lambda row: row.group.env)
+        endless = {env for env, rows_of_env in by_env.items() if has_fixed_length(rows_of_env)}
+        self._rows = grouped((row for row in free if row.group.env not in endless), lambda row: row.group)
+        self._by_group = {group: failures(rows_of_group) for group, rows_of_group in self._rows.items()}
+
+    def to_json(self, pages: Mapping[Group, str]) -> list[dict[str, Any]]:
+        """Return how the attempts of each group failed as JSON values, with the file names of the groups' pages."""
+        return [
+            {
+                "page": f"results/{pages[group]}",
+                "attempts": counts.attempts,
+                "failed": counts.failed,
+                "kinds": {kind.name: count for kind, count in counts.kinds.items()},
+            }
+            for group, counts in self._by_group.items()
+        ]
+
+    def of_model(self, name: str, pages: Mapping[Group, str]) -> Table | None:
+        """Return a model's table of failures, task by task; None if nothing failed."""
+        groups = [group for group in self._by_group if group.model == name]
+        by_env = grouped(groups, lambda group: group.env)
+
+        def task(group: Group) -> Cell:
+            differs = parts(differing(group, by_env[group.env]))
+            return Cell(registry.load(group.env).title, link=f"results/{pages[group]}", notes=differs)
+
+        # Kinds are an environment's own: only rows of the same one have columns in common.
+        kinds = failure_kinds(next(iter(by_env))) if len(by_env) == 1 else ()
+        return _failure_table("Task", [(task(group), self._by_group[group]) for group in groups], kinds)
+
+    def of_group(self, group: Group, heading: str) -> Table | None:
+        """Return a group's table of failures, level by level, where `heading` names a level; None if nothing failed."""
+        counts = [(Cell(str(level)), failures(rows)) for level, rows in self._by_level(group)]
+        return _failure_table(heading, counts, failure_kinds(group.env))
+
+    def first_errors_of(self, group: Group, heading: str) -> Table | None:
+        """Return where a group's attempts went wrong, level by level; None where that is not defined, or for no error.
+
+        `heading` names a level.
+        """
+        counts = [
+            (Cell(str(level)), errors)
+            for level, rows in self._by_level(group)
+            if (errors := first_errors(rows)) is not None
+        ]
+        return _first_error_table(heading, counts, first_error_kinds(group.env))
+
+    def _by_level(self, group: Group) -> list[tuple[int, list[Row]]]:
+        return sorted(grouped(self._rows.get(group, ()), lambda row: row.level).items())
+
+
+def _failure_table(heading: str, counts: Sequence[tuple[Cell, Failures]], kinds: Sequence[FailureKind]) -> Table | None:
+    """Return the table of rows with these headers; a row lists its causes where no kind is a column."""
+    if not any(failed.failed for _, failed in counts):
+        return None
+    met = [kind for kind in kinds if any(failed.kinds.get(kind) for _, failed in counts)]
+    columns: list[TableColumn[tuple[Cell, Failures]]] = [
+        TableColumn(heading, lambda row: row[0]),
+        TableColumn("Attempts", lambda row: count_cell(row[1].attempts)),
+        TableColumn("Failed", lambda row: count_cell(row[1].failed, "" if row[1].failed else "zero")),
+        *(_kind_column(kind, f"By {kind.title}") for kind in met),
+        TableColumn("Failed by", lambda row: _causes(row[1]), "name", is_shown=not met),
+    ]
+    share = " Small: the share of the failed attempts." if met else ""
+    return Table.of(
+        columns,
+        counts,
+        id="failed",
+        title="How attempts failed",
+        caption=(Note(f"Each failed attempt is counted once, under its main cause.{share}"),),
+        kind="failed",
+    )
+
+
+def _first_error_table(
+    heading: str, counts: Sequence[tuple[Cell, FirstErrorCounts]], kinds: Sequence[FailureKind]
+) -> Table | None:
+    met = [kind for kind in kinds if any(errors.kinds.get(kind) for _, errors in counts)]
+    if not met:
+        return None
+    columns: list[TableColumn[tuple[Cell, FirstErrorCounts]]] = [
+        TableColumn(heading, lambda row: row[0]),
+        TableColumn("Failed", lambda row: count_cell(row[1].failed, "" if row[1].failed else "zero")),
+        TableColumn(
+            "Median step",
+            lambda row: NOTHING if row[1].median_step is None else f"{row[1].median_step:g}",
+            help="The number of the step that is the first error, from 1.",
+        ),
+        *(_kind_column(kind, kind.title.capitalize()) for kind in met),
+    ]
+    return Table.of(
+        columns,
+        counts,
+        id="first-errors",
+        title="Where failed attempts went wrong",
+        caption=(Note("The first error is the first step that no best play makes."),),
+        kind="failed",
+    )
+
+
+def _kind_column(kind: FailureKind, heading: str) -> TableColumn[tuple[Cell, Failures | FirstErrorCounts]]:
+    """Return the column of the failures of a kind, with their share of all."""
+
+    def cell(row: tuple[Cell, Failures | FirstErrorCounts]) -> Cell:
+        count = row[1].kinds.get(kind, 0)
+        if not count:
+            return Cell(NOTHING, kind="score")
+        share = count / row[1].failed
+        return Cell(amount(count), bold=True, notes=notes([f"{percent(share)} %"]), part=round(share, 3), kind="score")
+
+    return TableColumn(heading, cell, "score", help=kind.doc)
+
+
+def _causes(failed: Failures) -> Cell:
+    """Return the kinds of failures that occurred, the most frequent first."""
+    causes = tuple(
+        Note(f"{kind.title} {percent(count / failed.failed)} %", "cause", title=kind.doc, value=amount(count))
+        for kind, count in sorted(failed.kinds.items(), key=lambda item: -item[1])
+    )
+    return Cell("" if causes else NOTHING, notes=causes, kind="name")
+
+
+def belief_table(rows: Iterable[Row]) -> Table | None:
+    """Return the table of the belief probes of a group's episodes; None if there were none."""
+    counts = belief_counts(rows)
+    columns = _belief_columns(counts)
+    return _belief_table("beliefs", columns, [RowGroup(table_rows(columns, counts))]) if counts else None
+
+
+def models_belief_table(counts_of: Mapping[Group, Sequence[BeliefCounts]], pages: Mapping[Group, str]) -> Table | None:
+    """Return the table of the belief probes of several groups, models before embedded players; None without any."""
+    if not counts_of:
+        return None
+    columns = _belief_columns([counts for of_group in counts_of.values() for counts in of_group])
+    names = labels(counts_of)
+    groups = [
+        RowGroup(table_rows(columns, counts), head=Cell(names[group], kind="name", link=f"results/{pages[group]}"))
+        for group, counts in sorted(counts_of.items(), key=lambda item: item[0].embedded)
+    ]
+    return _belief_table("task-beliefs", [TableColumn("Model"), *columns], groups)
+
+
+def _belief_table(id: str, columns: Sequence[TableColumn[Any]], groups: Sequence[RowGroup]) -> Table:
+    caption = "Belief probes ask for the state in a fork of the conversation, which the player never sees again."
+    return Table(id=id, title="Did it know?", caption=(Note(caption),), columns=columns, groups=groups, kind="failed")
+
+
+def _belief_columns(all_counts: Sequence[BeliefCounts]) -> list[TableColumn[BeliefCounts]]:
+    """Return the columns that any row of a table needs."""
+
+    def known(counts: BeliefCounts) -> Cell:
+        interval = notes([percent_interval(counts.known)], "interval")
+        share = counts.known.value
+        return Cell(percent(share), bold=True, notes=interval, part=round(share, 3), kind="score")
+
+    def before_error(counts: BeliefCounts, count: int) -> Cell:
+        if not counts.knew + counts.did_not_know:
+            return Cell(NOTHING)
+        return count_cell(count, "" if count else "zero")
+
+    has_errors = any(counts.knew + counts.did_not_know for counts in all_counts)
+    columns: list[TableColumn[BeliefCounts]] = [
+        TableColumn(
+            "State",
+            lambda counts: Cell(counts.belief.title.capitalize(), title=counts.belief.doc, kind="name"),
+            "name",
+        ),
+        TableColumn("Asked", lambda counts: count_cell(counts.asked), help="Number of probes."),
+        TableColumn("Known, %", known, "score", help="Share of exactly right answers, with its 95 % interval."),
+        TableColumn(
+            "No answer",
+            lambda counts: count_cell(counts.unread, "" if counts.unread else "zero"),
+            help="Replies in which no answer could be read; they count as not known.",
+        ),
+        TableColumn(
+            "Right part, %",
+            lambda counts: Cell(percent(counts.share), kind="score"),
+            "score",
+            help="Mean share of an answer that is right.",
+            is_shown=any(counts.share is not None for counts in all_counts),
+        ),
+        TableColumn(
+            "Knew and erred",
+            lambda counts: before_error(counts, counts.knew),
+            help="Failed attempts whose first error is in a turn before which the question was answered right.",
+            is_shown=has_errors,
+        ),
+        TableColumn(
+            "Did not know",
+            lambda counts: before_error(counts, counts.did_not_know),
+            help="Failed attempts whose first error is in a turn before which it was not.",
+            is_shown=has_errors,
+        ),
+    ]
+    return [column for column in columns if column.is_shown]

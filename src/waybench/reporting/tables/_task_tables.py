@@ -1,0 +1,397 @@
+"""The tables of a task: scores by level, conduct of episodes, aggregates, and clusters such as maps."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from waybench.core import Aggregate, Metric, Outcome, Presentation, plural
+from waybench.envs import registry
+from waybench.reporting._format import (
+    TaskView,
+    amount,
+    described_heading,
+    heading,
+    interval_text,
+    mean_part,
+    part,
+    percent,
+    percent_interval,
+)
+from waybench.reporting.tables._table import (
+    BLANK,
+    Cell,
+    HeaderGroup,
+    Note,
+    RowGroup,
+    Table,
+    TableColumn,
+    TableRow,
+    count_cell,
+    error_cell,
+    lost_caption,
+    lost_mark,
+    mean_cell,
+    metric_column,
+    model_column,
+    name_of,
+    notes,
+    parts,
+    value_cell,
+)
+from waybench.results import Estimate, Row
+from waybench.results.estimates import Measure, Variables, as_metric, by_cluster, measure, ranked
+from waybench.results.formatting import NOTHING, lost_text, mean_text, one_line, too_few_note
+from waybench.results.results import Cluster, Group, differing, grouped
+from waybench.results.stats import CONFIDENCE
+
+_INTERVAL = f"{100 * CONFIDENCE:.0f} % interval"
+_OUTCOMES = (
+    Outcome.UNPARSED,
+    Outcome.ILLEGAL,
+    Outcome.UNPRODUCTIVE,
+    Outcome.TRUNCATED,
+    Outcome.OVERFLOW,
+    Outcome.REFUSED,
+)
+
+
+def score_table(id: str, view: TaskView, estimates: Sequence[Estimate]) -> Table:
+    """Return the table of scores by level, of episodes with a teacher or of those without."""
+    groups, guided = ranked(estimates), estimates[0].guided
+    headline = measure(view.env, guided)
+
+    def score(group: Group, level: int) -> Cell:
+        estimate = groups[group].get(level)
+        return BLANK if estimate is None else _score_cell(estimate, headline, view)
+
+    columns: list[TableColumn[Group]] = [
+        model_column(lambda group: group, groups, view.pages),
+        *(
+            TableColumn(str(level), lambda group, level=level: score(group, level))
+            for level in sorted({level for by_level in groups.values() for level in by_level})
+        ),
+    ]
+    return Table.of(
+        columns,
+        groups,
+        is_reference=lambda group: group.embedded,
+        id=id,
+        title=f"{described_heading(headline.metric)}, by {view.presentation.level}"
+        + (", with a teacher" if guided else ""),
+        caption=_score_caption(view, headline, estimates),
+        kind="scores",
+    )
+
+
+def _score_caption(view: TaskView, headline: Measure, estimates: Sequence[Estimate]) -> list[Note]:
+    presentation = view.presentation
+    most = max(estimate.most_attempts for estimate in estimates)
+    if headline.series:
+        text = f"In bold, the mean of its curve over the steps. Below it, its {_INTERVAL}."
+    elif view.env.scoring.best_of:
+        of = f" of at most {most}" if most > 1 else ""
+        text = (
+            f"In bold, the mean over {presentation.items} of the best attempt{of}. Below it, the mean of single "
+            f"attempts with its {_INTERVAL}."
+        )
+    else:
+        over = f" over {presentation.clusters}" if presentation.clusters else ""
+        attempts = " and attempts" if most > 1 else ""
+        text = f"In bold, the mean over {presentation.items}{attempts}. Below it, its {_INTERVAL}{over}."
+    undefined = any(headline.mean(estimate) is None and estimate.attempts for estimate in estimates)
+    return [
+        Note(f"{text} Blank: not run."),
+        *lost_caption(estimates),
+        *notes([presentation.undefined] if undefined else []),
+    ]
+
+
+def _score_cell(estimate: Estimate, headline: Measure, view: TaskView) -> Cell:
+    metric, mean, presentation = headline.metric, headline.mean(estimate), view.presentation
+    title = f"{plural(estimate.items, presentation.item, presentation.items)}, {plural(estimate.attempts, 'attempt')}"
+    best_of = not headline.series and registry.load(estimate.group.env).scoring.best_of
+    lost = headline.lost(estimate)
+    if best_of and not lost and (ends := interval_text(mean, metric)):
+        title += f"; best of attempts {ends}"
+    single = mean if headline.series else estimate.single
+    return Cell(
+        mean_text(mean.value if mean else None, metric),
+        bold=True,
+        mark=lost_mark(lost),
+        notes=(
+            *notes([lost_text(lost, metric)], "flag"),
+            *notes([mean_text(single.value if single else None, metric)] if best_of else []),
+            *notes([interval_text(single, metric)] if best_of or not lost else [], "interval"),
+        ),
+        part=mean_part(mean, metric),
+        title=title,
+        kind="score",
+    )
+
+
+def conduct_table(
+    view: TaskView, groups: Mapping[Group, Mapping[int, Estimate]], total_of: Mapping[Group, Estimate]
+) -> Table:
+    """Return the table of conduct: attempts, outcomes of replies, tokens and time.
+
+    Args:
+        view: The task.
+        groups: Its groups, the best one first, with their estimates by level.
+        total_of: The estimates over all levels.
+    """
+    presentation = view.presentation
+    caption = ""
+    if len({tuple(by_level) for by_level in groups.values()}) > 1:
+        caption += f"Not all rows have the same {presentation.levels}: compare with care. "
+    if any(estimate.guided for by_level in groups.values() for estimate in by_level.values()):
+        caption += "With a teacher no attempt counts as solved by the player. "
+    caption += "Attempts that an infrastructure error ended have no result; they are counted here."
+    replies, means = HeaderGroup("% of replies"), HeaderGroup("Mean per attempt")
+
+    def solved(total: Estimate) -> Cell:
+        lines = notes([percent_interval(total.solved)], "interval")
+        return Cell(percent(total.solved.value if total.solved else None), notes=lines)
+
+    def outcome(total: Estimate, name: str) -> Cell:
+        share = total.outcomes.get(name, 0)
+        return Cell(percent(share if total.action_replies else None), kind="" if share else "zero")
+
+    def tokens_in(total: Estimate) -> Cell:
+        shares = prompt(total, presentation)
+        lines = [f"{share} % {what}" for share, what in zip(shares, ("shared", "cached"), strict=True) if share]
+        return Cell(amount(total.input_tokens), notes=notes(lines))
+
+    columns: list[TableColumn[Estimate]] = [
+        model_column(lambda total: total.group, groups, view.pages),
+        TableColumn(presentation.items.capitalize(), lambda total: count_cell(total.items)),
+        TableColumn("Attempts", lambda total: count_cell(total.attempts)),
+        TableColumn("Solved,\n% of attempts", solved),
+        *(
+            TableColumn(name.capitalize(), lambda total, name=name: outcome(total, name), group=replies)
+            for name in map(str, _OUTCOMES)
+        ),
+        TableColumn("Requests", lambda total: mean_text(total.requests), group=means),
+        TableColumn("Tokens in", tokens_in, group=means),
+        TableColumn("Tokens out", lambda total: amount(total.output_tokens), group=means),
+        TableColumn("Seconds", lambda total: mean_text(total.seconds), group=means),
+        TableColumn("Infrastructure\nerrors", lambda total: error_cell(total.errors)),
+    ]
+    return Table.of(
+        columns,
+        [total_of[group] for group in groups],
+        is_reference=lambda total: total.group.embedded,
+        id="task-conduct",
+        title=f"Outcomes and cost, over all {presentation.levels} that a model was given",
+        caption=(Note(caption),),
+        kind="conduct",
+    )
+
+
+class Prompt(NamedTuple):
+    """The shares of a group's prompts that are common to all and that were cached, in per cent.
+
+    Attributes:
+        shared: What share of a prompt others begin with too; "" if not known.
+        cached: What share of the input tokens a provider's cache had, as far as it says; "" if not known.
+    """
+
+    shared: str
+    cached: str
+
+
+def prompt(total: Estimate, presentation: Presentation) -> Prompt:
+    """Return how much of a group's prompts is shared and was cached."""
+    shared = total.metrics.get(presentation.shared)
+    # A provider that says nothing of a cache is recorded as one that had nothing in it.
+    is_cache_known = total.cached is not None and (shared is not None or total.cached > 0)
+    return Prompt(percent(shared.value) if shared else "", percent(total.cached) if is_cache_known else "")
+
+
+def side_by_side(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
+    """Return the tables of an environment's aggregates with models side by side, one for each level.
+
+    The estimates are those by level, or if the environment is pooled those over all levels.
+    """
+    by_level = grouped((estimate for estimate in estimates if not estimate.guided), lambda estimate: estimate.level)
+    tables: list[Table] = []
+    for aggregate in view.env.scoring.aggregates:
+        for level, of_level in by_level.items():
+            by_group = {estimate.group: estimate for estimate in of_level}
+            # The best first, as in the other tables; totals are of no level, and keep their order.
+            groups = list(ranked(of_level)) or list(by_group)
+            columns: list[TableColumn[Any]] = [
+                TableColumn(
+                    name_of(group.model),
+                    link=f"results/{view.pages[group]}",
+                    notes=parts(differing(group, groups)),
+                )
+                for group in groups
+            ]
+            level_name = view.presentation.mode(view.env.id, level) if len(by_level) > 1 else ""
+            ordered = [by_group[group] for group in groups]
+            table = _aggregate_table(f"task-made-{len(tables) + 1}", aggregate, view, level_name, columns, ordered)
+            suffix = f" ({level_name})" if level_name else ""
+            summary = f"{aggregate.title} and its parts, models side by side{suffix}"
+            tables.append(replace(table, summary=summary, folded=True))
+    return tables
+
+
+def of_model(view: TaskView, estimates: Sequence[Estimate]) -> list[Table]:
+    """Return the tables of an environment's aggregates for one model, levels side by side.
+
+    The estimates are those by level, and that over all levels if the environment is pooled.
+    """
+    free = [estimate for estimate in estimates if not estimate.guided]
+    titles = [view.presentation.mode(view.env.id, estimate.level) if len(free) > 1 else "" for estimate in free]
+    columns: list[TableColumn[Any]] = [TableColumn(title or f"All {view.presentation.items}") for title in titles]
+    return [
+        _aggregate_table(f"made-{number}", aggregate, view, "", columns, free)
+        for number, aggregate in enumerate(view.env.scoring.aggregates, start=1)
+        if free
+    ]
+
+
+def _aggregate_table(
+    id: str,
+    aggregate: Aggregate,
+    view: TaskView,
+    level: str,
+    columns: Sequence[TableColumn[Any]],
+    estimates: Sequence[Estimate],
+) -> Table:
+    """Return the table of one aggregate: the number of each estimate, and below it the means that it is made of.
+
+    `level` names the level that all columns have; it is "" if there is one level, or columns are levels.
+    """
+    metric, presentation = as_metric(aggregate), view.presentation
+    caption = (
+        f"{aggregate.doc} Below it, the means over {presentation.items} from which it is computed, shares in per "
+        f"cent. Small: "
+        f"{100 * CONFIDENCE:.0f} % intervals over {presentation.sampling_units}; {metric.title} has no interval for "
+        f"a single {presentation.cluster or presentation.item}, or where all have the same value."
+    )
+    few = dict.fromkeys(too_few_note(estimate.number(aggregate.name), aggregate) for estimate in estimates)
+
+    def number(estimate: Estimate, metric: Metric, *, bold: bool = False) -> Cell:
+        mean = estimate.number(metric.name)
+        if mean is None or metric.bounds != (0, 1) or metric.unit:
+            return mean_cell(mean, metric, bold=bold)
+        lines = notes([percent_interval(mean)], "interval")
+        return Cell(percent(mean.value), bold=bold, notes=lines, part=part(mean.value, metric), kind="score")
+
+    result = TableRow(
+        Cell(heading(metric), bold=True, better=metric.better),
+        [number(estimate, metric, bold=True) for estimate in estimates],
+    )
+    items = TableRow(
+        Cell(presentation.items.capitalize()), [count_cell(estimate.items, "score") for estimate in estimates]
+    )
+    means = [
+        TableRow(Cell(heading(metric)), [number(estimate, metric) for estimate in estimates])
+        for metric in aggregate.metrics
+    ]
+    return Table(
+        id=id,
+        title=heading(metric) + (f", {level}" if level else ""),
+        caption=(Note(caption), *notes(few, "flag")),
+        columns=[TableColumn(aggregate.part), *columns],
+        groups=(RowGroup((result, items)), RowGroup(means)),
+        kind="scores made",
+    )
+
+
+def averages(view: TaskView, ordered: Sequence[Group], total_of: Mapping[Group, Estimate]) -> Table | None:
+    """Return the table of averages over clusters, all with the same weight; None if no cluster has several items."""
+    presentation, totals = view.presentation, [total_of[group] for group in ordered]
+    metrics = [metric for metric in view.env.scoring.metrics if metric.name in presentation.metrics]
+
+    def n_clusters(total: Estimate) -> int:
+        """Return the number of clusters; all items if each is drawn by itself."""
+        return max((mean.clusters for mean in total.macro.values()), default=total.items)
+
+    if not (presentation.cluster and metrics) or all(total.items <= n_clusters(total) for total in totals):
+        return None
+    cluster, clusters = presentation.cluster, presentation.clusters
+    caption = (
+        f"The mean over {clusters} of each {cluster}'s mean: every {cluster} has the same weight, whatever its number "
+        f"of {presentation.items}. Small: {_INTERVAL} over {clusters}."
+    )
+    columns: list[TableColumn[Estimate]] = [
+        model_column(lambda total: total.group, ordered, view.pages),
+        TableColumn(clusters.capitalize(), lambda total: count_cell(n_clusters(total))),
+        *(
+            metric_column(metric, lambda total, metric=metric: mean_cell(total.macro.get(metric.name), metric))
+            for metric in metrics
+        ),
+    ]
+    return Table.of(
+        columns,
+        totals,
+        is_reference=lambda total: total.group.embedded,
+        id="task-averages",
+        title=f"Averages over {clusters}",
+        caption=(Note(caption),),
+        kind="scores",
+    )
+
+
+def clusters(
+    view: TaskView,
+    rows: Iterable[Row],
+    variables: Mapping[Cluster, Variables],
+    anchors: Mapping[Cluster, str],
+    drawings: Mapping[Cluster, str],
+) -> Table | None:
+    """Return the table of the clusters of one group; None if they are not in the page.
+
+    Args:
+        view: The task.
+        rows: The group's rows.
+        variables: The explanatory variables of the clusters.
+        anchors: Where each cluster is in the page.
+        drawings: Paths of pages with drawings of clusters, from the first page of the site.
+    """
+    presentation = view.presentation
+    if not anchors or not presentation.by_cluster:
+        return None
+    rows = list(rows)
+    source = view.env.difficulty.explanatory_variables
+    size, size_title = next(iter(source.titles.items()), ("", "")) if source else ("", "")
+    values = by_cluster(rows, presentation.by_cluster)
+    rows_of = grouped((row for row in rows if row.is_included), lambda row: row.cluster)
+
+    def mean(cluster: Cluster, metric: Metric) -> Cell:
+        value = values[metric.name].get(cluster)
+        return value_cell(value.value, metric) if value else Cell(NOTHING, kind="score")
+
+    def drawing(cluster: Cluster) -> Cell:
+        return Cell("whole drawing", kind="name", link=drawings[cluster]) if cluster in drawings else Cell()
+
+    columns: list[TableColumn[Cluster]] = [
+        TableColumn(
+            presentation.cluster.capitalize(),
+            lambda cluster: Cell(one_line(cluster.name, 60) or "(no name)", link=f"#{anchors[cluster]}"),
+        ),
+        TableColumn(presentation.level.capitalize(), lambda cluster: str(cluster.level)),
+        TableColumn(
+            size_title, lambda cluster: amount(variables.get(cluster, {}).get(size)), is_shown=bool(size_title)
+        ),
+        TableColumn(
+            presentation.items.capitalize(),
+            lambda cluster: count_cell(len({(row.item, row.instance) for row in rows_of[cluster]})),
+        ),
+        *(
+            metric_column(metric, lambda cluster, metric=metric: mean(cluster, metric))
+            for metric in view.env.scoring.metrics
+            if metric.name in presentation.by_cluster
+        ),
+        TableColumn("Drawing", drawing, "name", is_shown=bool(drawings)),
+    ]
+    return Table.of(
+        columns,
+        sorted(rows_of, key=lambda cluster: (variables.get(cluster, {}).get(size) or 0, cluster.name)),
+        id="by-cluster",
+        title=f"By {presentation.cluster}",
+        caption=(Note(f"Means over its {presentation.items}."),),
+        kind="scores by-cluster",
+    )
