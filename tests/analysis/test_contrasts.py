@@ -26,7 +26,7 @@ from waybench.results.comparisons import (
     failure,
     item_scores,
 )
-from waybench.results.comparisons._failures import dominant
+from waybench.results.comparisons._item_scores import dominant
 from waybench.results.comparisons._text import verdict_sentence
 from waybench.results.results import Cluster, ItemKey
 from waybench.results.stats import holm, paired_difference, paired_test

@@ -8,7 +8,7 @@ from tests.analysis.episodes import MAZE, SCORE, detour, failed, item, logged, p
 from waybench.core import DataError, End, Usage, UsageError
 from waybench.results import Estimate, LoggedEpisode, Row, by_level, estimate, overall, rows, tidy
 from waybench.results.results import exclude, row
-from waybench.results.results._items import single_attempt
+from waybench.results.results._rows import single_attempt
 
 
 def scores(attempts: list[list[float]], level: int = 5) -> list[LoggedEpisode]:

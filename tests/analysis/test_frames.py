@@ -12,8 +12,16 @@ from tests.analysis.searches import searched
 from waybench.core import FailureKind, FirstError
 from waybench.envs import registry
 from waybench.results import Row, by_level, episode_frame, overall, rows, score_frame
-from waybench.results.frames import Column, Frame, column_data, column_frame, column_json, column_schema, group_id
-from waybench.results.frames._frames import FRAME_SCHEMA
+from waybench.results.frames import (
+    FRAME_SCHEMA,
+    Column,
+    Frame,
+    column_data,
+    column_frame,
+    column_json,
+    column_schema,
+    group_id,
+)
 from waybench.results.results import Cluster, Group
 from waybench.results.results._rows import Probed
 from waybench.results.stats import Mean

@@ -26,7 +26,7 @@ from waybench.results.horizons import (
     searches,
     success_curves,
 )
-from waybench.results.horizons._items import ALTERNATIVES
+from waybench.results.horizons._horizons import ALTERNATIVES
 from waybench.results.horizons._references import ReferenceHorizon, reference_mark
 from waybench.results.results import Cluster
 from waybench.results.stats import Curves, Fit, Shape, Trials, fitted, quantiles
@@ -194,7 +194,7 @@ def test_a_plateau_is_said_not_to_fit() -> None:
 def test_intervals_of_ladders_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch, slope: float, apart: float, perfect: float
 ) -> None:
-    monkeypatch.setattr("waybench.results.horizons._items.ALTERNATIVES", {})  # they take most of the time
+    monkeypatch.setattr("waybench.results.horizons._horizons.ALTERNATIVES", {})  # they take most of the time
     # The truth is a tested level here, at an end of the gap, which would hold it always: the posterior is tested alone.
     monkeypatch.setattr(Fit, "spanned_horizon", Fit.horizon)
     rng, repeats, truth = np.random.default_rng(11), 400, 13.0

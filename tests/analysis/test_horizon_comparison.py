@@ -5,7 +5,7 @@ import math
 import pytest
 
 from waybench.results.horizons import ratio_over_families
-from waybench.results.horizons._comparison import HorizonComparison
+from waybench.results.horizons._text import HorizonComparison
 from waybench.results.results import Group
 from waybench.results.stats import HorizonRatio
 

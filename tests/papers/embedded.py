@@ -10,7 +10,7 @@ from waybench.evaluation.tasks import find_task
 from waybench.evaluation.tasks._items import task_items
 from waybench.results import LoggedEpisode, by_level, overall
 from waybench.results.papers import Embedded, PaperTable
-from waybench.results.published._published import number_of
+from waybench.results.published import number_of
 from waybench.results.results import rows
 
 

@@ -96,7 +96,7 @@ def test_an_instance_is_that_of_its_own_record(gathered: Any) -> None:
 def test_environments_of_one_hash_have_instances_of_their_own(gathered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     episodes = [*searched("oracle", "dfs", count=1), *searched("oracle", "guessnum", count=1)]
     same = [replace(e, record=replace(e.record, instance_hash="0" * 64)) for e in episodes]
-    monkeypatch.setattr("waybench.results.results._exclusion.simulate", lambda episode: Simulated(confirmed=True))
+    monkeypatch.setattr("waybench.results.results._measured_row.simulate", lambda episode: Simulated(confirmed=True))
     found = gathered(same)
     kinds = [type(each.instance) for each in found.load([0, 1, 0])]
     assert kinds[0] is kinds[2] is not kinds[1]

@@ -23,8 +23,7 @@ from waybench._version import __version__
 from waybench.reporting import SUMMARY_SCHEMA, write_report
 from waybench.reporting._exports import cell, frame_files, summary_schema
 from waybench.results import by_level, episode_frame, overall, rows, score_frame
-from waybench.results.frames import Column, Frame, column_data
-from waybench.results.frames._frames import FRAME_SCHEMA
+from waybench.results.frames import FRAME_SCHEMA, Column, Frame, column_data
 
 WIDE = ("\uff1d", "\uff0b", "\uff0d", "\uff20")  # = + - @ as they are typed in Chinese or Japanese
 HOSTILE = [

@@ -29,7 +29,7 @@ from waybench.results.horizons import (
     leading,
     success_curves,
 )
-from waybench.results.horizons._items import ALTERNATIVES, tried_axes
+from waybench.results.horizons._horizons import ALTERNATIVES, tried_axes
 from waybench.results.stats import horizon_ratio
 
 SUCCESS = (

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from benchmarks.unequal_clusters import KINDS, mean_coverage, paired_coverage
 from waybench.results.stats import clustered_mean
-from waybench.results.stats._clusters import robust_mean, satterthwaite_freedom
+from waybench.results.stats._intervals import robust_mean, satterthwaite_freedom
 
 Matrix = NDArray[np.float64]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from waybench._late import late_names
 
 if TYPE_CHECKING:
-    from waybench.results._scores import score_frame
-    from waybench.results._tidy import episode_frame, tidy
+    from waybench.results._tables import episode_frame, score_frame, tidy
     from waybench.results.comparisons import compare_sides
     from waybench.results.estimates import Estimate, by_level, estimate, overall
     from waybench.results.horizons import horizon_frame
@@ -35,26 +34,11 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
-        "_scores": ("score_frame",),
-        "_tidy": (
-            "episode_frame",
-            "tidy",
-        ),
+        "_tables": ("episode_frame", "score_frame", "tidy"),
         "comparisons": ("compare_sides",),
-        "estimates": (
-            "Estimate",
-            "by_level",
-            "estimate",
-            "overall",
-        ),
+        "estimates": ("Estimate", "by_level", "estimate", "overall"),
         "horizons": ("horizon_frame",),
-        "logs": (
-            "LoggedEpisode",
-            "read_logs",
-        ),
-        "results": (
-            "Row",
-            "rows",
-        ),
+        "logs": ("LoggedEpisode", "read_logs"),
+        "results": ("Row", "rows"),
     },
 )

@@ -1,49 +1,67 @@
 """Comparisons of groups of results on the same items."""
 
-from waybench.results.comparisons._belief_pairs import compare_beliefs
 from waybench.results.comparisons._beliefs import (
     BeliefCounts,
+    FirstErrorCounts,
     belief_counts,
     belief_text,
     beliefs_by_group,
+    compare_beliefs,
+    first_error_kinds,
+    first_errors,
     knew_at_first_error,
 )
-from waybench.results.comparisons._comparison import Comparison, Verdict, compare
-from waybench.results.comparisons._effect import Effect, effect_frame
-from waybench.results.comparisons._examples import ExamplesEffect, examples_effects
-from waybench.results.comparisons._failures import Failures, failure, failure_kinds, failures, has_fixed_length
-from waybench.results.comparisons._first_errors import FirstErrorCounts, first_error_kinds, first_errors
-from waybench.results.comparisons._foreign import foreign_scores
-from waybench.results.comparisons._groups import MODEL, matched
-from waybench.results.comparisons._harness import AgentEffect, agent_effects, agent_table
+from waybench.results.comparisons._comparison import Comparison, Effect, Verdict, compare, effect_frame
 from waybench.results.comparisons._isomorphs import (
     AGREEMENT,
     IsomorphEffect,
+    TwinEffect,
     compare_isomorphs,
+    compare_twins,
     invariance_text,
     isomorph_effects,
+    twin_effects,
 )
-from waybench.results.comparisons._item_scores import ItemScores, item_scores, values_of
-from waybench.results.comparisons._models import compare_pairs, compare_sides, pairs
-from waybench.results.comparisons._power import pilots
-from waybench.results.comparisons._setting_effects import EFFECT, NO_EFFECT, UNCLEAR, SettingEffect, setting_effects
+from waybench.results.comparisons._item_scores import (
+    MODEL,
+    Failures,
+    ItemScores,
+    failure,
+    failure_kinds,
+    failures,
+    has_fixed_length,
+    item_scores,
+    matched,
+    values_of,
+)
+from waybench.results.comparisons._model_effects import (
+    EFFECT,
+    NO_EFFECT,
+    UNCLEAR,
+    AgentEffect,
+    SettingEffect,
+    agent_effects,
+    agent_table,
+    setting_effects,
+)
+from waybench.results.comparisons._models import compare_pairs, compare_sides, foreign_scores, pairs, pilots
+from waybench.results.comparisons._prompts import (
+    ExamplesEffect,
+    WordingEffect,
+    compare_wordings,
+    examples_effects,
+    wording_effects,
+    wording_frame,
+    wording_table,
+)
 from waybench.results.comparisons._text import (
     comparison_cells,
     comparison_json,
     comparison_lines,
     comparisons_json,
     comparisons_text,
-    difference_text,
-    p_text,
 )
-from waybench.results.comparisons._twins import TwinEffect, compare_twins, twin_effects
-from waybench.results.comparisons._wordings import (
-    WordingEffect,
-    compare_wordings,
-    wording_effects,
-    wording_frame,
-    wording_table,
-)
+from waybench.results.formatting import difference_text, p_text
 
 __all__ = [
     "AGREEMENT",

@@ -7,13 +7,15 @@ groups are matched that have all else in common (`matched`), their scores are pa
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 from waybench.core import FailureKind, FirstError, Json, Metric, Range
 from waybench.results.comparisons._item_scores import ItemScores
+from waybench.results.formatting import p_text
+from waybench.results.frames import Column, Frame, column_json, group_frame
 from waybench.results.results import Group, ItemKey, count_items, grouped
 from waybench.results.stats import ALPHA, Mean, PairedTest, clustered_mean, holm, paired_difference, paired_test
 
@@ -353,3 +355,106 @@ def bounded(scores: Sequence[ItemScores]) -> Metric:
     """Return the metric of one test's scores, with bounds that are inferred where they are not known."""
     share = all(one.inferred and all(0 <= value <= 1 for value in one.values.values()) for one in scores)
     return replace(scores[0].metric, low=0, high=1) if share else scores[0].metric
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EffectKind:
+    """How effects of one kind are reported.
+
+    Title, caption, headings and the names in `table` have words in braces: {items}, {Items}, {Level} and {metric} of
+    the environment, {interval}, and those of `words`.
+
+    Attributes:
+        name: The name of their frame.
+        doc: What a row of it is; also the description of an effect in the JSON Schema.
+        columns: Their columns in the frame, in JSON and in the report's table.
+        id: The id of the table; "" where there is none.
+        title: The first words of its caption.
+        caption: What the caption says after the title.
+        table: Names of the columns that it shows.
+        words: The effects of a table -> more words.
+    """
+
+    name: str
+    doc: str
+    columns: Sequence[Column[Any]]
+    id: str = ""
+    title: str = ""
+    caption: str = ""
+    table: Sequence[str] = ()
+    words: Callable[[Sequence[Any]], Mapping[str, str]] = lambda effects: {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect:
+    """The results of a group against those of a reference on the same items, where one thing differs.
+
+    Attributes:
+        kind: How effects of its kind are reported.
+        comparison: The comparison; the second side is the reference.
+    """
+
+    kind: ClassVar[EffectKind]
+    comparison: Comparison
+
+    @property
+    def group(self) -> Group:
+        """The group."""
+        return self.comparison.groups[0]
+
+    @property
+    def reference(self) -> Group:
+        """The group that it is compared with."""
+        return self.comparison.groups[1]
+
+    @property
+    def label_group(self) -> Group:
+        """The group whose settings tell its row from others."""
+        return self.group
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the effect as JSON values."""
+        return column_json(self.kind.columns, self)
+
+
+GROUP: Column[Any] = Column("group", Group, "Model, task and settings.", only="json")
+
+
+def metric_and_items(items: str, text: Callable[[Any], str] | None = None) -> tuple[Column[Any], ...]:
+    """Return the columns of the metric and of the number of items, with its text in tables."""
+    return (
+        Column("metric", str, "The metric.", "comparison.metric.name"),
+        Column("items", int, items, "comparison.items", schema={"minimum": 1}, heading="{Items}", text=text),
+    )
+
+
+def comparison_columns(
+    first: tuple[str, str], second: tuple[str, str, str], difference: str, family: str, verdict: str = ""
+) -> tuple[Column[Any], ...]:
+    """Return the columns that effects of all kinds have: of both means what they are, and their headings."""
+    return (
+        Column("mean", Mean, first[0], "comparison.first_mean", heading=first[1]),
+        Column(second[0], Mean, second[1], "comparison.second_mean", heading=second[2]),
+        Column("difference", Mean, difference, "comparison.difference", heading="Difference"),
+        Column("p", float, "P value of the paired test of these differences.", "comparison.test.p"),
+        Column(
+            "p_adjusted",
+            float,
+            f"The same by Holm's procedure, over all {family}.",
+            "comparison.adjusted",
+            key="adjusted",
+            heading="p",
+            text=lambda effect: p_text(effect.comparison.adjusted),
+        ),
+        *([Column("verdict", Verdict, f"The conclusion; first {verdict}.", "comparison.verdict")] if verdict else []),
+    )
+
+
+def effect_frame(kind: EffectKind, effects: Sequence[Any]) -> Frame:
+    """Return the frame of effects: a row for each.
+
+    Args:
+        kind: Their kind.
+        effects: The effects.
+    """
+    return group_frame(kind.name, kind.doc, kind.columns, effects, lambda effect: effect.group)

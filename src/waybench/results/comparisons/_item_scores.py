@@ -1,12 +1,14 @@
-"""The scores of one group at one test, item by item: of our episodes, or of the logs of any task."""
+"""Which groups are compared, and the scores of one group at one test, item by item."""
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import Any, NamedTuple
 
 from waybench.core import (
     GENERAL_FAILURES,
+    TURN_LIMIT,
     End,
     Environment,
     EpisodeRecord,
@@ -19,11 +21,10 @@ from waybench.core import (
     unknown,
 )
 from waybench.envs import registry
-from waybench.results.comparisons._failures import failure, failure_kinds
-from waybench.results.comparisons._groups import ComparisonKey, comparison_key
 from waybench.results.estimates import Items, LostRows, Measure, lost_rows, measure
 from waybench.results.formatting import one_line
 from waybench.results.results import (
+    EXAMPLES,
     LONGEST,
     UNCONFIRMED,
     UNFINISHED,
@@ -36,7 +37,140 @@ from waybench.results.results import (
     key_of,
     measured,
     over,
+    rest,
 )
+
+MODEL = "model"  # what varies, where it is not an option
+
+
+class ComparisonKey(NamedTuple):
+    """What models must have in common to be compared.
+
+    Attributes:
+        env: The environment's id.
+        version: Its version.
+        key: The key of the set of items.
+        options: The options of play and of the items, as (name, `repr` of the value), sorted.
+    """
+
+    env: str
+    version: int
+    key: str
+    options: tuple[tuple[str, str], ...]
+
+
+def comparison_key(group: Group) -> ComparisonKey:
+    """Return what models must have in common with a group to be compared with it.
+
+    How a model was run, its temperature and the like, is the model's own matter, and so is the task's name.
+    """
+    env = registry.load(group.env)
+    names = {option.name for option in (*env.playing.options, *env.items.options)} | {EXAMPLES}
+    options = sorted((name, repr(value)) for name, value in group.options if name in names)
+    return ComparisonKey(group.env, group.version, group.key, tuple(options))
+
+
+def matched(groups: Iterable[Group], varies: str = MODEL) -> list[list[Group]]:
+    """Return lists of groups that differ in one thing only, in order of first appearance.
+
+    Args:
+        groups: The groups. One that differs from no other in this thing alone is a list of its own.
+        varies: `MODEL`, or the name of an option.
+    """
+    return list(grouped(groups, comparison_key if varies == MODEL else lambda group: rest(group, varies)).values())
+
+
+def without_option(groups: Iterable[Group], option: str) -> dict[Group, Group]:
+    """Return groups that have an option, each with the one that lacks it and has all else in common.
+
+    Groups without such a reference are left out.
+    """
+    references: dict[Group, Group] = {}
+    for alike in matched(groups, option):
+        without = [group for group in alike if not dict(group.options).get(option)]
+        references |= {group: without[0] for group in alike if without and group not in without}
+    return references
+
+
+def failure_kinds(env: str) -> tuple[FailureKind, ...]:
+    """Return all kinds in which an episode of an environment can fail, in the order of columns."""
+    return tuple(_by_name(env).values())
+
+
+@cache  # every row asks for them
+def _by_name(env: str) -> Mapping[str, FailureKind]:
+    return {kind.name: kind for kind in registry.load(env).scoring.failure_kinds}
+
+
+def failure(row: Row) -> FailureKind | None:
+    """Return how an episode failed: its main cause, by its environment.
+
+    Args:
+        row: The episode.
+
+    Returns:
+        The kind; None if the episode was solved or does not count, where a game of a fixed length came to its end, and
+        with a teacher, who caused the end.
+    """
+    if not row.is_included or row.guided or not row.failure:
+        return None
+    return _by_name(row.group.env)[row.failure]
+
+
+def dominant(kinds: Iterable[FailureKind], order: Sequence[FailureKind]) -> tuple[FailureKind, int] | None:
+    """Return the most frequent kind of some failures, with its number; None without any.
+
+    Args:
+        kinds: The failures.
+        order: All kinds; of equally frequent ones the first of these is returned.
+    """
+    counted = Counter(kinds)
+    return max(counted.items(), key=lambda one: (one[1], -order.index(one[0]))) if counted else None
+
+
+@dataclass(frozen=True, slots=True)
+class Failures:
+    """How attempts failed.
+
+    Attributes:
+        attempts: Number of attempts that count, without those of a teacher.
+        kinds: Of each kind the number of those that failed so; kinds that did not occur may be left out.
+    """
+
+    attempts: int
+    kinds: Mapping[FailureKind, int]
+
+    @property
+    def failed(self) -> int:
+        """Number of attempts that failed."""
+        return sum(self.kinds.values())
+
+    @property
+    def at_its_end(self) -> bool:
+        """Whether all ended at the limit on turns, as a game of a fixed length does, which is no failure then.
+
+        An environment that gives the limit a title of its own means it as a failure.
+        """
+        return self.kinds.get(TURN_LIMIT, 0) == self.attempts
+
+
+def failures(some: Iterable[Row]) -> Failures:
+    """Return how episodes of one environment failed."""
+    counted = [row for row in some if row.is_included and not row.guided]
+    found = Counter(kind for row in counted if (kind := failure(row)))
+    order = failure_kinds(counted[0].group.env) if counted else ()
+    return Failures(len(counted), {kind: found[kind] for kind in order if found[kind]})
+
+
+def has_fixed_length(some: Sequence[Row]) -> bool:
+    """Return whether all episodes that count went on to their limit on turns, which says nothing of the player.
+
+    Args:
+        some: The episodes of one environment.
+    """
+    counted = [row for row in some if row.is_included and not row.guided]
+    return all(row.end == End.TURN_LIMIT and failure(row) in (None, TURN_LIMIT) for row in counted)
+
 
 ItemValues = Mapping[ItemKey, float]
 SOLVED = "solved"  # what every environment can be compared by, beside its metrics

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from waybench.core import NO_ANSWER, Json, Metric, plural
 from waybench.results.comparisons._comparison import Comparison, Verdict
-from waybench.results.comparisons._failures import Failures, dominant
-from waybench.results.comparisons._item_scores import ItemScores
+from waybench.results.comparisons._item_scores import Failures, ItemScores, dominant
 from waybench.results.comparisons._models import Unpaired
 from waybench.results.estimates import aligned
 from waybench.results.formatting import NOTHING, change_text, mean_text, one_line, width
@@ -137,19 +136,6 @@ def _between(mean: Mean, metric: Metric) -> str:
     if mean.low is None or mean.high is None:
         return NOTHING
     return f"{_change(mean.low, metric)} to {_change(mean.high, metric)}"
-
-
-def difference_text(difference: Mean, metric: Metric) -> str:
-    """Return a difference with its interval: "−12.5 (−20.1 to −4.9)"."""
-    shown = change_text(difference.value, metric)
-    if difference.low is None or difference.high is None:
-        return shown
-    return f"{shown} ({change_text(difference.low, metric)} to {change_text(difference.high, metric)})"
-
-
-def p_text(p: float | None) -> str:
-    """Return a p value with two digits that count: "0.012", "< 0.001"."""
-    return NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
 
 
 def _merit(one: Comparison) -> str:

@@ -26,11 +26,23 @@ from waybench.results.estimates._difficulty import (
 )
 from waybench.results.estimates._estimates import Estimate, KnownEstimates, by_cluster, by_level, estimate, overall
 from waybench.results.estimates._ledger import LedgerEntry, ledger, ledger_frame, whole
-from waybench.results.estimates._matrix import FamilyScore, Matrix, MatrixRow, Score, ladder_ended, matrix
-from waybench.results.estimates._measures import Measure, aligned, as_metric, measure, ranked, text_table
-from waybench.results.estimates._profile_text import NO_INTERVAL, SCALE, matrix_text, number, profiles_text, short_title
-from waybench.results.estimates._profiles import profiles
+from waybench.results.estimates._matrix import (
+    NO_INTERVAL,
+    SCALE,
+    FamilyScore,
+    Matrix,
+    MatrixRow,
+    Score,
+    ladder_ended,
+    matrix,
+    matrix_text,
+    number,
+    short_title,
+)
+from waybench.results.estimates._measures import Measure, as_metric, measure, ranked, text_table
+from waybench.results.estimates._profiles import profiles, profiles_text
 from waybench.results.estimates._summary import summary_table, unreadable_replies
+from waybench.results.formatting import aligned
 
 __all__ = [
     "NO_INTERVAL",

@@ -8,7 +8,17 @@ from typing import Any
 from waybench.core import Aggregate, Environment, EpisodeRecord, Metric, Series
 from waybench.envs import registry
 from waybench.results.estimates._estimates import Estimate
-from waybench.results.formatting import LOST, NOTHING, better_text, lost_text, mean_text, one_line, too_few_note, width
+from waybench.results.formatting import (
+    LOST,
+    NOTHING,
+    aligned,
+    better_text,
+    lost_text,
+    mean_text,
+    one_line,
+    too_few_note,
+    width,
+)
 from waybench.results.logs import is_human
 from waybench.results.results import Group, Row, grouped, labels, setting_names, settings_order
 from waybench.results.stats import LostAttempts, Mean
@@ -267,22 +277,3 @@ def _starred(lines: Sequence[Sequence[str]]) -> list[list[str]]:
     return [
         [line[0], *(cell if not starred or cell.endswith("*") else f"{cell} " for cell in line[1:])] for line in lines
     ]
-
-
-def aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
-    """Return a table as text, its columns aligned.
-
-    Args:
-        lines: The cells; the first line is the table's head, and the first column is aligned to the left.
-        kinds: Of each line, what it is; where that changes there is a rule. By default there is one below the head.
-    """
-    columns = [max(map(width, column)) for column in zip(*lines, strict=True)]
-    rule = "-" * (sum(columns) + 2 * (len(columns) - 1))
-    marks = kinds or ["", *("line" for _ in lines[1:])]
-    out: list[str] = []
-    for number, (first, *rest) in enumerate(lines):
-        if number and marks[number] != marks[number - 1]:
-            out.append(rule)
-        cells = [" " * (size - width(cell)) + cell for cell, size in zip(rest, columns[1:], strict=True)]
-        out.append("  ".join([first + " " * (columns[0] - width(first)), *cells]).rstrip())
-    return "\n".join(out)

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from waybench.core import Metric, Outcome, TurnRecord, plural, short_count
 from waybench.envs import registry
 from waybench.results.estimates._estimates import Estimate, by_level, overall
-from waybench.results.estimates._measures import UNDEFINED, Measure, aligned, measures, ranked
+from waybench.results.estimates._measures import UNDEFINED, Measure, measures, ranked
 from waybench.results.formatting import (
     NOTHING,
+    aligned,
     better_text,
     bounds_text,
     mean_text,

@@ -1,35 +1,220 @@
-"""Numbers and text as reports and terminals show them."""
+"""Numbers as reports and terminals write them, and text from outside made safe to show."""
 
-from waybench.results.formatting._text import (
-    LOST,
-    NO_RANK,
-    NOTHING,
-    better_text,
-    bounds_text,
-    change_text,
-    lost_text,
-    mean_text,
-    one_line,
-    stored_lost_text,
-    too_few_note,
-    too_few_text,
-    visible,
-    width,
-)
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from waybench.core import Aggregate, Metric
+from waybench.results.stats import LostAttempts, Mean
+
+if TYPE_CHECKING:
+    from waybench.results.stats import LostAttempts, Mean
 
 __all__ = [
     "LOST",
     "NOTHING",
     "NO_RANK",
+    "aligned",
     "better_text",
     "bounds_text",
     "change_text",
+    "difference_text",
     "lost_text",
     "mean_text",
     "one_line",
+    "p_text",
     "stored_lost_text",
     "too_few_note",
     "too_few_text",
     "visible",
     "width",
 ]
+
+
+# What has no look of its own or changes the look of what follows: control characters other than tab and newline, soft
+# hyphen, marks and overrides of writing direction, zero-width and invisible signs, line separators, tags, halves of
+# surrogate pairs, and code points that are no characters. Joiners (U+200C, U+200D) stay: scripts and emoji need them.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164"
+    "\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    """Return a text with all that is invisible or moves other text written out: U+202E becomes "⟨U+202E⟩".
+
+    Control characters become their pictures (NUL becomes "␀"), so that a terminal is not steered by them either. The
+    result can always be encoded as UTF-8.
+    """
+    if text.isascii() and text.isprintable():  # as nearly all of a page's texts are
+        return text
+    return _HIDDEN.sub(_picture, text.replace("\r\n", "\n"))
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "\u2421" if code == 0x7F else f"⟨U+{code:04X}⟩"
+
+
+def one_line(text: str, limit: int) -> str:
+    """Return a visible text on one line, cut in the middle to at most `limit` columns; both ends tell names apart."""
+    flat = visible(" ".join(text[: 4 * limit].split()) if len(text) <= 4 * limit else f"{text[:limit]}…{text[-limit:]}")
+    if flat.isascii() and len(flat) <= limit and flat.isprintable():
+        return flat
+    flat = flat.replace("\n", "␊").replace("\t", "␉")
+    widths = [0, *accumulate(map(_columns, flat))]  # of the first 0, 1, ... characters
+    if widths[-1] <= limit:
+        return flat
+    half = (limit - 1) // 2
+    head = flat[: bisect_right(widths, limit - 1 - half) - 1]
+    return f"{head}…{flat[bisect_left(widths, widths[-1] - half) :]}"
+
+
+def width(text: str) -> int:
+    """Return how many columns of a terminal a text takes: wide letters take two, combining marks none."""
+    return len(text) if text.isascii() else sum(map(_columns, text))
+
+
+def _columns(sign: str) -> int:
+    return 0 if unicodedata.combining(sign) else 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+
+
+NOTHING = "–"
+LOST = (
+    "n = … of …: some attempts have no result, because of infrastructure errors, an early stop or a record that does "
+    "not replay. The numbers after it are the score if all of them were failures, and if all were as good as possible. "
+    "Such a score has no rank."
+)
+NO_RANK = "no rank: attempts without a result"
+
+
+def decimals(metric: Metric | None) -> int:
+    """Return how many decimals a mean of a metric is written with.
+
+    Three where its values lie within [0, 1], two for a plain number without bounds or whose bounds depend on the
+    episode, so that it is written alike in all tables, and one for everything else: per cents, and what is no metric
+    (times, numbers of requests).
+    """
+    if metric is None or metric.unit:
+        return 1
+    low, high = metric.bounds
+    if metric.range is None and low is not None and high is not None:
+        return 3 if high - low <= 1 else 1
+    return 2
+
+
+def mean_text(value: float | None, metric: Metric | None = None) -> str:
+    """Return a mean for a table, without its unit."""
+    return NOTHING if value is None else _signs(f"{value:,.{decimals(metric)}f}")
+
+
+def bounds_text(lost: "LostAttempts", show: Callable[[float], str]) -> str:
+    """Return what a mean could be with the attempts that it lacks: "40.0 to 100.0", "at least 2.5", "unbounded".
+
+    Args:
+        lost: The attempts.
+        show: Value -> text.
+    """
+    if lost.lowest is None or lost.highest is None:
+        known = lost.highest if lost.lowest is None else lost.lowest
+        return "unbounded" if known is None else f"at {'most' if lost.lowest is None else 'least'} {show(known)}"
+    return f"{show(lost.lowest)} to {show(lost.highest)}"
+
+
+def lost_text(
+    lost: "LostAttempts | None", metric: Metric | None = None, show: Callable[[float], str] | None = None
+) -> str:
+    """Return what a mean lacks: "n = 4 of 10; 40.0 to 100.0" (see `LOST`); "" if it lacks no attempt.
+
+    Args:
+        lost: The attempts that it lacks.
+        metric: The metric, whose means are written alike.
+        show: Value -> text, where the mean is written in another way.
+    """
+    if lost is None:
+        return ""
+    bounds = bounds_text(lost, show or (lambda value: mean_text(value, metric)))
+    return f"n = {lost.counted:,} of {lost.planned:,}; {bounds}"
+
+
+def stored_lost_text(lost: Mapping[str, Any] | None) -> str:
+    """Return the same of lost attempts in a JSON file, with three decimals; "" if it has none."""
+    from waybench.results.stats import LostAttempts
+
+    return lost_text(LostAttempts(**lost), show=lambda value: f"{value:.3f}") if lost else ""
+
+
+def change_text(value: float, metric: Metric | None = None) -> str:
+    """Return a difference with its sign: "+0.120", "−3.0", "±0.000"."""
+    shown = f"{value:+,.{decimals(metric)}f}"
+    return _signs(shown) if any(digit in shown for digit in "123456789") else f"±{shown[1:]}"
+
+
+def _signs(shown: str) -> str:
+    zero = not any(digit in shown for digit in "123456789")
+    return shown.lstrip("-") if zero else shown.replace("-", "−")
+
+
+def too_few_text(mean: "Mean | None", metric: Metric | Aggregate | None) -> str:
+    """Return how many of the units that a number's interval takes there are, as "10 of 100 worlds"; "" if enough.
+
+    Args:
+        mean: The number.
+        metric: Its metric or aggregate, which declares how many it takes (`SampleSize`).
+    """
+    size = None if metric is None else metric.sample_size
+    if mean is None or size is None or mean.clusters >= size.fewest:
+        return ""
+    return f"{mean.clusters:,} of {size.fewest:,} {size.units}"
+
+
+def too_few_note(mean: "Mean | None", metric: Metric | Aggregate) -> str:
+    """Return the same as sentences, with what happens with too few; "" if there are enough."""
+    size = metric.sample_size
+    if mean is None or size is None or not too_few_text(mean, metric):
+        return ""
+    return (
+        f"{metric.title}: its interval takes {size.fewest:,} {size.units}, and there are {mean.clusters:,}. {size.doc}"
+    )
+
+
+def better_text(metric: Metric) -> str:
+    """Return which direction is good, in words; "" where neither is."""
+    return f"{metric.better} is better" if metric.better else ""
+
+
+def difference_text(difference: Mean, metric: Metric) -> str:
+    """Return a difference with its interval: "−12.5 (−20.1 to −4.9)"."""
+    shown = change_text(difference.value, metric)
+    if difference.low is None or difference.high is None:
+        return shown
+    return f"{shown} ({change_text(difference.low, metric)} to {change_text(difference.high, metric)})"
+
+
+def p_text(p: float | None) -> str:
+    """Return a p value with two digits that count: "0.012", "< 0.001"."""
+    return NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+
+
+def aligned(lines: Sequence[Sequence[str]], kinds: Sequence[str] = ()) -> str:
+    """Return a table as text, its columns aligned.
+
+    Args:
+        lines: The cells; the first line is the table's head, and the first column is aligned to the left.
+        kinds: Of each line, what it is; where that changes there is a rule. By default there is one below the head.
+    """
+    columns = [max(map(width, column)) for column in zip(*lines, strict=True)]
+    rule = "-" * (sum(columns) + 2 * (len(columns) - 1))
+    marks = kinds or ["", *("line" for _ in lines[1:])]
+    out: list[str] = []
+    for number, (first, *rest) in enumerate(lines):
+        if number and marks[number] != marks[number - 1]:
+            out.append(rule)
+        cells = [" " * (size - width(cell)) + cell for cell, size in zip(rest, columns[1:], strict=True)]
+        out.append("  ".join([first + " " * (columns[0] - width(first)), *cells]).rstrip())
+    return "\n".join(out)

@@ -1,7 +1,21 @@
-"""Frames: tables of pyarrow with a declared schema."""
+"""Frames: tables of pyarrow whose schema is declared and says what each column holds."""
 
-from waybench.results.frames._frames import Column, Frame, Meaning, column_data, column_frame, group_frame, group_id
-from waybench.results.frames._json import column_json, column_schema
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, field
+from enum import StrEnum
+from functools import reduce
+from importlib import import_module
+from itertools import count, islice, takewhile
+from typing import Any, Generic, NamedTuple, TypeVar, cast
+
+from waybench._version import __version__
+from waybench.core import Json, Metric, Option
+from waybench.envs import registry
+from waybench.results.results import EXAMPLES, Group, declared, grouped
+from waybench.results.stats import CONFIDENCE, Mean
 
 __all__ = [
     "Column",
@@ -14,3 +28,435 @@ __all__ = [
     "group_frame",
     "group_id",
 ]
+
+FRAME_SCHEMA = 2  # raised when a column that every report has goes, or changes its type or meaning
+OPTION = "option."  # what the names of columns of options begin with
+_KINDS: dict[type, str] = {str: "string", bool: "bool", int: "int64", float: "float64"}
+_LARGEST = 2**63  # whole numbers from here on have no room in a column of them
+
+_CHUNK = 10_000  # rows of a table that are together in memory and in a file
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """The meaning of a column's values in the rows of one environment.
+
+    Attributes:
+        env: The environment's id.
+        doc: What it is.
+        title: Its name in the report's tables; "" if it is in none.
+        unit: Unit, "" for a plain number.
+        low: The least value possible, None if unbounded or no number.
+        high: The greatest value possible, likewise.
+        range: The range in words, where it is not what `low` and `high` say.
+        better: "higher", "lower", or "" where neither is better.
+        values: The values it can have, or what each number stands for; none if they are not listed.
+        default: The value if not given, as JSON; "" where there is no such thing.
+    """
+
+    env: str
+    doc: str
+    title: str = ""
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    range: str = ""
+    better: str = ""
+    values: tuple[str, ...] = ()
+    default: str = ""
+
+    @property
+    def description(self) -> str:
+        """The meaning with its unit, range and values."""
+        name = f"{self.title}, {self.unit}" if self.title and self.unit else self.title or self.unit
+        ends = [f"{word} {bound:g}" for word, bound in (("from", self.low), ("to", self.high)) if bound is not None]
+        facts = [
+            self.range or " ".join(ends),
+            f"{self.better} is better" if self.better else "",
+            ", ".join(self.values),
+            f"default {self.default}" if self.default else "",
+        ]
+        details = "; ".join(fact for fact in facts if fact)
+        return (f"{name}. " if name else "") + self.doc + (f" ({details})" if details else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[T]):
+    """A column of results, declared once: frames, JSON with its schema and the tables of reports are read from it.
+
+    Attributes:
+        name: Its name.
+        type: The type of its values, every one of which can be null in a frame: not known, or not defined. A frame has
+            str, int, float and bool, a list as text, and a `Mean` as three columns: NAME, NAME_low and NAME_high.
+        doc: What it holds, in a sentence or two.
+        get: What a row is made of -> its value; or the path of an attribute, such as "group.env", which gives None
+            where something on the way is None. By default the attribute of its name. A mean has no function.
+        unit: Unit, "" for a plain number or none; where it depends on the environment, its meanings have it.
+        meanings: What it means by environment, where that depends on the environment.
+        key: Its key in JSON, where that is not its name.
+        only: "frame", "json" or "table", where it is in no other place.
+        null: Whether it can be null in JSON.
+        schema: What the JSON Schema says of its values beyond their type.
+        heading: Its header in tables, in which words in braces stand for those of the environment.
+        text: What a row is made of -> the value as tables show it, with lines below it.
+        metric: What a mean is of, where it is not the metric that is compared.
+    """
+
+    name: str
+    type: type[Any]
+    doc: str
+    get: Callable[[T], Any] | str = ""
+    _: KW_ONLY
+    unit: str = ""
+    meanings: tuple[Meaning, ...] = ()
+    key: str = ""
+    only: str = ""
+    null: bool = False
+    schema: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    heading: str = ""
+    text: Callable[[T], str] | None = None
+    metric: Metric | None = None
+
+    @property
+    def value(self) -> Callable[[T], Any]:
+        """What a row is made of -> its value."""
+        if callable(self.get):
+            return self.get
+        names = (self.get or self.name).split(".")
+        return lambda record: reduce(lambda value, name: None if value is None else getattr(value, name), names, record)
+
+    @property
+    def of_frame(self) -> "tuple[Column[T], ...]":
+        """Itself as columns of a frame: three of a mean, and none of what only JSON or a table has."""
+        if self.only not in ("", "frame"):
+            return ()
+        if self.type is list:
+            return (Column(self.name, str, self.doc, lambda record: " ".join(map(str, self.value(record)))),)
+        if self.type is not Mean:
+            return (self,)
+        interval = f"the {100 * CONFIDENCE:.0f} % confidence interval of {self.name}"
+        end = f"end of {interval}; null where it cannot be estimated."
+        parts = ("", "value", self.doc), ("_low", "low", f"Lower {end}"), ("_high", "high", f"Upper {end}")
+        return tuple(
+            Column(self.name + suffix, float, doc, f"{self.get or self.name}.{part}", unit=self.unit)
+            for suffix, part, doc in parts
+        )
+
+    @property
+    def kind(self) -> str:
+        """The type's name, as Arrow has it: "string", "int64", "float64" or "bool"."""
+        return next(kind for base, kind in _KINDS.items() if issubclass(self.type, base))
+
+    @property
+    def descriptions(self) -> list[tuple[str, list[Meaning]]]:
+        """The distinct descriptions of its meanings, each with the meanings that share it."""
+        return list(grouped(self.meanings, lambda meaning: meaning.description).items())
+
+    @property
+    def description(self) -> str:
+        """The descriptions of all its meanings as one text."""
+        return " ".join(
+            [self.doc, *(f"{', '.join(each.env for each in meanings)}: {text}" for text, meanings in self.descriptions)]
+        )
+
+
+class ColumnData(NamedTuple):
+    """A column with its values.
+
+    Attributes:
+        column: What it holds.
+        data: The values, a `pyarrow.ChunkedArray`.
+    """
+
+    column: Column[Any]
+    data: Any
+
+
+class Frame:
+    """A `pyarrow.Table` with a declared schema.
+
+    Attributes:
+        name: Its name.
+        doc: What a row is.
+        schema: Its columns; no two have one name.
+        table: The table. Nothing in it is NaN: what is not known or not defined is null. So is what does not fit a
+            column's type, as in a record that somebody has changed; halves of surrogate pairs become their escapes. Its
+            metadata are "waybench.frame", "waybench.version", "waybench.schema" (`FRAME_SCHEMA`) and
+            "waybench.columns", the columns' descriptions and units as JSON; each field has its own as "description" and
+            "unit", too.
+    """
+
+    def __init__(self, name: str, doc: str, columns: Iterable[ColumnData]) -> None:
+        """Put columns together.
+
+        Args:
+            name: The frame's name.
+            doc: What a row is.
+            columns: The columns, all with as many values.
+        """
+        pa, self._columns = _pyarrow(), list(columns)
+        self.name, self.doc = name, doc
+        self.schema = tuple(data.column for data in self._columns)
+        names = [_encodable(column.name) for column in self.schema]
+        about_columns = [{"description": column.description, "unit": column.unit} for column in self.schema]
+        about = {
+            "waybench.frame": name,
+            "waybench.version": __version__,
+            "waybench.schema": str(FRAME_SCHEMA),
+            "waybench.columns": json.dumps(dict(zip(names, about_columns, strict=True))),
+        }
+        fields = [
+            pa.field(name, column.data.type, metadata=metadata)
+            for name, column, metadata in zip(names, self._columns, about_columns, strict=True)
+        ]
+        schema = pa.schema(fields, metadata=about)
+        self.table: Any = pa.Table.from_arrays([column.data for column in self._columns], schema=schema)
+
+    def with_columns(self, more: Iterable[ColumnData]) -> "Frame":
+        """Return the frame with more columns after its own.
+
+        Args:
+            more: The columns, each with a value for every row.
+        """
+        return Frame(self.name, self.doc, [*self._columns, *more])
+
+    def records(self) -> list[dict[str, Json]]:
+        """Return the rows, all with the same keys."""
+        return self.table.to_pylist()
+
+
+def column_data(columns: Iterable[Column[T]], records: Sequence[T]) -> list[ColumnData]:
+    """Return the columns of some records, each of which makes a row."""
+    parts = [part for column in columns for part in column.of_frame]
+    return [ColumnData(part, _data(part, map(part.value, records))) for part in parts]
+
+
+def _pyarrow() -> Any:
+    return import_module("pyarrow")  # it takes a while, and carries no types
+
+
+def _data(column: Column[Any], values: Iterable[Json]) -> Any:
+    pa, remaining = _pyarrow(), iter(values)
+    chunks = list(takewhile(len, (_array(list(islice(remaining, _CHUNK)), column) for _ in count())))
+    return pa.chunked_array(chunks, pa.type_for_alias(column.kind))
+
+
+def _array(values: list[Json], column: Column[Any]) -> Any:
+    pa = _pyarrow()
+    kind = pa.type_for_alias(column.kind)
+    try:
+        return pa.array(values, kind, from_pandas=True)  # NaN becomes null
+    except (TypeError, ValueError, OverflowError):
+        return pa.array([_fit(value, column.type) for value in values], kind, from_pandas=True)
+
+
+def _fit(value: Json, kind: type) -> Json:
+    if value is None:
+        return None
+    if kind is str:
+        return _encodable(value if isinstance(value, str) else json.dumps(value, default=str))
+    if type(value) is int and abs(value) >= _LARGEST:
+        return None
+    return float(value) if kind is float and type(value) is int else value if type(value) is kind else None
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def group_frame(
+    name: str, doc: str, columns: Iterable[Column[T]], records: Sequence[T], group_of: Callable[[T], Group]
+) -> Frame:
+    """Return the frame of some records, each of which belongs to a group.
+
+    Before their own columns are those that say who played what, and after them columns of all settings.
+
+    Args:
+        name: The frame's name.
+        doc: What a row is.
+        columns: The columns of the records.
+        records: The records, each of which makes a row.
+        group_of: Record -> its group.
+    """
+    who, options = _group_columns(map(group_of, records))
+    return Frame(name, doc, (*who, *column_data(columns, records), *options))
+
+
+def _group_columns(groups: Iterable[Group]) -> tuple[list[ColumnData], list[ColumnData]]:
+    # There are few groups and many rows: what is said of a group is worked out once.
+    numbers: dict[Group, int] = {}
+    of_row = [numbers.setdefault(group, len(numbers)) for group in groups]
+    listed = list(numbers)
+
+    def filled(column: Column[Group]) -> ColumnData:
+        of_group = list(map(column.value, listed))
+        return ColumnData(column, _data(column, (of_group[number] for number in of_row)))
+
+    names = sorted({name for group in listed for name, _ in group.options})
+    return [filled(fact) for fact in _WHO], [filled(_option(name, listed)) for name in names]
+
+
+def group_id(group: Group) -> str:
+    """Return twelve hexadecimal digits that stand for a group."""
+    # 1 and 1.0 are the same setting.
+    options = {
+        name: int(value) if type(value) is float and value.is_integer() else value for name, value in group.options
+    }
+    identity = json.dumps({**group.to_json(), "options": options}, sort_keys=True, default=str)
+    return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _option(name: str, groups: Sequence[Group]) -> Column[Group]:
+    of_group = {group: dict(group.options).get(name) for group in groups}
+    found = {env: option for env in dict.fromkeys(group.env for group in groups) if (option := _declared(env, name))}
+    kind = _type({option.type for option in found.values()}, of_group.values())
+    doc = "An option of play or of the item set; null where the environment has no such option."
+    if name == EXAMPLES:
+        doc = "Number of in-context examples; null without."
+    elif not found:
+        doc = "A setting of the model, as the run's log has it; null where it was left to its default."
+    meanings = tuple(_meaning(env, option) for env, option in found.items())
+    return Column(OPTION + name, kind, doc, lambda group: _as(kind, of_group[group]), meanings=meanings)
+
+
+def _declared(env: str, name: str) -> Option | None:
+    return next((option for option in declared(env) if option.name == name), None)
+
+
+def _meaning(env: str, option: Option) -> Meaning:
+    default = "" if option.default is None else json.dumps(option.default)
+    return Meaning(
+        env=env, doc=option.doc, low=option.low, high=option.high, values=option.all_choices, default=default
+    )
+
+
+def _type(wanted: set[type], values: Iterable[Json]) -> type[Any]:
+    """Return the type of a column of settings: the one that is declared and that all values have, otherwise text."""
+    known = [value for value in values if value is not None]
+    if any(type(value) is int and abs(value) >= _LARGEST for value in known):
+        return str
+    if any(type(value) is float and not math.isfinite(value) for value in known):
+        return str
+    kinds: list[type[Any]] = list(dict.fromkeys([*wanted, *map(type, known)]))
+    if len(kinds) == 1:
+        return kinds[0]
+    return float if set(kinds) == {int, float} else str
+
+
+def _as(kind: type, value: Json) -> Json:
+    if value is None or type(value) is kind:
+        return value
+    return float(value) if kind is float else json.dumps(value)
+
+
+_WHO: tuple[Column[Group], ...] = (
+    Column("group", str, "Identifies model, task and all settings, in all files.", group_id),
+    Column("model", str, "The model, as the user named it."),
+    Column("embedded", bool, "Whether it is a reference player, not a model."),
+    Column("task", str, "The task's name."),
+    Column("env", str, "The environment's id."),
+    Column(
+        "env_version", int, "The environment's version; scores of different versions are not comparable.", "version"
+    ),
+    Column(
+        "headline",
+        str,
+        "Name of the environment's headline metric.",
+        lambda group: registry.load(group.env).scoring.metrics[0].name,
+    ),
+    Column("key", str, "The key of the set of items; of a private set a short hash."),
+)
+
+
+def column_frame(frames: Iterable[Frame]) -> Frame:
+    """Return the frame that describes the columns of others, a row for each of their meanings."""
+    listed = [
+        _Described(frame, column, meaning)
+        for frame in frames
+        for column in frame.schema
+        for meaning in column.meanings or (None,)
+    ]
+    doc = "One row for each column of the files, and for each environment in which its meaning differs."
+    return Frame("columns", doc, column_data(_DESCRIBED, listed))
+
+
+class _Described(NamedTuple):
+    frame: Frame
+    column: Column[Any]
+    meaning: Meaning | None
+
+
+def _of_meaning(name: str) -> Callable[[_Described], Json]:
+    return lambda one: getattr(one.meaning, name) if one.meaning and getattr(one.meaning, name) != "" else None
+
+
+_DESCRIBED: tuple[Column[_Described], ...] = (
+    Column("frame", str, "The file of the column, without its suffix.", "frame.name"),
+    Column("column", str, "The column's name.", "column.name"),
+    Column("type", str, "The type of its values: string, int64, float64 or bool.", "column.kind"),
+    Column(
+        "unit",
+        str,
+        "The unit of its values; null for a plain number or none.",
+        lambda one: (one.meaning.unit if one.meaning else one.column.unit) or None,
+    ),
+    Column("env", str, "The environment to whose rows this meaning applies; null for all rows.", _of_meaning("env")),
+    Column("title", str, "A metric's name in the report's tables.", _of_meaning("title")),
+    Column("low", float, "The least value possible; null if unbounded or not declared.", _of_meaning("low")),
+    Column("high", float, "The greatest value possible, likewise.", _of_meaning("high")),
+    Column("better", str, "Of a metric: higher, lower, or null where neither is better.", _of_meaning("better")),
+    Column(
+        "values",
+        str,
+        "The choices of an option, or the labels of a metric's values.",
+        lambda one: ", ".join(one.meaning.values) or None if one.meaning else None,
+    ),
+    Column("default", str, "An option's value where it was not given, as JSON.", _of_meaning("default")),
+    Column(
+        "description",
+        str,
+        "What it holds.",
+        lambda one: f"{one.column.doc} {one.meaning.doc}" if one.meaning else one.column.doc,
+    ),
+)
+
+
+_TYPES: dict[type, str] = {str: "string", bool: "boolean", int: "integer", float: "number", list: "array"}
+
+
+def _by_key(columns: Iterable[Column[T]]) -> dict[str, Column[T]]:
+    return {column.key or column.name: column for column in columns if column.only in ("", "json")}
+
+
+def column_json(columns: Iterable[Column[T]], record: T) -> dict[str, Json]:
+    """Return the values of a record as JSON, by the keys of their columns; unknown values are null."""
+    return {key: _json(column.value(record)) for key, column in _by_key(columns).items()}
+
+
+def _json(value: Any) -> Json:
+    if isinstance(value, Mean):
+        return asdict(value)
+    if isinstance(value, tuple):
+        return list(cast(Any, value))
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
+def column_schema(doc: str, columns: Iterable[Column[Any]]) -> dict[str, Any]:
+    """Return the JSON Schema of records with some columns (`column_json`), all of whose keys are required.
+
+    Args:
+        doc: What a record is.
+        columns: The columns. `Mean` and `Group` are the definitions "mean" and "group" of the whole schema.
+    """
+    properties = {key: _schema(column) for key, column in _by_key(columns).items()}
+    return {"description": doc, "type": "object", "properties": properties, "required": list(properties)}
+
+
+def _schema(column: Column[Any]) -> dict[str, Any]:
+    values = {"enum": list(column.type)} if issubclass(column.type, StrEnum) else column.schema
+    about = {"description": column.doc, **({"minimum": 0} if column.type is int else {}), **values}
+    name = next((name for base, name in _TYPES.items() if issubclass(column.type, base)), None)
+    kind = {"type": name} if name else {"$ref": f"#/$defs/{column.type.__name__.lower()}"}
+    return {**about, "anyOf": [kind, {"type": "null"}]} if column.null else {**about, **kind}

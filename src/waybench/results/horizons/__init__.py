@@ -1,15 +1,16 @@
 """Horizons: the difficulty at which a player's success rate falls to 50 % or 80 %."""
 
-from waybench.results.horizons._comparison import compare_horizons, ratio_over_families
+from waybench.results.horizons._horizons import horizon_frame, horizons, leading, success_curves
 from waybench.results.horizons._references import SHARES, DifficultyBin, Horizon, SuccessCurve, axis_named
-from waybench.results.horizons._success import horizon_frame, horizons, leading, success_curves
 from waybench.results.horizons._text import (
     LOST_HORIZON,
+    compare_horizons,
     difficulty_text,
     horizon_context,
     horizon_parts,
     horizon_table,
     horizon_text,
+    ratio_over_families,
     reference_lines,
     reference_text,
     search_text,

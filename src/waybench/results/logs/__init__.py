@@ -2,8 +2,7 @@
 
 from waybench.results.logs._guard import Skipped, skipped
 from waybench.results.logs._inspect import Log, Seen, as_number, newest, read_samples, runs, to_stderr
-from waybench.results.logs._logs import EpisodeBatches, NoEpisodesError, logged_models, read_logs
-from waybench.results.logs._records import read_records
+from waybench.results.logs._logs import EpisodeBatches, NoEpisodesError, logged_models, read_logs, read_records
 from waybench.results.logs._settings import (
     SCALARS,
     SERVER,

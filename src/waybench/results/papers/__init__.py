@@ -1,7 +1,8 @@
 """The papers of the published benchmarks as data: their tables, the commands that make them, and published numbers."""
 
-from waybench.results.papers._paper import (
+from waybench.results.papers._papers import (
     MEAN,
+    PAPERS,
     Command,
     Embedded,
     Numbers,
@@ -10,8 +11,11 @@ from waybench.results.papers._paper import (
     PublishedBlock,
     PublishedRow,
     PublishedValue,
+    find_paper,
+    find_table,
+    papers,
+    read_paper,
 )
-from waybench.results.papers._papers import PAPERS, find_paper, find_table, papers, read_paper
 
 __all__ = [
     "MEAN",

@@ -1,26 +1,14 @@
 """Rows: one for each episode, and which of them are excluded."""
 
 from waybench.results.results._anchors import Anchoring, Rescaled, anchored, rescaled, why_not_rescaled
-from waybench.results.results._exclusion import Verified, Verifier, exclude, measurable, rows, verified
-from waybench.results.results._items import (
-    ItemKey,
-    Measured,
-    at_items,
-    beaten_items,
-    count_items,
-    headline_values,
-    item_values,
-    key_of,
-    measured,
-    perfections,
-    telling,
-    whole_items,
-    without_ceilings,
-)
-from waybench.results.results._labels import (
+from waybench.results.results._groups import (
+    EXAMPLES,
     LONGEST,
+    Cluster,
     Family,
+    Group,
     chosen,
+    declared,
     differing,
     family_of,
     labels,
@@ -33,24 +21,43 @@ from waybench.results.results._labels import (
     settings_order,
     short_labels,
 )
-from waybench.results.results._measured_row import Simulated, row, with_outcomes
+from waybench.results.results._measured_row import (
+    Simulated,
+    Verified,
+    Verifier,
+    exclude,
+    measurable,
+    row,
+    rows,
+    verified,
+    with_outcomes,
+)
 from waybench.results.results._rows import (
-    EXAMPLES,
     UNCONFIRMED,
     UNFINISHED,
     Anchors,
-    Cluster,
-    Group,
+    ItemKey,
+    Measured,
     Ranges,
     Row,
-    declared,
+    at_items,
+    beaten_items,
+    count_items,
     fixed,
     grouped,
+    headline_values,
     is_perfect,
+    item_values,
     joint_ranges,
+    key_of,
+    measured,
     originals,
     over,
+    perfections,
     search_range,
+    telling,
+    whole_items,
+    without_ceilings,
 )
 
 __all__ = [

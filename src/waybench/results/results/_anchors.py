@@ -9,6 +9,7 @@ from math import fsum
 from typing import Any, NamedTuple
 
 from waybench.core import (
+    PREFIX,
     Environment,
     Episode,
     EpisodeRecord,
@@ -23,9 +24,8 @@ from waybench.core import (
     policy,
 )
 from waybench.envs import registry
-from waybench.results.results._items import ItemKey, Measured
-from waybench.results.results._measured_row import known_anchors
-from waybench.results.results._rows import Anchors, Cluster, Row
+from waybench.results.results._groups import Cluster
+from waybench.results.results._rows import Anchors, ItemKey, Measured, Row
 from waybench.results.stats import LostAttempts, Mean, clustered_mean
 
 MOST_TURNS = 500  # an episode that may last longer is not played again
@@ -313,3 +313,13 @@ def _ends(each: Sequence[_Between], floors: Sequence[float], room: float) -> Ran
         known = [end - floor for end, floor in zip(most, floors, strict=True) if end is not None]
         ends.append(fsum(known) / room if len(known) == len(each) else None)
     return ends[0], ends[1]
+
+
+def known_anchors(environment: Environment[Any, Any, Any], record: EpisodeRecord) -> Anchors | None:
+    """Return the floor and the ceiling of a record's item that its environment knows without playing it.
+
+    They are those of whole episodes, so that nothing is known of an episode with a prefix.
+    """
+    reference_scores = None if PREFIX in record.options else environment.scoring.reference_scores
+    known = None if reference_scores is None else reference_scores(record)
+    return None if known is None else Anchors(*known)

@@ -1,144 +1,25 @@
-"""Rows: one for each episode, their groups, and ranges of metrics."""
+"""Rows: one for each episode, the ranges of their metrics, and results item by item."""
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from functools import cache, lru_cache
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import fsum
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from waybench.core import (
-    CONTEXT_TOKENS,
-    PLAY_EXTENSIONS,
-    PREFIX,
     Bounded,
     Environment,
     EpisodeRecord,
     FirstError,
-    Json,
     Metric,
-    Option,
     Range,
     split_isomorphic_key,
 )
 from waybench.envs import registry
-from waybench.results.logs import SCALARS, Origin
-
-EXAMPLES = "examples"  # the setting that says how many in-context examples there were
-# The option along which a search goes, and what stands in its place: the episodes of the search belong together.
-SEARCHED: Mapping[str, tuple[str, str]] = {
-    "steps_left": (PREFIX, "oracle:-N"),
-    "random_steps": (PREFIX, "oracle:K+random:N"),
-    "context_length": (CONTEXT_TOKENS, "N"),
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
-    """The unit of estimates: one model at one task with the same settings. Different settings are never pooled.
-
-    Attributes:
-        model: The model as the user named it.
-        task: The task's name.
-        env: The environment's id.
-        version: The environment's version; scores of different versions are not comparable.
-        options: All options of play, how the items were drawn and the model's settings, as (name, value); and the
-            number of in-context examples as "examples", where there were any.
-        key: The key of the set of items.
-        embedded: Whether the player is one of waybench's own.
-    """
-
-    model: str
-    task: str
-    env: str
-    version: int
-    options: tuple[tuple[str, Json], ...]
-    key: str
-    embedded: bool = False
-
-    @property
-    def settings(self) -> dict[str, Json]:
-        """Everything but the model, by name."""
-        return {"task": self.task, "version": self.version, **dict(self.options), "key": self.key}
-
-    @property
-    def examples(self) -> int:
-        """Number of in-context examples."""
-        return dict(self.options).get(EXAMPLES, 0)
-
-    @property
-    def apart(self) -> tuple[str, ...]:
-        """Those of its settings, in words, that keep its scores out of others' tables.
-
-        These are those options that declare it (`Option.separate_tables`), such as a prefix.
-        """
-        options = dict(self.options)
-        return tuple(
-            f"{name}: {options[name]}"
-            for name, default in _apart(self.env).items()
-            if options.get(name, default) != default
-        )
-
-    def without(self, option: str) -> "Group":
-        """Return the group with one option left out."""
-        return replace(self, options=tuple((name, value) for name, value in self.options if name != option))
-
-    def without_key(self) -> "Group":
-        """Return the group of any set of items."""
-        return replace(self, key="")
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the group as JSON values."""
-        return {**asdict(self), "options": dict(self.options)}
-
-
-class Cluster(NamedTuple):
-    """The independent sampling unit: an instance, or what several instances share, such as a map with its questions.
-
-    Attributes:
-        name: Its name within its set and level; of an instance its SHA-256.
-        key: The set's key; "" of an instance, which is the same wherever it is met.
-        level: The level; 0 of an instance.
-    """
-
-    name: str
-    key: str = ""
-    level: int = 0
-
-
-@cache  # every row asks for them
-def option_defaults(env: str) -> Mapping[str, Json]:
-    """Return the defaults of an environment's options, but for those that only say how many items there are."""
-    return {option.name: option.default for option in declared(env) if not option.is_count}
-
-
-@cache
-def _apart(env: str) -> Mapping[str, Json]:
-    """Return the defaults of the options that make something else of an environment."""
-    options = (*declared(env), *registry.load(env).extension_options)
-    return {option.name: option.default for option in options if option.separate_tables}
-
-
-@cache  # every row asks for each of its options
-def follows_from_others(name: str) -> bool:
-    """Return whether other options name what is in an option of records, so that groups do not have it."""
-    return any(name in extension.content for extension in PLAY_EXTENSIONS)
-
-
-def option_setting(value: Json, default: Json) -> Json:
-    """Return an option's value as groups have it: a plain one, and not the number 1 where another group has True."""
-    if type(default) is bool and type(value) is int:
-        return str(value)
-    return value if isinstance(value, SCALARS) else json.dumps(value, default=str)
-
-
-def declared(env: str) -> tuple[Option, ...]:
-    """Return all options of an environment: of play, but for those that the name of a wording has, and of its items."""
-    environment = registry.load(env)
-    played = (option for option in environment.playing.options if not follows_from_others(option.name))
-    return (*played, *environment.items.options)
-
+from waybench.results.logs import Origin
+from waybench.results.results._groups import Cluster, Group
 
 B = TypeVar("B", bound=Bounded)
 
@@ -401,3 +282,215 @@ def is_perfect(score: float | None, metric: Metric) -> bool:
     """Return whether no attempt can be better than one of this score."""
     bound = {"higher": metric.high, "lower": metric.low}.get(metric.better)
     return score is not None and score == bound
+
+
+def single_attempt(values: Sequence[float], perfect: Sequence[bool]) -> float:
+    """Estimate the mean of a single attempt at an item from attempts that stop after the first perfect one.
+
+    The plain mean would be biased by the stopping. The first attempt alone is not; nor is its mean over all orders in
+    which the attempts before the perfect one could have come (Rao and Blackwell), which has a smaller variance: the
+    first attempt's value if that was perfect, otherwise the mean over the attempts that were not.
+
+    Args:
+        values: A metric's values, by attempt.
+        perfect: Whether each attempt was perfect.
+    """
+    some = telling(values, perfect)
+    return fsum(some) / len(some)
+
+
+def telling(attempts: Sequence[T], perfect: Sequence[bool]) -> Sequence[T]:
+    """Return the attempts at an item whose mean estimates a single attempt; see `single_attempt`.
+
+    Args:
+        attempts: The attempts, in their order.
+        perfect: Whether each was perfect.
+    """
+    return attempts[:1] if perfect[0] else [each for each, done in zip(attempts, perfect, strict=True) if not done]
+
+
+def perfections(item: Sequence[Row], head: Metric) -> list[bool]:
+    """Return of each attempt at an item whether it was perfect, so that no other had to follow.
+
+    Args:
+        item: The attempts.
+        head: The headline metric.
+    """
+    return _perfections(item, head, registry.load(item[0].group.env).scoring.best_of)
+
+
+def _perfections(item: Sequence[Row], head: Metric, stops: bool) -> list[bool]:
+    return [stops and not row.guided and is_perfect(row.metrics[head.name], head) for row in item]
+
+
+class ItemKey(NamedTuple):
+    """What attempts at one item have in common.
+
+    Attributes:
+        level: The level.
+        item: The item's id.
+        instance: SHA-256 of the instance.
+        cluster: What the item was drawn with.
+    """
+
+    level: int
+    item: str
+    instance: str
+    cluster: Cluster
+
+
+def key_of(row: Row) -> ItemKey:
+    """Return the identity of a row's item."""
+    return ItemKey(row.level, row.item, row.instance, row.cluster)
+
+
+def at_items(some: Iterable[Row]) -> dict[ItemKey, list[Row]]:
+    """Return the attempts that count by item, in their order; items without one are left out."""
+    counted = grouped((row for row in some if row.is_included), key_of)
+    return {key: sorted(item, key=lambda row: row.attempt) for key, item in counted.items()}
+
+
+def whole_items(items: Mapping[ItemKey, Sequence[Row]]) -> dict[ItemKey, list[Row]]:
+    """Return the attempts by item, also where each attempt at an item is a cluster of its own.
+
+    So it is where a level has a single item: what is drawn there are attempts, and intervals are over them.
+
+    Args:
+        items: Attempts by item and cluster, as `at_items` has them.
+    """
+    places = grouped(items, _place)
+    return {keys[0]: [row for key in keys for row in items[key]] for keys in places.values()}
+
+
+def count_items(keys: Iterable[ItemKey]) -> int:
+    """Return the number of items among some keys: one that was attempted five times is one item."""
+    return len(set(map(_place, keys)))
+
+
+def _place(key: ItemKey) -> tuple[int, str, str]:
+    return key.level, key.item, key.instance
+
+
+def item_values(
+    items: Mapping[ItemKey, Sequence[Row]], head: Metric, value_of: Callable[[Row], float | None]
+) -> dict[ItemKey, float]:
+    """Return the mean of a single attempt at each item; items without a defined value are left out.
+
+    Args:
+        items: Attempts by item, all at one environment.
+        head: The headline metric, which says what attempts are perfect.
+        value_of: Row -> the value.
+    """
+    found: dict[ItemKey, float] = {}
+    first = next(iter(items.values()), None)
+    stops = bool(first) and registry.load(first[0].group.env).scoring.best_of
+    for key, item in items.items():
+        defined = [(value, row) for row in item if (value := value_of(row)) is not None]
+        if defined:
+            perfect = _perfections([row for _, row in defined], head, stops)
+            found[key] = single_attempt([value for value, _ in defined], perfect)
+    return found
+
+
+class Measured(NamedTuple):
+    """A metric's values, item by item.
+
+    Attributes:
+        values: What a single attempt at each item gives on average; items where nothing is defined are left out.
+        sizes: What each of these is a share of, in the same order; None where they are no shares.
+    """
+
+    values: Mapping[ItemKey, float]
+    sizes: Sequence[float] | None
+
+    @property
+    def clusters(self) -> list[Cluster]:
+        """What each item was drawn with."""
+        return [key.cluster for key in self.values]
+
+
+def measured(items: Mapping[ItemKey, Sequence[Row]], head: Metric, metric: Metric) -> Measured:
+    """Return a metric's values at some items.
+
+    Args:
+        items: Attempts by item.
+        head: The headline metric, which says what attempts are perfect.
+        metric: The metric.
+    """
+    values = item_values(items, head, lambda row: row.metrics[metric.name])
+    if metric.per is None:
+        return Measured(values, None)
+    # Of the attempts that have a value: one whose reply cannot be read is in neither part of a share.
+    each = item_values(
+        items, head, lambda row: None if row.metrics[metric.name] is None else row.sizes.get(metric.name)
+    )
+    values = {key: value for key, value in values.items() if each.get(key)}
+    return Measured(values, [each[key] for key in values])
+
+
+def _best_values(items: Mapping[ItemKey, Sequence[Row]], metric: Metric) -> dict[ItemKey, float]:
+    """Return the best of a metric's values among the attempts at each item; items without one are left out."""
+    best_of = min if metric.better == "lower" else max
+    found: dict[ItemKey, float] = {}
+    for key, item in items.items():
+        values = [value for row in item if (value := row.metrics[metric.name]) is not None]
+        if values:
+            found[key] = best_of(values)
+    return found
+
+
+def headline_values(items: Mapping[ItemKey, Sequence[Row]], head: Metric) -> Measured:
+    """Return each item's score: its best attempt or the mean of single attempts, as `best_of` of the environment says.
+
+    Args:
+        items: Attempts by item.
+        head: The headline metric.
+    """
+    first = next(iter(items.values()), None)
+    if first and registry.load(first[0].group.env).scoring.best_of:
+        return Measured(_best_values(items, head), None)
+    return measured(items, head, head)
+
+
+_TINY = 1e-9
+
+
+def beaten_items(samples: Iterable[Sequence[Row]]) -> frozenset[str]:
+    """Return the items on which some player's mean score is better than the oracle's.
+
+    The oracle's score is no ceiling there, for any player: a score that is rescaled by it would mean nothing.
+
+    Args:
+        samples: Rows of one model with one task's settings each, at one level or at all.
+
+    Returns:
+        Names of items with their options (`Anchors.item`).
+    """
+    beaten: set[str] = set()
+    for rows in samples:
+        items = {key: item for key, item in at_items(rows).items() if not any(row.guided for row in item)}
+        if not items:
+            continue
+        head = registry.load(rows[0].group.env).scoring.metrics[0]
+        excess, names = 0.0, set[str]()
+        for key, score in headline_values(items, head).values.items():
+            anchors = items[key][0].anchors
+            if anchors is not None and anchors.ceiling is not None:
+                excess += anchors.ceiling - score if head.better == "lower" else score - anchors.ceiling
+                names.add(anchors.item)
+        if excess > _TINY:
+            beaten |= names
+    return frozenset(beaten)
+
+
+def without_ceilings(rows: Sequence[Row], items: Collection[str]) -> Sequence[Row]:
+    """Return rows with no ceiling at some items.
+
+    Args:
+        rows: The rows.
+        items: Names of the items with their options (`Anchors.item`).
+    """
+    return [
+        replace(row, anchors=row.anchors._replace(ceiling=None)) if row.anchors and row.anchors.item in items else row
+        for row in rows
+    ]

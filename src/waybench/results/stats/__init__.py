@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from waybench._late import late_names
 from waybench.results.stats._adaptive import (
-    HORIZON_CONFIDENCE,
     SEARCH_REVISION,
     STOPS,
     Candidate,
@@ -12,12 +11,11 @@ from waybench.results.stats._adaptive import (
     Seeker,
     StoppingRule,
     Trial,
+    forecast,
+    simulated,
 )
-from waybench.results.stats._curves import FIXED_DESIGN, Curves, Shape, quantiles
-from waybench.results.stats._fit import Fit, fitted
-from waybench.results.stats._horizons import HorizonRatio, forecast, horizon_ratio, simulated
-from waybench.results.stats._trials import Array, Trials
-from waybench.results.stats._variance import VarianceComponents, variance_components
+from waybench.results.stats._curves import FIXED_DESIGN, Array, Curves, Shape, Trials, quantiles
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, Fit, HorizonRatio, fitted, horizon_ratio
 
 if TYPE_CHECKING:
     from waybench.results.stats._abilities import (
@@ -27,19 +25,32 @@ if TYPE_CHECKING:
         Interval,
         joint_abilities,
     )
-    from waybench.results.stats._clusters import RobustMean, clustered_error, holm, mcnemar, normal_quantile, t_quantile
     from waybench.results.stats._difficulty import IndexGain, index_gain, logistic
     from waybench.results.stats._intervals import (
         CONFIDENCE,
         FEWEST_POINTS,
         LostAttempts,
         Mean,
+        RobustMean,
+        clustered_error,
         clustered_mean,
+        holm,
         jackknifed,
+        mcnemar,
+        normal_quantile,
         regression_line,
         t_interval,
+        t_quantile,
     )
-    from waybench.results.stats._paired import ALPHA, PairedTest, Pairs, paired_difference, paired_test
+    from waybench.results.stats._paired import (
+        ALPHA,
+        PairedTest,
+        Pairs,
+        VarianceComponents,
+        paired_difference,
+        paired_test,
+        variance_components,
+    )
     from waybench.results.stats._power import (
         FEWEST_ITEMS,
         PowerAssumptions,
@@ -113,51 +124,19 @@ __all__ = [
 __getattr__ = late_names(
     __name__,
     {
-        "_abilities": (
-            "PROFILE_CONFIDENCE",
-            "Abilities",
-            "FamilyResults",
-            "Interval",
-            "joint_abilities",
-        ),
-        "_clusters": (
-            "RobustMean",
-            "clustered_error",
-            "normal_quantile",
-            "t_quantile",
-            "holm",
-            "mcnemar",
-        ),
-        "_difficulty": (
-            "IndexGain",
-            "index_gain",
-            "logistic",
-        ),
+        "_abilities": ("PROFILE_CONFIDENCE", "Abilities", "FamilyResults", "Interval", "joint_abilities"),
+        "_difficulty": ("IndexGain", "index_gain", "logistic"),
         "_intervals": (
-            "CONFIDENCE",
-            "LostAttempts",
-            "Mean",
-            "clustered_mean",
-            "jackknifed",
-            "t_interval",
-            "FEWEST_POINTS",
-            "regression_line",
+            *("CONFIDENCE", "FEWEST_POINTS", "LostAttempts", "Mean", "RobustMean", "clustered_error", "clustered_mean"),
+            *("holm", "jackknifed", "mcnemar", "normal_quantile", "regression_line", "t_interval", "t_quantile"),
         ),
         "_paired": (
-            "ALPHA",
-            "PairedTest",
-            "Pairs",
-            "paired_difference",
-            "paired_test",
+            *("ALPHA", "PairedTest", "Pairs", "VarianceComponents"),
+            *("paired_difference", "paired_test", "variance_components"),
         ),
         "_power": (
-            "FEWEST_ITEMS",
-            "PowerAssumptions",
-            "achieved_power",
-            "assume_shares",
-            "detectable_difference",
-            "items_needed",
-            "pilot_assumptions",
+            *("FEWEST_ITEMS", "PowerAssumptions", "achieved_power", "assume_shares"),
+            *("detectable_difference", "items_needed", "pilot_assumptions"),
         ),
     },
 )

@@ -1,5 +1,6 @@
 """Adaptive search for a horizon with the fewest tokens: the next trials, and when to stop."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from waybench._late import LateModule
-from waybench.results.stats._curves import Curves, Shape
-from waybench.results.stats._fit import Fit
-from waybench.results.stats._trials import Array, Indices, Trials
+from waybench.results.stats._curves import Array, Curves, Indices, Shape, Trials
+from waybench.results.stats._fit import HORIZON_CONFIDENCE, Fit
 
 if TYPE_CHECKING:
     from scipy import special
@@ -19,7 +19,6 @@ else:
     special = LateModule("scipy.special")  # training does without it
 
 SEARCH_REVISION = 1  # raised whenever the same results make a search try something else
-HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
 FEWEST = 12  # trials before precision can be reached, for the first few can agree by chance
 _BINS = 20  # to a doubling, or another unit of the curves' scale: horizons of one bin count as equal for a choice
 _SURE = 0.95  # probability with which the horizon is beyond the range, or below it, for the search to end
@@ -281,3 +280,62 @@ class State:
                 if float(self.weights[outside].sum()) >= _SURE:
                     return stop
         return "cap" if len(self.trials) >= self.rule.most else ""
+
+
+_PLAYERS = 7
+
+
+_SLOPE = 3.0  # success falls from 90 to 10 % within one and a half doublings of the difficulty
+
+
+class Forecast(NamedTuple):
+    """The trials and cost of a search of one player.
+
+    Attributes:
+        trials: Episodes.
+        cost: Their cost, in the unit of the candidates'.
+    """
+
+    trials: int
+    cost: float
+
+
+def forecast(rule: StoppingRule, candidates: Sequence[Candidate]) -> list[Forecast]:
+    """Return what searches of simulated players take, of horizons all over the range, the cheapest first.
+
+    The players' curves have one usual shape, episodes cost what was expected, and there is no budget.
+
+    Args:
+        rule: When the search stops.
+        candidates: What can be tried, easiest first.
+    """
+    low, high = (math.log2(candidates[end].at) for end in (0, -1))
+    seeker = Seeker(rule, candidates[0].at, candidates[-1].at)
+    forecasts: list[Forecast] = []
+    for number in range(_PLAYERS):
+        middle = low + (high - low) * (number + 0.5) / _PLAYERS
+        rates = 1 / (1 + np.exp(_SLOPE * (np.log2([candidate.at for candidate in candidates]) - middle)))
+        trials, _ = simulated(seeker, candidates, rates.tolist(), np.random.default_rng(number))
+        forecasts.append(Forecast(len(trials), sum(trial.expected_cost for trial in trials)))
+    return sorted(forecasts, key=lambda forecast_: forecast_.cost)
+
+
+def simulated(
+    seeker: Seeker, candidates: Sequence[Candidate], rates: Sequence[float], rng: np.random.Generator
+) -> tuple[list[Trial], str]:
+    """Run a search on a simulated player; return its trials, at the expected costs, and the reason why it stopped.
+
+    Args:
+        seeker: The search.
+        candidates: What can be tried.
+        rates: Of each candidate, the share of its items that the player solves.
+        rng: The player's chance.
+    """
+    trials: list[Trial] = []
+    left = list(candidates)
+    while not (decision := seeker.next(trials, left)).stop:
+        for number in decision.candidates:
+            candidate = left[number]
+            left[number] = candidate._replace(left=None if candidate.left is None else candidate.left - 1)
+            trials.append(Trial(candidate.at, bool(rng.random() < rates[number]), candidate.cost, candidate.cost))
+    return trials, decision.stop

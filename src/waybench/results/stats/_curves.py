@@ -2,19 +2,42 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from waybench._late import LateModule
-from waybench.results.stats._trials import Array, Indices, Trials
 
 if TYPE_CHECKING:
     from scipy import special
 else:
     special = LateModule("scipy.special")  # the curves of training do without it
+
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Trials, counted by difficulty.
+
+    Attributes:
+        at: Difficulties, each once, rising.
+        solved: Number of trials that were solved at each; may be weighted.
+        trials: Number of trials at each.
+    """
+
+    at: Array
+    solved: Array
+    trials: Array
+
+    def weighted(self, weight: float) -> "Trials":
+        """Return it with each trial counting as a part of one."""
+        return replace(self, solved=self.solved * weight, trials=self.trials * weight)
+
 
 LEAST_CONFIDENCE = 0.4  # of the bounds in every interval of a fixed design: 90 % intervals then hold plateaus in 85 %
 _POOLED = 5  # trials of neighbouring difficulties that are compared with a curve together, at least
@@ -100,11 +123,6 @@ def _pools(trials: Array) -> Sequence[tuple[int, int]]:
         pools[-1] = pools[-1][0], len(trials)
     return pools
 
-
-if TYPE_CHECKING:
-    from scipy import special
-else:
-    special = LateModule("scipy.special")  # training needs curves that do without it, and does not install it
 
 _PLACES, _SLOPES = 257, 13
 _STEEPEST = 2.2  # the steepest curve is exp(2.2) = 9 times as steep as the usual one

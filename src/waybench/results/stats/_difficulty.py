@@ -10,9 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from waybench.results.stats._clusters import t_quantile
 from waybench.results.stats._curves import Array
-from waybench.results.stats._intervals import CONFIDENCE
+from waybench.results.stats._intervals import CONFIDENCE, t_quantile
 
 FEWEST_CLUSTERS = 20  # below which an index of several variables says nothing
 FEWEST_OF_A_KIND = 10  # results that are solved, and that are not

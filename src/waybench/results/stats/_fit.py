@@ -1,8 +1,9 @@
-"""The posterior distribution of success curves after some trials, and the horizons that it says."""
+"""The posterior distribution of success curves after some trials, its horizons, and ratios of two horizons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,13 +11,15 @@ from waybench.results.stats._curves import (
     CELLS,
     LEAST_CONFIDENCE,
     NO_WEIGHT,
+    Array,
     Curves,
+    Indices,
     Shape,
+    Trials,
     fits,
     monotone_bounds,
     quantiles,
 )
-from waybench.results.stats._trials import Array, Indices, Trials
 
 _MOST_GRIDS = 2  # grids of curves that are kept: each takes up to 100 MB with what it keeps
 
@@ -197,3 +200,108 @@ def fitted(
     expected = float((rate * (1 - rate)).sum())
     design = float((residuals**2).sum()) / expected * groups / max(groups - 1, 1) if expected > 0 else 1.0
     return replace(plain, design=max(least, design))
+
+
+HORIZON_CONFIDENCE = 0.9  # of the intervals of horizons
+
+
+_POINTS = 400  # equally probable values that stand for a posterior
+_ALPHA = 0.05
+
+
+class HorizonRatio(NamedTuple):
+    """How many times as far one player reaches as another.
+
+    Attributes:
+        value: The median of the posterior; None if a horizon is outside the levels that its player was tested on.
+        low: Lower end of the 90 % interval; None if the levels tested do not bound it.
+        high: Upper end, likewise.
+        further: Which horizon is larger, at 5 % (two-sided): 1 the first, -1 the second, 0 if neither is shown to be.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    further: int
+
+
+def horizon_ratio(first: Fit, second: Fit, share: float = 0.5) -> HorizonRatio:
+    """Return the ratio of two horizons; the players' trials are independent.
+
+    What a fit says outside the levels that were tested comes from its prior. So a horizon there is only known to be
+    above the hardest or below the easiest level, and bounds the ratio on one side.
+
+    Args:
+        first: The fit of the one player; both count difficulty in doublings.
+        second: That of the other.
+        share: The share of items that is solved at the horizon.
+
+    Raises:
+        ValueError: If a fit does not count difficulty in doublings.
+    """
+    if not (first.curves.shape.log and second.curves.shape.log):
+        raise ValueError("ratios need curves on a log2 scale of difficulty")
+    (one, low_one, high_one), (other, low_other, high_other) = (_ends(fit, share) for fit in (first, second))
+    least, most = (np.subtract.outer(*pair).ravel() for pair in ((low_one, high_other), (high_one, low_other)))
+    rest = (1 - HORIZON_CONFIDENCE) / 2
+    gap, other_gap = _gap(first, one, share), _gap(second, other, share)
+    gap_low, gap_high = gap[0] - other_gap[1], gap[1] - other_gap[0]
+    low, sure_low = (min(gap_low, _quantile(least, tail)) for tail in (rest, _ALPHA / 2))
+    high, sure_high = (max(gap_high, _quantile(most, 1 - tail)) for tail in (rest, _ALPHA / 2))
+    is_known = bool(np.isfinite([_around(first, one), _around(second, other)]).all())
+    value = (
+        float(2 ** np.median(np.subtract.outer(_points(first, share), _points(second, share)))) if is_known else None
+    )
+    return HorizonRatio(value, _ratio(low), _ratio(high), 1 if sure_low > 0 else -1 if sure_high < 0 else 0)
+
+
+def _points(fit: Fit, share: float) -> Array:
+    tails = (np.arange(_POINTS) + 0.5) / _POINTS
+    return np.array(quantiles(fit.curves.reaches(share), fit.weights, tails.tolist()), dtype=np.float64)
+
+
+def _ends(fit: Fit, share: float) -> tuple[float, Array, Array]:
+    """Return a horizon's median, and the least and greatest that each point of its posterior may stand for."""
+    points, done = _points(fit, share), fit.trials_done
+    tried = fit.curves.shape.scale(done.at)
+    has_failure, has_success = bool((done.solved < done.trials).any()), bool((done.solved > 0).any())
+    low = np.where(points < tried[0], -np.inf, np.minimum(points, tried[-1]))
+    high = np.where(points > tried[-1], np.inf, np.maximum(points, tried[0]))
+    # Without a failure or a success nothing was seen of the fall, and its place comes from the prior.
+    if not has_failure:
+        return np.inf, low, np.full_like(high, np.inf)
+    if not has_success:
+        return -np.inf, np.full_like(low, -np.inf), high
+    return float(np.median(points)), low, high
+
+
+def _gap(fit: Fit, middle: float, share: float) -> tuple[float, float]:
+    """Return the tried difficulties around a horizon; those around any falling curve's where the fitted one is wrong.
+
+    An adaptive search closes the gap between tried difficulties itself. The bounds of `Fit.least_interval` are for one
+    horizon. Their difference would be twice as wide as a ratio needs.
+    """
+    low, high = _around(fit, middle)
+    least, most = fit.least_interval(share, HORIZON_CONFIDENCE)
+    if fit.is_adequate or least > most:
+        is_closed = fit.is_adaptive and bool(np.isfinite([low, high]).all())
+        return (middle, middle) if is_closed else (low, high)
+    return min(low, float(np.log2(least)) if least > 0 else -np.inf), max(high, float(np.log2(most)))
+
+
+def _around(fit: Fit, middle: float) -> tuple[float, float]:
+    """Return the tried difficulties around a horizon; infinite outside them."""
+    tried = fit.curves.shape.scale(fit.trials_done.at)
+    if middle < tried[0]:
+        return -np.inf, float(tried[0])
+    if middle > tried[-1]:
+        return float(tried[-1]), np.inf
+    return float(tried[tried <= middle][-1]), float(tried[tried >= middle][0])
+
+
+def _quantile(values: Array, tail: float) -> float:
+    return float(np.quantile(values, tail, method="inverted_cdf"))  # no interpolation: some values are infinite
+
+
+def _ratio(difference: float) -> float | None:
+    return float(2**difference) if np.isfinite(difference) else None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from waybench._late import LateModule
-from waybench.results.stats._clusters import variance_at_most, z_power
+from waybench.results.stats._intervals import variance_at_most, z_power
 from waybench.results.stats._paired import ALPHA
 
 if TYPE_CHECKING:

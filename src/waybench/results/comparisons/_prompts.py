@@ -1,20 +1,18 @@
-"""The effect of the wording: the same items in several wordings."""
+"""Effects of the prompt: its wording and its in-context examples."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from waybench.core import Json, Metric
+from waybench.core import Json, Metric, Series
 from waybench.envs import registry
-from waybench.results.comparisons._comparison import MARGIN, Comparison, compare, with_tests
-from waybench.results.comparisons._effect import EffectKind
-from waybench.results.comparisons._groups import matched
-from waybench.results.comparisons._item_scores import ItemScores, values_of
-from waybench.results.comparisons._text import difference_text, p_text
-from waybench.results.estimates import aligned
-from waybench.results.formatting import better_text, mean_text, one_line
+from waybench.results.comparisons._comparison import MARGIN, Comparison, EffectKind, compare, with_tests
+from waybench.results.comparisons._item_scores import ItemScores, matched, values_of, without_option
+from waybench.results.estimates import aligned, contributions
+from waybench.results.formatting import better_text, difference_text, mean_text, one_line, p_text
 from waybench.results.frames import Column, Frame, column_json, column_schema, group_frame
 from waybench.results.results import (
+    EXAMPLES,
     LONGEST,
     Group,
     ItemKey,
@@ -23,6 +21,7 @@ from waybench.results.results import (
     count_items,
     declared,
     grouped,
+    item_values,
     labels,
     measured,
     over,
@@ -165,12 +164,14 @@ def wording_effects(all_rows: Iterable[Row]) -> list[WordingEffect]:
     for some in matched(own, WORDING):
         metric = over(registry.load(some[0].env).scoring.metrics[0], (row for group in some for row in own[group]))
         if len(some) > 1 and metric.per is None:
-            effect = _effect(metric, {str(dict(group.options)[WORDING]): group for group in some}, own)
+            effect = _wording_effect(metric, {str(dict(group.options)[WORDING]): group for group in some}, own)
             found += [effect] if effect else []
     return found
 
 
-def _effect(metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Sequence[Row]]) -> WordingEffect | None:
+def _wording_effect(
+    metric: Metric, groups: Mapping[str, Group], own: Mapping[Group, Sequence[Row]]
+) -> WordingEffect | None:
     found = {name: measured(at_items(own[group]), metric, metric).values for name, group in groups.items()}
     names, reference = _ordered(next(iter(groups.values())).env, [name for name, values in found.items() if values])
     if len(names) < 2:
@@ -305,3 +306,99 @@ def wording_frame(effects: Sequence[WordingEffect]) -> Frame:
     doc = "One row for each wording of the same items, by player; the headline metric."
     columns = (*_SCORE[:2], *_EFFECT[:5], *_SCORE[2:], *_EFFECT[5:])
     return group_frame("wordings", doc, columns, lines, lambda line: line.score.group)
+
+
+Items = Mapping[ItemKey, Sequence[Row]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExamplesEffect:
+    """The effect of in-context examples at one level, against the same model and settings without any.
+
+    Attributes:
+        group: The group with examples.
+        level: The level.
+        items: Items with attempts that are included in both groups; no others are compared.
+        metrics: For each metric, the mean over these items of the value with examples minus the value without (of what
+            a single attempt gives), with an interval for pairs.
+        curves: For each series, the mean of its curve over the steps with examples minus the one without.
+    """
+
+    group: Group
+    level: int
+    items: int
+    metrics: Mapping[str, Mean]
+    curves: Mapping[str, Mean]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the effect as JSON values."""
+        return {**asdict(self), "group": self.group.to_json()}
+
+
+def examples_effects(all_rows: Iterable[Row]) -> list[ExamplesEffect]:
+    """Return the effects of examples, for every group and level with examples that was run without them too.
+
+    Items are paired by level, id and instance.
+    """
+    by_group = {
+        group: grouped(own, lambda row: row.level) for group, own in grouped(all_rows, lambda row: row.group).items()
+    }
+    bare = without_option(by_group, EXAMPLES)
+    found: list[ExamplesEffect] = []
+    for group, by_level in by_group.items():
+        if group in bare:
+            for level, own in sorted(by_level.items()):
+                with_, without = at_items(own), at_items(by_group[bare[group]].get(level, []))
+                both = [key for key in with_ if key in without]
+                if both:
+                    pair = {key: with_[key] for key in both}, {key: without[key] for key in both}
+                    found.append(_examples_effect(group, bare[group], level, *pair))
+    return found
+
+
+def _examples_effect(group: Group, bare: Group, level: int, with_: Items, without: Items) -> ExamplesEffect:
+    env = registry.load(group.env)
+    played = [row for items in (with_, without) for item in items.values() for row in item]
+    metrics: dict[str, Mean] = {}
+    for metric in (over(one, played) for one in env.scoring.metrics):
+        new, old = (
+            values_of(
+                of, metric, item_values(items, env.scoring.metrics[0], lambda row, name=metric.name: row.metrics[name])
+            )
+            for of, items in ((group, with_), (bare, without))
+        )
+        if comparison := compare(new, old, EXAMPLES):
+            metrics[metric.name] = comparison.difference
+    curves = {
+        one.name: mean
+        for one in env.scoring.series
+        if (mean := _curve_change(over(one, played), with_, without)) is not None
+    }
+    return ExamplesEffect(group=group, level=level, items=count_items(with_), metrics=metrics, curves=curves)
+
+
+def _curve_change(series: Series, with_: Items, without: Items) -> Mean | None:
+    """Return the difference of two means of curves over their steps, each linearised (`contributions`)."""
+
+    def has(item: Sequence[Row]) -> bool:
+        return any(row.series.get(series.name) for row in item)
+
+    keys = [key for key in with_ if has(with_[key]) and has(without[key])]
+    (new, new_parts), (old, old_parts) = (_by_item(series.name, some, keys) for some in (with_, without))
+    size = None if series.low is None or series.high is None else series.high - series.low
+    return clustered_mean(
+        [new - old + len(keys) * (new_parts[key] - old_parts[key]) for key in keys],
+        [key.cluster for key in keys],
+        None if size is None else -size,
+        size,
+    )
+
+
+def _by_item(name: str, some: Items, keys: Sequence[ItemKey]) -> tuple[float, dict[ItemKey, float]]:
+    """Return the mean of a curve over its steps, and what each item's episodes move it by."""
+    episodes = [(key, row.series[name]) for key in keys for row in some[key] if row.series.get(name)]
+    average, parts = contributions([numbers for _, numbers in episodes])
+    by_item = dict.fromkeys(keys, 0.0)
+    for (key, _), part in zip(episodes, parts, strict=True):
+        by_item[key] += part
+    return average, by_item
