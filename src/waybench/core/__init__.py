@@ -125,6 +125,7 @@ from waybench.core._record import (
 )
 from waybench.core._registry import CatalogueWarning, Entry, Registry
 from waybench.core._replay import replay, require_self_contained
+from waybench.core._scene import Scene
 from waybench.core._secrets import (
     HIDDEN,
     LABEL,
@@ -293,6 +294,7 @@ __all__ = [
     "ReplayError",
     "Reply",
     "SampleSize",
+    "Scene",
     "Scoring",
     "ScriptedPolicy",
     "Series",
