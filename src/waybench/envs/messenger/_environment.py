@@ -2,7 +2,7 @@
 
 from waybench._package_data import read_text
 from waybench.core import Images, Items, Players, Presentation, Scoring
-from waybench.envs.messenger._drawing import board, draw
+from waybench.envs.messenger._drawing import board, scene
 from waybench.envs.messenger._game import RoleRules
 from waybench.envs.messenger._items import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.envs.messenger._measures import FAILURES, LEAST, METRICS, MOST, own_failure, setting
@@ -30,7 +30,7 @@ PRESENTATION = Presentation(
         "met_decoy",
         "met_goal",
     ),
-    draw=draw,
+    scene=scene,
     board=board,
     legend=(
         "The ring is the player's start; the squares are the starts of the enemy (E), the message (M), the goal (G) "
