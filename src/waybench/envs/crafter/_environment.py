@@ -2,7 +2,7 @@
 
 from waybench._package_data import read_text
 from waybench.core import Images, Items, Players, Presentation, Scoring
-from waybench.envs.crafter._drawing import KEYS, board, draw, draw_frames
+from waybench.envs.crafter._drawing import KEYS, board, scenes
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._measures import (
     AGGREGATES,
@@ -30,9 +30,8 @@ PRESENTATION = Presentation(
     ),
     item="world",
     metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
-    draw=draw,
+    scenes=scenes,
     board=board,
-    draw_frames=draw_frames,
     legend=(
         "The ring is the player's start and the line its path; the dot is its last position and direction, and the "
         "dashed box what it saw there. Numbers mark where achievements were unlocked; the list is beside the map. "
