@@ -1,13 +1,11 @@
 """The environment of the search for a biome."""
 
-from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from waybench._package_data import read_text
-from waybench.core import Images, Items, Picture, Players, Presentation, Program, Scoring
+from waybench.core import Images, Items, Players, Presentation, Program, Scoring
 from waybench.envs.smartplay import SEEN, agent_environment, thinking_players
-from waybench.envs.voxel._drawing import board
+from waybench.envs.voxel._drawing import board, draw_picture, scenes
 from waybench.envs.voxel._game import FindRules, decode, level_of, prove
 from waybench.envs.voxel._items import OPTIONS, SearchSource, sound_items
 from waybench.envs.voxel._measures import (
@@ -21,19 +19,6 @@ from waybench.envs.voxel._measures import (
 )
 from waybench.envs.voxel._players import PLAYERS
 from waybench.envs.voxel.engines import LUANTI, MINEDOJO, find_program
-
-
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.voxel._drawing import draw  # it is imported when something is drawn
-
-    return draw(*args, **options)
-
-
-def _draw_frames(*args: Any) -> Iterator[str]:
-    from waybench.envs.voxel._drawing import draw_frames
-
-    return draw_frames(*args)
-
 
 PROGRAMS = (
     Program(
@@ -62,9 +47,8 @@ PRESENTATION = Presentation(
     item="search",
     items="searches",
     metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
-    draw=_draw,
+    scenes=scenes,
     board=board,
-    draw_frames=_draw_frames,
     legend=(
         "The map from above, north at the top, with the goal biomes outlined. The ring is the player's start, the "
         "square the goal nearest to it, the line the player's path, and the dot its last position, with a ring if the "
@@ -75,14 +59,8 @@ PRESENTATION = Presentation(
 )
 
 
-def _draw_picture(picture: Picture) -> str:
-    from waybench.envs.voxel._drawing import draw_picture
-
-    return draw_picture(picture)
-
-
 IMAGES = Images(
-    draw=_draw_picture,
+    draw=draw_picture,
     legend="The picture has what is around you and what you see: you are the orange dot in the middle, north is up, "
     "and each of the boxes around you lists what is in its direction: its distance in blocks, whether it is above you, "
     "below you or level with you, and, of what you see, the share of the screen that it takes. In the box in the "
