@@ -1,9 +1,10 @@
 """The presentation that the environments of text maps share: words, legends, boards, and what people type."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from waybench.core import Board, Images, Picture, Presentation, TurnRecord, TypedAction
+from waybench.core import Board, Images, Presentation, TurnRecord, TypedAction
+from waybench.envs.textmap.drawing import draw_map, draw_picture, scenes
 from waybench.envs.textmap.extract import Extraction, ExtractionState
 from waybench.envs.textmap.map import all_names, reached, seen_names
 from waybench.envs.textmap.minigame import Minigame
@@ -90,32 +91,8 @@ def _next_action(task: Extraction, number: int) -> str:
     return next(step.action for step in task.map.steps if step.number == number)
 
 
-def _draw(*args: Any, **options: Any) -> str:
-    from waybench.envs.textmap.drawing import draw  # imported when it is needed
-
-    return draw(*args, **options)
-
-
-def _draw_frames(*args: Any) -> Iterator[str]:
-    from waybench.envs.textmap.drawing import draw_frames
-
-    return draw_frames(*args)
-
-
-def _draw_cluster(instance: Any) -> str:
-    from waybench.envs.textmap.drawing import draw_map
-
-    return draw_map(instance)
-
-
-def _draw_picture(picture: Picture) -> str:
-    from waybench.envs.textmap.drawing import draw_picture  # imported when it is needed
-
-    return draw_picture(picture)
-
-
 IMAGES = Images(
-    draw=_draw_picture,
+    draw=draw_picture,
     legend="(In place of the walkthrough, the picture below has its map. Each dot is a place, with its name. Each "
     "arrow is a move that the walkthrough makes, with its action near the place where the move begins.)",
     replaces=("walkthrough",),
@@ -158,9 +135,8 @@ PRESENTATION = Presentation(
         "Success in minigames": ("success_known", "success_new"),
     },
     board=board,
-    draw=_draw,
-    draw_frames=_draw_frames,
-    draw_cluster=_draw_cluster,
+    scenes=scenes,
+    draw_cluster=draw_map,
     cluster_legend=(
         "All places and moves of the map, whatever a prompt shows of it. Each panel is a level or a separate part; "
         "moves up and down lead from one to another, and a line below the name of a place says where to. Otherwise a "
