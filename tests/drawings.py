@@ -6,7 +6,16 @@ from functools import lru_cache
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring
 
+import waybench
+
 Point = tuple[float, float]
+
+
+def drawer(env_id: str) -> Callable[..., str]:
+    """Return what draws the episodes of an environment."""
+    draw = waybench.load(env_id).presentation.draw
+    assert draw is not None
+    return draw
 
 
 @lru_cache(maxsize=4)  # several things are asked of a drawing one after the other

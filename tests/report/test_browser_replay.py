@@ -7,11 +7,11 @@ import pytest
 
 from tests.analysis.episodes import MAZE
 from tests.browser import Visits
+from tests.drawings import drawer
 from tests.report import sites
 from tests.report.pages import Page, unpacked
 from waybench import load
 from waybench.core import EpisodeRecord, play_out, policy
-from waybench.envs.maze._drawing import draw
 from waybench.reporting import write_report
 from waybench.results import LoggedEpisode
 
@@ -61,7 +61,7 @@ def test_a_link_leads_to_a_turn(
     assert current(page) == ([str(turn)] if turn else [])
     later = page.locator(".turn.later").evaluate_all("all => all.map(each => each.dataset.turn)")
     assert later == [str(number) for number in range(turn + 1, 4)]
-    wanted = draw(MAZE.items.decode(record.instance), record.turns[:turn])
+    wanted = drawer("maze/alicia")(MAZE.items.decode(record.instance), record.turns[:turn])
     assert shapes(page.locator("#board").inner_html()) == shapes(wanted)
     assert page.locator("#controls").is_visible()
 

@@ -7,10 +7,13 @@ from xml.etree import ElementTree
 import pytest
 
 from tests.analysis.episodes import MAZE, detour, item, said
+from tests.drawings import drawer
 from waybench.core import Episode, play_out, policy
 from waybench.envs.maze import Maze
-from waybench.envs.maze._drawing import draw, trail
+from waybench.envs.maze._drawing import trail
 from waybench.envs.spaces import DIRECTIONS
+
+draw = drawer("maze/alicia")
 
 
 def cells_of(path: str, size: int) -> set[int]:

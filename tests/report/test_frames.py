@@ -10,15 +10,16 @@ from xml.etree import ElementTree
 import pytest
 
 import waybench
+from tests.drawings import drawer
 from tests.report.pages import unpacked
 from waybench.core import play_out, policy
 from waybench.envs import registry
-from waybench.envs.maze._drawing import draw
 from waybench.reporting import write_report
 from waybench.reporting._format import presentation_of
 from waybench.reporting._replays import MOST_FRAMES, Frames, by_prefixes, framer, frames, packed
 from waybench.results import LoggedEpisode
 
+draw = drawer("maze/alicia")
 DRAWN = [entry.id for entry in registry.entries if presentation_of(entry.id).draw]
 
 

@@ -168,6 +168,7 @@ from waybench.core._replies import (
     text_of,
     without_invisible,
 )
+from waybench.core._scene import Scene
 from waybench.core._secrets import (
     HIDDEN,
     LABEL,
@@ -361,6 +362,7 @@ __all__ = [
     "ReplayError",
     "Reply",
     "SampleSize",
+    "Scene",
     "Scoring",
     "ScriptedPolicy",
     "Series",

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from waybench.core._board import Board
 from waybench.core._record import TurnRecord
+from waybench.core._scene import MakeScene, MakeScenes, draw_all, draw_last, prefix_scenes
 
 Draw = Callable[..., str]
 """(instance, turns, *, board_id, reuse) -> SVG.
@@ -50,9 +52,12 @@ class Presentation:
         legend: What a drawing shows, in a few sentences.
         reference: What a drawing shows in addition to the player's actions, for a switch that hides it (CSS class
             "reference"); "" if nothing.
-        draw: Draws an episode (see `Draw`); None if there is no drawing.
-        draw_frames: Draws the frames of a replay (see `DrawFrames`). None if `draw` can draw each of them from the
-            turns so far, always with the same view box.
+        scene: Makes the `Scene` of an episode so far; None if there is no drawing, or `scenes` makes it.
+        scenes: Makes the scenes of a replay, each of the same size. None if `scene` makes each of them from the turns
+            so far.
+        draw: Draws an episode (see `Draw`). It draws the scene if there is one.
+        draw_frames: Draws the frames of a replay (see `DrawFrames`). It draws the scenes if there are any. None if
+            `draw` can draw each frame from the turns so far, always with the same view box.
         draw_cluster: (instance) -> SVG with a size, of all that its cluster is, such as a whole map, for a page of its
             own; None if there is none.
         cluster_legend: What that drawing shows, in a few sentences.
@@ -80,6 +85,8 @@ class Presentation:
     modes: Mapping[str, Mapping[str, int]] = field(default_factory=dict[str, Mapping[str, int]])
     legend: str = ""
     reference: str = ""
+    scene: MakeScene | None = None
+    scenes: MakeScenes | None = None
     draw: Draw | None = None
     draw_frames: DrawFrames | None = None
     draw_cluster: Callable[[Any], str] | None = None
@@ -92,7 +99,12 @@ class Presentation:
     undefined: str = ""
 
     def __post_init__(self) -> None:
-        """Fill in the plurals."""
+        """Fill in the plurals, and what draws the scenes."""
+        if self.scenes is not None:
+            object.__setattr__(self, "draw_frames", partial(draw_all, self.scenes))
+        scenes = self.scenes if self.scene is None else prefix_scenes(self.scene)
+        if scenes is not None:
+            object.__setattr__(self, "draw", partial(draw_last, scenes))
         for noun in ("level", "item", "cluster"):
             singular, several = getattr(self, noun), getattr(self, f"{noun}s")
             if singular and not several:

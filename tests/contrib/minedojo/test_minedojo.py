@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.drawings import drawer
 from waybench.core import DataError, LiveError, Stream, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, FindRules, SearchSource, terrain
-from waybench.envs.voxel._drawing import draw
 from waybench.envs.voxel._game import decode, level_of, prove
 from waybench.envs.voxel._wording import describe
 from waybench.envs.voxel.engines import CREATIVE, ENGINES, MINECRAFT_BIOMES, TICKS, _engines
@@ -209,7 +209,7 @@ def test_no_maps_and_no_levels() -> None:
     search = SearchSource("k", 1, MINEDOJO).item(3).instance
     assert (level_of(search), prove(search)) == (1, {})
     assert decode(search.to_json()) == search
-    assert "tiles-start" in draw(search)
+    assert "tiles-start" in drawer("voxel/find")(search)
     with pytest.raises(UsageError, match="there is only level 1"):
         SearchSource("k", 2, MINEDOJO)
     with pytest.raises(UsageError, match="give one of any, plains, forest"):

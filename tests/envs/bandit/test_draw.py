@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 
 import waybench
-from tests.drawings import box, dots, inside, number, parts, steps, texts, told, written
+from tests.drawings import box, dots, drawer, inside, number, parts, steps, texts, told, written
 from waybench.core import Episode, play_out, policy
-from waybench.envs.bandit._drawing import MOST_ROOM, ROOM, draw
+from waybench.envs.bandit._drawing import MOST_ROOM, ROOM
 
 ARMS = waybench.load("bandit/arms")
+draw = drawer("bandit/arms")
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
 
 

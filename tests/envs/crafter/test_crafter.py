@@ -19,12 +19,11 @@ from waybench.envs.crafter import (
     SurvivalRules,
     Wilds,
     World,
+    _drawing,
     crafter_score,
     published_seed,
     success_rates,
 )
-from waybench.envs.crafter import _drawing as _draw
-from waybench.envs.crafter._drawing import draw, draw_frames
 from waybench.envs.crafter._game import ACTIONS, OUTSIDE
 from waybench.envs.crafter._ids import ASLEEP, BEING, CLOCK, EAST_OF, ENERGY, HEALTH, MADE, NAMES, SIZE, SOUTH_OF, X, Y
 from waybench.envs.crafter._players import PLAYERS
@@ -34,6 +33,7 @@ from waybench.envs.smartplay import HUMANS
 ENV: Any = waybench.load("crafter/survival")
 PAPER, SOUND = SurvivalRules(published=True), SurvivalRules(published=False)
 RNG = Stream("unused")
+draw = ENV.presentation.draw
 ONE = {"wording": "one_question"}
 
 
@@ -238,7 +238,9 @@ def test_frames_are_drawn_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
         steps.append(action)
         return advance(world, action)
 
-    monkeypatch.setattr(_draw, "advance", counted)
+    monkeypatch.setattr(_drawing, "advance", counted)
+    draw_frames = ENV.presentation.draw_frames
+    assert draw_frames is not None
     assert list(draw_frames(instance, turns, counts)) == apart
     assert len(steps) == len(turns)
 

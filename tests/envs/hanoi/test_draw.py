@@ -5,11 +5,13 @@ from xml.etree import ElementTree
 import pytest
 
 import waybench
+from tests.drawings import drawer
 from waybench.core import Episode, play_out, policy
-from waybench.envs.hanoi._drawing import MOST_FRAMES, draw, frames
+from waybench.envs.hanoi._drawing import MOST_FRAMES, frames
 from waybench.envs.hanoi._game import Towers
 
 HANOI = waybench.load("hanoi/rods")
+draw = drawer("hanoi/rods")
 
 
 def episode(*names: str, wording: str = "one_question") -> Episode:

@@ -6,9 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.drawings import drawer
 from tests.envs.messenger.games import ENV, case, played
 from waybench.core import play_out, policy
-from waybench.envs.messenger._drawing import draw, trail
+from waybench.envs.messenger._drawing import trail
+
+draw = drawer("messenger/roles")
 
 
 def parts(svg: str, name: str) -> list[dict[str, str]]:

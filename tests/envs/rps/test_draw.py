@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 import waybench
-from tests.drawings import box, dots, inside, parts, steps, texts, told, written
+from tests.drawings import box, dots, drawer, inside, parts, steps, texts, told, written
 from waybench.core import Episode, play_out, policy
-from waybench.envs.rps._drawing import ROOM, draw
+from waybench.envs.rps._drawing import ROOM
 
 ROUNDS = waybench.load("rps/rounds")
+draw = drawer("rps/rounds")
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
 LETTERS = "RPS"
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import waybench
-from tests.drawings import box, dots, inside, parts, points, steps, texts, told, written
+from tests.drawings import box, dots, drawer, inside, parts, points, steps, texts, told, written
 from tests.envs.search.cases import EASY, after
 from tests.envs.search.cases import number as case_of
 from waybench.core import play_out, policy
 from waybench.envs.search._number import decode, most_steps
-from waybench.envs.search._presentation import draw_number as draw
 
+draw = drawer("search/guessnum")
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
 
 

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 
 import waybench
-from tests.drawings import Point, box, dots, inside, number, parts, points, read, steps, texts, told, written
+from tests.drawings import Point, box, dots, drawer, inside, number, parts, points, read, steps, texts, told, written
 from tests.envs.search.cases import SQUARE, TREE, WALKS, after, breadth_first, depth_first, graph, neighbours, trees
 from waybench.core import play_out, policy
-from waybench.envs.search._drawing_walk import MOST_NODES, draw_breadth, draw_depth
+from waybench.envs.search._drawing_walk import MOST_NODES
 from waybench.envs.search._walk import decode
 
 PLAYERS = ("random", "heuristic", "noisy-0.3", "oracle")
-DRAW = {"dfs": draw_depth, "cavedfs": draw_depth, "bfs": draw_breadth, "cavebfs": draw_breadth}
+DRAW = {name: drawer(f"search/{name}") for name in ("dfs", "cavedfs", "bfs", "cavebfs")}
+draw_depth, draw_breadth = DRAW["dfs"], DRAW["bfs"]
 
 
 def places(svg: str) -> dict[int, Point]:

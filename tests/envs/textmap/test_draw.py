@@ -16,19 +16,22 @@ import pytest
 import waybench
 from tests.analysis.maps import corridor
 from tests.analysis.maps import questions as corridor_questions
-from tests.drawings import box, parts
+from tests.drawings import box, drawer, parts
 from tests.envs.textmap import HOUSE, edge, of_edges
 from tests.envs.textmap import test_extract as extract
 from tests.envs.textmap import test_minigame as minigame
 from tests.envs.textmap.test_route_and_destination import FROM_ATTIC, RIGHT, TO_GARDEN, item, reply
 from waybench.core import Episode, Item, TurnRecord, play_out, policy
 from waybench.envs.textmap import Edge, Extraction, MapQuestion, Minigame, PlaceMap, load_map
-from waybench.envs.textmap.drawing._draw import draw, draw_frames
 from waybench.envs.textmap.drawing._layout import bearing, layout
 from waybench.envs.textmap.drawing._overlay import _cached_board, map_board
 
+PRESENTATION = waybench.load("textmap/route").presentation
+draw, draw_frames = drawer("textmap/route"), PRESENTATION.draw_frames
+assert draw_frames is not None
+
 HOSTILE = "</title><script>alert(1)</script>&\"'\0\u202e"
-SHAPES = {"svg", "g", "path", "circle", "text", "tspan", "title", "use"}
+SHAPES = {"svg", "g", "path", "rect", "circle", "text", "tspan", "title", "use"}
 NORTH, SOUTH = edge("b", "north", "c", forward=1, reverse=2), edge("c", "south", "b", forward=2, reverse=1)
 # d is north of c, a east of b, and e above d.
 TOWN = of_edges("town", [NORTH, SOUTH, edge("c", "north", "d", 3), edge("b", "east", "a", 4), edge("d", "up", "e", 5)])
@@ -152,7 +155,7 @@ def test_names_cover_neither_places_nor_names(data_dir: Callable[..., Path]) -> 
 
 def test_the_same_in_every_process() -> None:
     code = (
-        "import waybench, hashlib; from waybench.envs.textmap.drawing._draw import draw; "
+        "import waybench, hashlib; draw = waybench.load('textmap/route').presentation.draw; "
         "found = waybench.load('textmap/route').source('draw', 3).item(0).instance; "
         "print(hashlib.sha256(draw(found).encode()).hexdigest())"
     )

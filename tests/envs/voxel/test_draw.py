@@ -2,18 +2,21 @@
 
 import re
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
+from tests.drawings import parts, read
 from waybench.core import play_out, policy
 from waybench.envs.voxel import FIND, terrain
-from waybench.envs.voxel._drawing import draw, draw_frames
 from waybench.envs.voxel.engines._terrain import BIOMES
 
+draw, draw_frames = FIND.presentation.draw, FIND.presentation.draw_frames
+assert draw is not None and draw_frames is not None
 
-def parts(svg: str, name: str) -> list[Any]:
-    return [element for element in ElementTree.fromstring(svg).iter() if name in element.get("class", "").split()]
+
+def biomes(svg: str) -> list[tuple[str, Any]]:
+    """Return the biomes of a map with their paths."""
+    return [(path_group[0].text or "", path_group[1]) for path_group in read(svg).iter("g") if len(path_group) == 2]
 
 
 @pytest.mark.slow
@@ -32,14 +35,13 @@ def test_the_way_is_the_one_that_was_gone() -> None:
         )
         for line in parts(svg, "tiles-trail"):
             drawn = [(float(x), float(z)) for x, z in re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", line.get("d"))]
-            assert drawn[1:] == [(round(x, 1), round(z, 1)) for x, _, z in made]
+            assert drawn[1:] == [(round(x, 2), round(z, 2)) for x, _, z in made]
 
 
 def test_the_map_is_the_world() -> None:
     search = FIND.source("draw", 1).item(1).instance
     world, svg, squares = terrain(search.engine, search.seed), draw(search), 0
-    for path in parts(svg, "voxel-biome"):
-        name = path[0].text
+    for name, path in biomes(svg):
         assert path.get("fill") == BIOMES[name].colour
         for x, z, length, side in re.findall(r"M(-?\d+) (-?\d+)h(\d+)v(\d+)", path.get("d")):
             for column in range(int(x), int(x) + int(length), int(side)):
@@ -54,11 +56,11 @@ def test_one_line_is_around_the_goal_biomes() -> None:
     turns = play_out(FIND, item, policy("oracle"), {"wording": "one_question", "steps": 60}).record().turns
     svg = draw(item.instance, turns)
     goal, squares = set[tuple[int, int]](), set[tuple[int, int]]()
-    for path in parts(svg, "voxel-biome"):
+    for name, path in biomes(svg):
         for x, z, length, side in re.findall(r"M(-?\d+) (-?\d+)h(\d+)v(\d+)", path.get("d")):
             run = {(column, int(z)) for column in range(int(x), int(x) + int(length), int(side))}
             squares |= run
-            goal |= run if path[0].text in item.instance.goals else set()
+            goal |= run if name in item.instance.goals else set()
     assert goal and goal < squares
     edges = {
         ((x + step, z), (x + step, z + step)) if right else ((x, z + step), (x + step, z + step))

@@ -18,11 +18,11 @@ import pytest
 from click.testing import CliRunner
 
 from tests.conftest import PATIENCE, missing
+from tests.drawings import drawer
 from waybench.cli import main
 from waybench.cli._report import build
 from waybench.core import EpisodeRecord, LiveError, ReplayError, UsageError, play_out, policy, replay
 from waybench.envs.voxel import FIND, SearchSource
-from waybench.envs.voxel._drawing import draw
 from waybench.envs.voxel._game import bounds, level_of, prove
 from waybench.envs.voxel._look import fan
 from waybench.envs.voxel._wording import Raw
@@ -182,7 +182,7 @@ def test_an_episode_replays_and_never_ends_in_a_wall() -> None:
             assert turn.events["biome"] in ENGINES["luanti"].biomes
         if player == "oracle":
             assert str(back.end) == "solved"
-            drawing = draw(item.instance, replay(FIND, back).turns)
+            drawing = drawer("voxel/find")(item.instance, replay(FIND, back).turns)
             assert ENGINES["luanti"].biomes[world.biome(item.proof["x"], item.proof["z"])] in drawing
 
 

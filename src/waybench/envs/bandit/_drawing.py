@@ -1,10 +1,10 @@
-"""Slot machines as a drawing (SVG) and as a board for people."""
+"""Slot machines as a scene with the pulls of an episode, and as a board for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from waybench._svg import drawing, path, text, texts
-from waybench.core import Board, Tile, TurnRecord, lost_turns, plural
+from waybench._svg import box, path, text, texts
+from waybench.core import Board, Scene, Tile, TurnRecord, lost_turns, plural
 from waybench.envs.bandit._game import Bandit, Machines, values
 from waybench.envs.smartplay import AgentState, step_turns
 
@@ -31,37 +31,26 @@ class Pull(NamedTuple):
     reward: float
 
 
-def draw(bandit: Bandit, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw the machines with what was pulled.
-
-    Of more than 800 pulls the strip shows those around the last one. Nothing of a reply reaches the drawing but the
-    numbers of machines that were pulled.
-
-    Args:
-        bandit: The machines.
-        turns: Turns of an episode that a simulation has confirmed.
-        board_id: Not used: two episodes have little in common.
-        reuse: Not used.
-
-    Returns:
-        An `<svg>` element, whose geometry depends on the instance alone, but for the width of the strip's cells in
-        episodes of more than 50 pulls. Classes: tiles, arms, arms-rule, arms-share, arms-paid, arms-lost, arms-last,
-        arms-text, arms-name, arms-ground, and of the reference arms-chance, arms-best, arms-known.
-    """
+def scene(bandit: Bandit, turns: Sequence[TurnRecord]) -> Scene:
+    """Return the machines with what was pulled; of more than 800 pulls the strip has those around the last one."""
     pulls = list(trail(turns))
     width = max(_NARROWEST, _LEFT + _COLUMN * len(bandit.arms) + 8)
     lines = list(_summary_lines(pulls, turns))
     table = list(_table(bandit, pulls))
     strip = _TOP + _HIGH + 10 + 14 * len(table)
     height = strip + _ROW * len(bandit.arms) + 60
-    parts = [
-        *_chart(bandit, pulls, width),
-        *_table_texts(bandit, table, width),
-        *_strip(bandit, pulls, strip, width),
-        *(text("arms-name", 8, height - 26 + 16 * number, line, 11) for number, line in enumerate(lines)),
-    ]
-    label = f"{len(bandit.arms)} slot machines: {', '.join(line for line in lines if line)}"
-    return drawing("tiles maze-large arms", width, height, label, parts)
+    return Scene(
+        classes="tiles maze-large arms",
+        label=f"{len(bandit.arms)} slot machines: {', '.join(filter(None, lines))}",
+        width=width,
+        height=height,
+        parts=[
+            *_chart(bandit, pulls, width),
+            *_table_texts(bandit, table, width),
+            *_strip(bandit, pulls, strip, width),
+            *(text("arms-name", 8, height - 26 + 16 * number, line, 11) for number, line in enumerate(lines)),
+        ],
+    )
 
 
 def trail(turns: Iterable[TurnRecord]) -> Iterator[Pull]:
@@ -75,9 +64,7 @@ def _summary_lines(pulls: Sequence[Pull], turns: Sequence[TurnRecord]) -> Iterat
     paid, best = sum(pull.paid for pull in pulls), sum(pull.best for pull in pulls)
     reward = sum(pull.reward for pull in pulls)
     yield f"{plural(len(pulls), 'pull')}, {paid} paid, reward {reward:+g}"
-    yield ", ".join(
-        part for part in (f"the best machine {plural(best, 'time')}" if pulls else "", lost_turns(turns)) if part
-    )
+    yield ", ".join(filter(None, (f"the best machine {plural(best, 'time')}" if pulls else "", lost_turns(turns))))
 
 
 def _table(bandit: Bandit, pulls: Sequence[Pull]) -> Iterator[tuple[str, list[str]]]:
@@ -121,10 +108,7 @@ def _table_texts(bandit: Bandit, table: Sequence[tuple[str, Sequence[str]]], wid
     best, _ = values(bandit, [chance for chance, _ in bandit.arms])
     top = _TOP + _HIGH + 14
     side = round(min(wide - 2, 20), 1)
-    yield (
-        f'<rect class="arms-best reference" fill="#e69f00" x="{middles[best] - side / 2:.1f}" y="{top - 9:g}" '
-        f'width="{side}" height="12" rx="3"/>'
-    )
+    yield box("arms-best reference", "#e69f00", 0, (middles[best] - side / 2, top - 9), (side, 12), 'rx="3"')
     yield texts("arms-text", ((8, top + 14 * row, name) for row, (name, _) in enumerate(table)), 9, "start")
     labels = [
         (round(x, 1), top + 14 * row, cell)
@@ -155,7 +139,7 @@ def _strip(bandit: Bandit, pulls: Sequence[Pull], top: int, width: int) -> Itera
     bottom = top + _ROW * len(bandit.arms)
     if pulls:
         x = _LEFT + wide * (len(pulls) - first - 0.5)
-        yield f'<path class="arms-last" fill="#111" d="M{x:.1f} {bottom + 1}l3.5 6h-7z"/>'
+        yield path("arms-last", "#111", 0, [f"M{x:.1f} {bottom + 1}l3.5 6h-7z"])
     yield text("arms-text", _LEFT, bottom + 17, str(first + 1), 9)
     yield text("arms-text", width - 8, bottom + 17, str(first + room), 9, "end")
 
@@ -172,6 +156,5 @@ def board(state: AgentState[Any, Machines], turns: Sequence[TurnRecord]) -> Boar
         paid = [Tile("+", _WIN) if won else Tile("-", _LOSS) for arm, won in pulls if arm == machine][-_SHOWN:]
         rows.append([Tile(str(machine + 1), _NAME), *paid, *[Tile("", _NONE)] * (_SHOWN - len(paid))])
     last = [] if state.world.arm < 0 else [f"Machine {state.world.arm + 1} paid {state.world.reward:g}."]
-    return Board(
-        rows=rows, notes=[*last, f"Each machine's latest pulls: + for a win, - for a loss; {len(pulls)} in all."]
-    )
+    notes = [*last, f"Each machine's latest pulls: + for a win, - for a loss; {len(pulls)} in all."]
+    return Board(rows=rows, notes=notes)

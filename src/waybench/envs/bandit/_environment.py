@@ -2,7 +2,7 @@
 
 from waybench._package_data import read_text
 from waybench.core import EpisodeRecord, Items, Players, Presentation
-from waybench.envs.bandit._drawing import board, draw
+from waybench.envs.bandit._drawing import board, scene
 from waybench.envs.bandit._game import (
     LARGEST_PAYOFF,
     OPTIONS,
@@ -41,7 +41,7 @@ PRESENTATION = Presentation(
     level="number of machines",
     levels="numbers of machines",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
-    draw=draw,
+    scene=scene,
     board=board,
     legend=(
         "A bar is the share of a machine's pulls that paid; its mean reward is below. Each pull is a cell in its "

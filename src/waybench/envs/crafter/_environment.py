@@ -20,7 +20,7 @@ from waybench.core import (
     Scoring,
     Series,
 )
-from waybench.envs.crafter._drawing import KEYS, board, draw, draw_frames
+from waybench.envs.crafter._drawing import KEYS, board, scenes
 from waybench.envs.crafter._game import SurvivalRules
 from waybench.envs.crafter._ids import ACHIEVEMENTS, HARMS
 from waybench.envs.crafter._players import PLAYERS
@@ -204,9 +204,8 @@ PRESENTATION = Presentation(
     ),
     item="world",
     metrics=("score", "human", "crafter_score", "achievements", "reward", "played", "unnamed", "unparsed"),
-    draw=draw,
+    scenes=scenes,
     board=board,
-    draw_frames=draw_frames,
     legend=(
         "The ring is the player's start and the line its path; the dot is its last position and direction, and the "
         "dashed box what it saw there. Numbers mark where achievements were unlocked; the list is beside the map. "

@@ -12,7 +12,7 @@ from waybench.core import (
     Scoring,
     level_axis,
 )
-from waybench.envs.hanoi._drawing import board, draw, draw_frames, draw_picture
+from waybench.envs.hanoi._drawing import board, draw_picture, scene, scenes
 from waybench.envs.hanoi._game import (
     ILLEGAL_REWARD,
     OPTIONS,
@@ -53,9 +53,9 @@ PRESENTATION = Presentation(
     levels="numbers of disks",
     item="puzzle",
     metrics=("score", "human", "completed", "optimal_rate", "first_mistake", "illegal", "unnamed", "unparsed"),
-    draw=draw,
+    scene=scene,
     board=board,
-    draw_frames=draw_frames,
+    scenes=scenes,
     legend=(
         "The rods at the start and after each move, with an edge around the disk that was moved. A cross on a line "
         "from rod to rod is a move that is not allowed."

@@ -27,7 +27,7 @@ from waybench.core import (
     UsageError,
     level_axis,
 )
-from waybench.envs.maze._drawing import board, draw, draw_picture, typed_actions
+from waybench.envs.maze._drawing import board, draw_picture, scene, typed_actions
 from waybench.envs.maze._game import (
     LARGEST,
     PLAYERS,
@@ -270,7 +270,7 @@ PRESENTATION = Presentation(
     title="Mazes (AliciaBench)",
     level="dimension",
     item="maze",
-    draw=draw,
+    scene=scene,
     board=board,
     legend=(
         "The ring is the entrance, the square the exit. The line is the walked path; wide pale parts were walked more "

@@ -1,13 +1,14 @@
-"""A game of Messenger as a drawing (SVG) and as a board for people."""
+"""A game of Messenger as a scene with the turns of an episode, and as a board for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 from typing import Any
 
-from waybench.core import Board, Tile, TurnRecord, plural
+from waybench._svg import ROUND, Point, box, cells, circle, cross, line, path, point, text, title
+from waybench.core import Board, Scene, Tile, TurnRecord, plural
 from waybench.envs.messenger._world import WON, Case, Location, World, begin, role_name
 from waybench.envs.smartplay import AgentState
 
+Positions = tuple[Location, tuple[Location | None, ...]]  # of the agent and of the others
 # Colours that people with any kind of colour vision tell apart, and a letter for those who print in grey.
 _LOOKS = {
     "enemy": ("#d55e00", "E"),
@@ -17,38 +18,27 @@ _LOOKS = {
 }
 
 
-def draw(case: Case, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw a board, the entities where they began, the ways of all, and where the agent's ended.
+def scene(case: Case, turns: Sequence[TurnRecord]) -> Scene:
+    """Return a board, the entities where they began, the ways of all, and where the agent's ended.
 
-    Nothing of a reply and nothing of the manual reaches the drawing: its words are names of entities that we know.
-
-    Args:
-        case: The game.
-        turns: Turns of an episode that a simulation has confirmed.
-        board_id: An id in the page for the drawing of the board.
-        reuse: Whether the page holds a drawing with this id already, whose board is shown again.
-
-    Returns:
-        An `<svg>` element. Classes: tiles, tiles-wall, tiles-floor, tiles-start, tiles-trail, tiles-stop, and
-        roles-actor, roles-name, roles-way, roles-end.
+    Nothing of the manual reaches the drawing: its words are names of entities that we know.
     """
-    ways = list(trail(case, turns))
+    steps = list(trail(case, turns))
     fate = next((str(turn.events["fate"]) for turn in turns if "fate" in turn.events), "")
     label = f"Messenger, stage {case.stage}, {case.size} by {case.size} cells"
-    if len(ways) > 1:
-        label += f", {plural(len(ways) - 1, 'step')}, " + ("won" if fate == WON else "lost" if fate else "not ended")
-    if reuse:
-        board = f'<use href="#{board_id}"/>'
-    else:
-        identity = f' id="{board_id}"' if board_id else ""
-        board = f"<g{identity}>{_board(case)}</g>"
-    return (
-        f'<svg class="tiles" viewBox="0 0 {case.size} {case.size}" role="img" aria-label="{label}">{board}'
-        f"{''.join(_ways(case, ways))}{_end(ways, fate)}</svg>"
+    if len(steps) > 1:
+        label += f", {plural(len(steps) - 1, 'step')}, " + ("won" if fate == WON else "lost" if fate else "not ended")
+    return Scene(
+        classes="tiles",
+        label=label,
+        width=case.size,
+        height=case.size,
+        board=_ground(case),
+        parts=[*_ways(case, steps), *_end(steps, fate)],
     )
 
 
-def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[tuple[Location, tuple[Location | None, ...]]]:
+def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[Positions]:
     """Yield where the agent and the others were: at the start, and after each step that was made."""
     start = begin(case)
     yield start.agent, start.places
@@ -58,75 +48,47 @@ def trail(case: Case, turns: Iterable[TurnRecord]) -> Iterator[tuple[Location, t
             yield (x, y), tuple(None if place is None else (place[0], place[1]) for place in turn.events["places"])
 
 
-def _board(case: Case) -> str:
-    floor = "".join(f"M0 {row}.5h{case.size}" for row in range(case.size))
-    lines = "".join(f"M0 {line}h{case.size}M{line} 0v{case.size}" for line in range(case.size + 1))
-    x, y = case.x + 0.5, case.y + 0.5
-    return (
-        f'<path class="tiles-floor" fill="none" stroke="#fff" stroke-width="1.02" d="{floor}"/>'
-        f'<path class="roles-grid" fill="none" stroke="#888" stroke-opacity="0.35" stroke-width="0.03" d="{lines}"/>'
-        f"{''.join(_actor(case, number) for number in range(len(case.actors)))}"
-        f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="0.12" cx="{x}" cy="{y}" r="0.34"/>'
-    )
-
-
-def _actor(case: Case, number: int) -> str:
-    actor = case.actors[number]
-    colour, letter = _LOOKS[role_name(number)]
-    x, y = actor.x + 0.5, actor.y
-    return (
-        f'<g class="roles-actor" fill="{colour}" font-family="sans-serif" text-anchor="middle">'
-        f"<title>{role_name(number)}: {escape(actor.name)}, {actor.kind}</title>"
-        f'<rect fill-opacity="0.2" stroke="{colour}" stroke-width="0.06" x="{actor.x}.05" y="{y}.05" width="0.9" '
-        f'height="0.9" rx="0.12"/><text font-weight="bold" font-size="0.5" x="{x}" y="{y + 0.55:g}">{letter}</text>'
-        f'<text class="roles-name" font-size="0.2" x="{x}" y="{y + 0.82:g}">{escape(actor.name)}</text></g>'
-    )
-
-
-def _middle(place: Location) -> str:
-    return f"{place[0] / 2 + 0.5:g} {place[1] / 2 + 0.5:g}"
-
-
-def _line(places: Iterable[Location]) -> str:
-    """Return the path along some places, each stay left out; "" if nothing moved."""
-    points: list[str] = []
-    for place in places:
-        if not points or points[-1] != _middle(place):
-            points.append(_middle(place))
-    return "M" + "L".join(points) if len(points) > 1 else ""
-
-
-def _ways(case: Case, ways: Sequence[tuple[Location, tuple[Location | None, ...]]]) -> Iterator[str]:
-    for number in range(len(case.actors)):
-        line = _line(place for _, places in ways if (place := places[number]) is not None)
-        if line:
-            colour = _LOOKS[role_name(number)][0]
-            yield (
-                f'<path class="roles-way" fill="none" stroke="{colour}" stroke-width="0.09" '
-                f'stroke-dasharray="0.16 0.12" d="{line}"/>'
-            )
-            last = next(place for _, places in reversed(ways) if (place := places[number]) is not None)
-            x, y = _middle(last).split()
-            yield f'<circle class="roles-way" fill="{colour}" cx="{x}" cy="{y}" r="0.13"/>'
-    line = _line(agent for agent, _ in ways)
-    if line:
-        yield (
-            '<path class="tiles-trail" fill="none" stroke="#0072b2" stroke-width="0.16" stroke-linejoin="round" '
-            f'stroke-linecap="round" d="{line}"/>'
+def _ground(case: Case) -> Iterator[str]:
+    lines = (f"M0 {edge}h{case.size}M{edge} 0v{case.size}" for edge in range(case.size + 1))
+    pale = 'fill-opacity="0.2" stroke-width="0.06" rx="0.12"'
+    yield cells("tiles-floor", "#fff", [[True] * case.size] * case.size, 1.02)
+    yield path("roles-grid", "#888", 0.03, lines, 'stroke-opacity="0.35"')
+    for number, actor in enumerate(case.actors):
+        colour, letter = _LOOKS[role_name(number)]
+        x, y = actor.x, actor.y
+        yield title(
+            f"{role_name(number)}: {actor.name}, {actor.kind}",
+            box("roles-actor", colour, 0, (x + 0.05, y + 0.05), (0.9, 0.9), f'{pale} stroke="{colour}"'),
+            text("roles-letter", x + 0.5, y + 0.55, letter, 0.5, "middle", colour=colour, more='font-weight="bold"'),
+            text("roles-name", x + 0.5, y + 0.82, actor.name, 0.2, "middle", colour=colour),
         )
+    yield circle("tiles-start", "#009e73", 0.12, (case.x + 0.5, case.y + 0.5), 0.34)
 
 
-def _end(ways: Sequence[tuple[Location, tuple[Location | None, ...]]], fate: str) -> str:
+def _middle(location: Location) -> Point:
+    return location[0] / 2 + 0.5, location[1] / 2 + 0.5
+
+
+def _ways(case: Case, steps: Sequence[Positions]) -> Iterator[str]:
+    for number in range(len(case.actors)):
+        way = [_middle(at) for _, actors in steps if (at := actors[number]) is not None]
+        if data := line(way):
+            colour = _LOOKS[role_name(number)][0]
+            yield path("roles-way", colour, 0.09, [data], 'stroke-dasharray="0.16 0.12"')
+            yield circle("roles-way", colour, 0, way[-1], 0.13)
+    yield path("tiles-trail", "#0072b2", 0.16, [line(_middle(agent) for agent, _ in steps)], ROUND)
+
+
+def _end(steps: Sequence[Positions], fate: str) -> Iterator[str]:
     """Mark where the agent is last: a dot, with a ring around it after a success and a cross after a death."""
-    if len(ways) < 2:
-        return ""
-    x, y = (float(part) for part in _middle(ways[-1][0]).split())
-    dot = f'<circle class="tiles-stop" fill="#0072b2" cx="{x:g}" cy="{y:g}" r="0.18"/>'
+    if len(steps) < 2:
+        return
+    end = _middle(steps[-1][0])
+    yield circle("tiles-stop", "#0072b2", 0, end, 0.18)
     if fate == WON:
-        look = 'class="roles-end" fill="none" stroke="#009e73" stroke-width="0.1"'
-        return f'{dot}<circle {look} cx="{x:g}" cy="{y:g}" r="0.3"/>'
-    cross = f"M{x - 0.3:g} {y - 0.3:g}l.6 .6m0 -.6l-.6 .6"
-    return dot + (f'<path class="roles-end" stroke="#d55e00" stroke-width="0.12" d="{cross}"/>' if fate else "")
+        yield circle("roles-end", "#009e73", 0.1, end, 0.3)
+    elif fate:
+        yield path("roles-end", "#d55e00", 0.12, [f"M{point(end)}{cross(0.3)}"])
 
 
 _FLOOR, _AGENT = "#f0efe9", "#0072b2"

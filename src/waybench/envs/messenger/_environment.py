@@ -16,7 +16,7 @@ from waybench.core import (
     Range,
     Scoring,
 )
-from waybench.envs.messenger._drawing import board, draw
+from waybench.envs.messenger._drawing import board, scene
 from waybench.envs.messenger._game import PLAYERS, RoleRules
 from waybench.envs.messenger._items import DATASETS, PUBLIC_KEY, SOURCE_OPTIONS, DrawnGames
 from waybench.envs.messenger._world import PUBLISHED, STAGES, Case, decode
@@ -212,7 +212,7 @@ PRESENTATION = Presentation(
         "met_decoy",
         "met_goal",
     ),
-    draw=draw,
+    scene=scene,
     board=board,
     legend=(
         "The ring is the player's start; the squares are the starts of the enemy (E), the message (M), the goal (G) "

@@ -1,10 +1,10 @@
-"""A match as a drawing (SVG) and as a board for people."""
+"""A match as a scene, and as a board for people."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from waybench._svg import drawing, path, text
-from waybench.core import Board, Tile, TurnRecord, lost_turns, plural
+from waybench._svg import group, path, text
+from waybench.core import Board, Scene, Tile, TurnRecord, lost_turns, plural
 from waybench.envs.rps._game import RESULTS, SOUND_NAMES, Match, Rounds, RpsRules, played
 from waybench.envs.smartplay import AgentState, step_turns
 
@@ -43,34 +43,23 @@ class Played(NamedTuple):
         return RESULTS[(self.mine - self.theirs) % 3]
 
 
-def draw(match: Match, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw the rounds of a match.
-
-    Of more than 100 rounds it shows those around the last one, and counts all. Nothing of a reply reaches the drawing
-    but choices that were made.
-
-    Args:
-        match: The match.
-        turns: Turns of an episode that a simulation has confirmed.
-        board_id: Not used: two episodes have little in common.
-        reuse: Not used.
-
-    Returns:
-        An `<svg>` element, whose geometry is always the same, but for the width of rounds in episodes of more than 50.
-        Classes: tiles, rounds, rounds-mine, rounds-theirs, rounds-won, rounds-lost, rounds-tied,
-        rounds-rule, rounds-text, rounds-name, and of the reference rounds-best, rounds-ground, rounds-chance.
-    """
+def scene(match: Match, turns: Sequence[TurnRecord]) -> Scene:
+    """Return the rounds of a match; of more than 100 those around the last one, and counts of all."""
     rounds, world = trail(match, turns)
     lines = list(_summary_lines(rounds, world, turns))
     top = _TOP + 3 * _LINE + 22
     height = top + _BANDS * _BAND + 34
-    parts = [
-        *_choices(match, world),
-        *_rounds(rounds, top),
-        *(text("rounds-name", 8, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines)),
-    ]
-    label = f"Rock Paper Scissors: {', '.join(line for line in lines if line)}"
-    return drawing("tiles maze-large rounds", _WIDTH, height, label, parts)
+    return Scene(
+        classes="tiles maze-large rounds",
+        label=f"Rock Paper Scissors: {', '.join(filter(None, lines))}",
+        width=_WIDTH,
+        height=height,
+        parts=[
+            *_choices(match, world),
+            *_rounds(rounds, top),
+            *(text("rounds-name", 8, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines)),
+        ],
+    )
 
 
 def trail(match: Match, turns: Iterable[TurnRecord]) -> tuple[list[Played], Rounds]:
@@ -90,9 +79,8 @@ def _summary_lines(rounds: Sequence[Played], world: Rounds, turns: Sequence[Turn
     tally = ", ".join(f"{results.count(name)} {name}" for name in ("won", "tied", "lost"))
     reward = sum(turn.reward for turn in turns)
     yield f"{plural(len(rounds), 'round')}: {tally}, score {reward:+g}"
-    yield ", ".join(
-        part for part in (f"the best choice {plural(world.score, 'time')}" if rounds else "", lost_turns(turns)) if part
-    )
+    best = f"the best choice {plural(world.score, 'time')}" if rounds else ""
+    yield ", ".join(filter(None, (best, lost_turns(turns))))
 
 
 def _choices(match: Match, world: Rounds) -> Iterator[str]:
@@ -125,7 +113,7 @@ def _rounds(rounds: Sequence[Played], top: int) -> Iterator[str]:
         y, start = top + band * _BAND, first + across * band
         for row, name in enumerate(("player", "opponent", "result")):
             yield text("rounds-text", 8, y + _ROW * row + 12, name, 9)
-        yield f'<g class="reference">{text("rounds-text", 8, y + 3 * _ROW + 12, "best", 9)}</g>'
+        yield text("rounds-text reference", 8, y + 3 * _ROW + 12, "best", 9)
         yield text("rounds-text", _LEFT, y - 2, str(start + 1), 7)
         yield from _band(rounds[start : start + across], y, wide)
 
@@ -150,13 +138,13 @@ def _band(rounds: Sequence[Played], top: int, wide: float) -> Iterator[str]:
             for x, round_ in zip(places, rounds, strict=True)
             if round_.result == result
         ]
-        yield f'<path class="rounds-{result}" fill="{colour}" d="{"".join(shapes)}"/>' if shapes else ""
+        yield path(f"rounds-{result}", colour, 0, shapes)
     best = [(x, round_.best, round_.best == round_.mine) for x, round_ in zip(places, rounds, strict=True)]
-    yield '<g class="reference">'
-    yield path("rounds-best", "#e69f00", _ROW - 1, cells(3, (x for x, _, same in best if same)))
+    parts = [path("rounds-best", "#e69f00", _ROW - 1, cells(3, (x for x, _, same in best if same)))]
     for name, same in (("ground", True), ("name", False)):
-        yield _letters(name, top + 3 * _ROW + 12, wide, [(x, choice) for x, choice, is_best in best if is_best is same])
-    yield "</g>"
+        letters = [(x, choice) for x, choice, is_best in best if is_best is same]
+        parts.append(_letters(name, top + 3 * _ROW + 12, wide, letters))
+    yield group("reference", parts)
 
 
 def _letters(name: str, y: int, wide: float, choices: Sequence[tuple[float, int]]) -> str:
@@ -188,11 +176,4 @@ def board(state: AgentState[Any, Rounds], turns: Sequence[TurnRecord]) -> Board:
     ]
     results = [(mine - theirs) % 3 for mine, theirs in rounds]
     score = f"Won {results.count(1)}, lost {results.count(2)}, tied {results.count(0)}."
-    return Board(
-        rows=rows,
-        width=3,
-        notes=[
-            score,
-            *_LEGEND,
-        ],
-    )
+    return Board(rows=rows, width=3, notes=[score, *_LEGEND])

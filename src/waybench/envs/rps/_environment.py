@@ -2,7 +2,7 @@
 
 from waybench._package_data import read_text
 from waybench.core import EpisodeRecord, Items, Players, Presentation
-from waybench.envs.rps._drawing import KEYS, board, draw
+from waybench.envs.rps._drawing import KEYS, board, scene
 from waybench.envs.rps._game import (
     LARGEST_SCORE,
     NAMES,
@@ -45,7 +45,7 @@ PRESENTATION = Presentation(
     level="level of opponents",
     levels="levels of opponents",
     metrics=("score", "human", "scaled", "regret", "reward", "unnamed", "unparsed"),
-    draw=draw,
+    scene=scene,
     board=board,
     legend=(
         "Top: how often each choice was made, and the score of a win with it. Bottom: the choices of each round (R, P "

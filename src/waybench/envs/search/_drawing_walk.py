@@ -1,12 +1,12 @@
-"""A walk through a graph as a drawing (SVG) and as a picture in messages."""
+"""A walk through a graph as a scene, and as a picture in messages."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from math import hypot
 from typing import NamedTuple
 
-from waybench._svg import drawing, path, text, texts
-from waybench.core import Images, Outcome, Picture, Stream, TurnRecord, lost_turns, plural
+from waybench._svg import ROUND, circle, cross, group, line, path, point, text, texts
+from waybench.core import Images, Outcome, Picture, Scene, Stream, TurnRecord, lost_turns, plural
 from waybench.envs.search._walk import BreadthFirst, DepthFirst, Terrain, Walk, WalkGame, breadth_first, depth_first
 from waybench.envs.spaces import Graph
 
@@ -109,36 +109,25 @@ class Step(NamedTuple):
     illegal: bool
 
 
-def draw(
-    depth: bool, case: Terrain, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False
-) -> str:
-    """Draw a graph with the visits of an episode.
+def scene(depth: bool, case: Terrain, turns: Sequence[TurnRecord]) -> Scene:
+    """Return a graph with the visits of an episode.
 
-    Nothing of a reply reaches the drawing but nodes of the graph that it named.
+    Nothing of a reply reaches the scene but nodes of the graph that it named.
 
     Args:
         depth: Whether the player walks from neighbour to neighbour, and depth first is right.
         case: The graph.
         turns: Turns of an episode that a simulation has confirmed.
-        board_id: Not used: what two episodes have in common is not worth it.
-        reuse: Not used.
-
-    Returns:
-        An `<svg>` element, whose geometry depends on the graph alone. Classes: tiles, walk, maze-large (beyond 10
-        nodes), of paths walk-edge, walk-walked, walk-astray, walk-tried, walk-illegal, walk-unseen, walk-outline,
-        walk-frontier, walk-again, walk-visited, walk-best, and of numbers walk-inside, walk-label,
-        walk-order, walk-wrong, walk-rank; walk-current, walk-told; reference.
     """
     size = case.graph.size
     steps = list(trail(depth, case, turns))
     visits = [step for step in steps if step.node is not None]
-    visited = 1 + sum(step.new for step in visits)
+    deviations = sum(not step.follows for step in visits)
+    astray = f"{plural(deviations, 'deviation')} from the algorithm" if deviations else ""
     summary = [
-        f"{visited} of {size} nodes visited, {plural(len(visits), 'step')}",
-        ", ".join(part for part in (_astray(visits), lost_turns(turns)) if part),
+        f"{1 + sum(step.new for step in visits)} of {size} nodes visited, {plural(len(visits), 'step')}",
+        ", ".join(filter(None, (astray, lost_turns(turns)))),
     ]
-    label = f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(part for part in summary if part)}"
-    classes = "tiles maze-large walk" if size > LARGE else "tiles walk"
     width, height, parts = _NARROWEST, _TEXT_HEIGHT, list[str]()
     if size <= MOST_NODES:
         layout = layered(case.graph)
@@ -146,12 +135,17 @@ def draw(
         height = layout.height + 2 * _MARGIN + _TEXT_HEIGHT * width // _NARROWEST
         parts += _graph_parts(depth, case, steps, layout.moved((width - layout.width) // 2, _MARGIN))
     unit = width / _NARROWEST  # what is written is as large as the drawing is wide
-    lines = ((line, height - (24 - 16 * number) * unit) for number, line in enumerate(summary))
-    parts += (text("walk-told", 6 * unit, y, line, 11 * unit) for line, y in lines)
-    return drawing(classes, width, height, label, parts)
+    lines = ((words, height - (24 - 16 * number) * unit) for number, words in enumerate(summary))
+    return Scene(
+        classes="tiles maze-large walk" if size > LARGE else "tiles walk",
+        label=f"{'Depth' if depth else 'Breadth'}-first search: {', '.join(filter(None, summary))}",
+        width=width,
+        height=height,
+        parts=[*parts, *(text("walk-told", 6 * unit, y, words, 11 * unit) for words, y in lines)],
+    )
 
 
-draw_depth, draw_breadth = partial(draw, True), partial(draw, False)
+depth_scene, breadth_scene = partial(scene, True), partial(scene, False)
 
 
 def trail(depth: bool, case: Terrain, turns: Iterable[TurnRecord]) -> Iterator[Step]:
@@ -192,11 +186,6 @@ def best_order(depth: bool, case: Terrain) -> tuple[int, ...]:
     return state.order
 
 
-def _astray(visits: Sequence[Step]) -> str:
-    count = sum(not step.follows for step in visits)
-    return f"{plural(count, 'deviation')} from the algorithm" if count else ""
-
-
 def _graph_parts(depth: bool, case: Terrain, steps: Sequence[Step], layout: Layout) -> Iterator[str]:
     first: dict[int, bool] = {0: True}  # of each visited node, whether the algorithm would have gone there then
     at = 0
@@ -208,12 +197,11 @@ def _graph_parts(depth: bool, case: Terrain, steps: Sequence[Step], layout: Layo
     yield from _edges(case, layout, steps)
     yield dashed
     yield from _nodes(case, layout, first, [step.node for step in steps if step.source is None])
-    x, y = layout.places[at]
-    yield f'<circle class="walk-current" fill="none" stroke="#009e73" stroke-width="2.5" cx="{x}" cy="{y}" r="14.5"/>'
+    yield circle("walk-current", "#009e73", 2.5, layout.places[at], 14.5)
     yield crosses
     if case.graph.size <= MOST_LABELLED:
         yield from _labels(layout, first)
-        yield from _best(layout, best_order(depth, case))
+        yield _best(layout, best_order(depth, case))
 
 
 def _line(layout: Layout, start: int, end: int, *, apart: bool = False) -> str:
@@ -261,7 +249,7 @@ def _tries(layout: Layout, steps: Iterable[Step]) -> tuple[str, str]:
             line = f"M{x} {y}L{cross_x} {cross_y}"
         lines.append(line)
         if step.illegal:
-            crosses.append(f"M{cross_x - 4} {cross_y - 4}l8 8m0-8l-8 8")
+            crosses.append(f"M{cross_x} {cross_y}{cross(4)}")
     dashed = _path("tried", "#d55e00", 1.6, lines, ' stroke-dasharray="4 4"')
     return dashed, _path("illegal", "#d55e00", 2.4, crosses)
 
@@ -301,14 +289,15 @@ def _at(layout: Layout, nodes: Iterable[int], numbers: Iterable[int]) -> Iterato
     return ((*layout.places[node], number) for node, number in zip(nodes, numbers, strict=True))
 
 
-def _best(layout: Layout, order: Sequence[int]) -> Iterator[str]:
-    """Yield the algorithm's order, as numbers below the nodes."""
+def _best(layout: Layout, order: Sequence[int]) -> str:
+    """Return the algorithm's order, as numbers below the nodes."""
     numbers = range(1, len(order))
     grounds = [(x, y, 2 * len(str(number)) - 1) for x, y, number in _at(layout, order[1:], numbers)]
-    yield '<g class="reference" transform="translate(10 10)">'
-    yield _path("best", "#e69f00", 9, (f"M{x - half} {y}h{2 * half}" for x, y, half in grounds))
-    yield texts("walk-rank", _at(layout, order[1:], numbers), 8, colour="#111", more='transform="translate(0 3)"')
-    yield "</g>"
+    shapes = [
+        _path("best", "#e69f00", 9, (f"M{x - half} {y}h{2 * half}" for x, y, half in grounds)),
+        texts("walk-rank", _at(layout, order[1:], numbers), 8, colour="#111", more='transform="translate(0 3)"'),
+    ]
+    return group("reference", shapes, 'transform="translate(10 10)"')
 
 
 _PICTURE_MARGIN = 26
@@ -329,31 +318,22 @@ def draw_picture(picture: Picture) -> str:
         for other in neighbours[node]
     )
     layout = layered(Graph(len(seen), tuple(edges))).moved(_PICTURE_MARGIN, _PICTURE_MARGIN)
-    visited, places = set(state.order), layout.places
-    x, y = places[number[state.at]]
-    parts = [path("walk-edge", "#888", 1.5, (_straight_line(places[start], places[end]) for start, end in edges))]
-    for name, colour, wide, some in (
+    at, visited = {node: layout.places[place] for node, place in number.items()}, set(state.order)
+    straight = (line((layout.places[start], layout.places[end])) for start, end in edges)
+    parts = [path("walk-edge", "#888", 1.5, straight)]
+    for name, colour, wide, nodes in (
         ("walk-outline", "#111", 25, seen),
         ("walk-frontier", "#fff", 22, [node for node in seen if node not in visited]),
         ("walk-visited", "#0072b2", 22, state.order),
     ):
-        dots = (f"M{places[number[node]][0]} {places[number[node]][1]}h0" for node in some)
-        parts.append(path(name, colour, wide, dots, 'stroke-linecap="round"'))
-    ring = f'<circle class="walk-current" fill="none" stroke="#d55e00" stroke-width="3.5" cx="{x}" cy="{y}" r="15"/>'
-    parts.append(ring)
+        parts.append(path(name, colour, wide, (f"M{point(at[node])}h0" for node in nodes), ROUND))
+    parts.append(circle("walk-current", "#d55e00", 3.5, at[state.at], 15))
     for name, colour, is_visited in (("walk-inside", "#fff", True), ("walk-label", "#111", False)):
-        labels = ((*_below(places[number[node]]), node) for node in seen if (node in visited) == is_visited)
+        labels = ((at[node][0], at[node][1] + 4.3, node) for node in seen if (node in visited) == is_visited)
         parts.append(texts(name, labels, 12, colour=colour))
     width, height = layout.width + 2 * _PICTURE_MARGIN, layout.height + 2 * _PICTURE_MARGIN
-    return drawing("walk", width, height, f"{plural(len(seen), 'node')} seen", parts)
-
-
-def _straight_line(start: tuple[int, int], end: tuple[int, int]) -> str:
-    return f"M{start[0]} {start[1]}L{end[0]} {end[1]}"
-
-
-def _below(place: tuple[int, int]) -> tuple[float, float]:
-    return place[0], place[1] + 4.3
+    label = f"{plural(len(seen), 'node')} seen"
+    return Scene(classes="walk", label=label, width=width, height=height, parts=parts).svg()
 
 
 IMAGES = Images(

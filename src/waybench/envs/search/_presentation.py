@@ -6,9 +6,9 @@ from itertools import accumulate
 from math import log10
 from typing import Any, NamedTuple
 
-from waybench._svg import drawing, path, text, texts
-from waybench.core import Board, Presentation, Stream, Tile, TurnRecord, TypedAction, lost_turns, plural
-from waybench.envs.search._drawing_walk import draw_breadth, draw_depth
+from waybench._svg import path, text, texts
+from waybench.core import Board, Presentation, Scene, Stream, Tile, TurnRecord, TypedAction, lost_turns, plural
+from waybench.envs.search._drawing_walk import breadth_scene, depth_scene
 from waybench.envs.search._number import GuessGame, Guessing, Number, most_steps, teacher
 from waybench.envs.search._walk import Walk
 
@@ -49,43 +49,35 @@ class Guess(NamedTuple):
         return self.before if self.guess is None else _GAME.apply(self.before, self.guess, _NO_CHANCE).state
 
 
-def draw_number(case: Number, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw the range of a number and the guesses of an episode.
+def number_scene(case: Number, turns: Sequence[TurnRecord]) -> Scene:
+    """Return the range of a number and the guesses of an episode.
 
     There is a row for each guess that the case allows for, in which places are by the distance from the number, on a
-    logarithmic scale; of more guesses it shows those around the last one. Nothing of a reply reaches the drawing but
+    logarithmic scale; of more guesses it shows those around the last one. Nothing of a reply reaches the scene but
     guesses within the range, and on which side of it others were.
-
-    Args:
-        case: The number, and the range.
-        turns: Turns of an episode that a simulation has confirmed.
-        board_id: Not used: what two episodes have in common is not worth it.
-        reuse: Not used.
-
-    Returns:
-        An `<svg>` element, whose geometry depends on the case alone. Classes: tiles, maze-large, guess, of paths
-        guess-rule, guess-possible, guess-target, guess-mark, guess-off (what was not possible any more), guess-found,
-        the same three as guess-tick-mark and so on above the range, guess-tried, guess-middle (reference), and of what
-        is written guess-number, guess-value, guess-told.
     """
     attempts = list(trail(case, turns))
     guesses = [attempt for attempt in attempts if attempt.guess is not None]
     now = attempts[-1].after if attempts else _GAME.start(case)
-    off = sum(attempt.kind == "off" for attempt in guesses)
+    excluded = sum(attempt.kind == "off" for attempt in guesses)
+    found = f"{case.target} found" if now.found else f"{plural(now.high - now.low + 1, 'number')} possible"
     lines = [
-        f"{plural(len(guesses), 'guess', 'guesses')}, " + (f"{case.target} found" if now.found else _left(now)),
-        ", ".join(part for part in (f"{off} excluded by earlier answers" if off else "", lost_turns(turns)) if part),
+        f"{plural(len(guesses), 'guess', 'guesses')}, {found}",
+        ", ".join(filter(None, (f"{excluded} excluded by earlier answers" if excluded else "", lost_turns(turns)))),
     ]
-    label = f"A number from {case.low} to {case.high}, {case.target}: {', '.join(part for part in lines if part)}"
     height = _TOP + _ROW * most_steps(case) + 44
-    parts = [*_range(case, guesses, now), *_scale(case), *_rows(case, attempts, now)]
-    parts += (text("guess-told", _LEFT, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines))
-    return drawing("tiles maze-large guess", _WIDTH, height, label, parts)
-
-
-def _left(state: Guessing) -> str:
-    count = state.high - state.low + 1
-    return f"{plural(count, 'number')} possible"
+    return Scene(
+        classes="tiles maze-large guess",
+        label=f"A number from {case.low} to {case.high}, {case.target}: {', '.join(filter(None, lines))}",
+        width=_WIDTH,
+        height=height,
+        parts=[
+            *_range(case, guesses, now),
+            *_scale(case),
+            *_rows(case, attempts, now),
+            *(text("guess-told", _LEFT, height - 24 + 16 * number, line, 11) for number, line in enumerate(lines)),
+        ],
+    )
 
 
 def trail(case: Number, turns: Iterable[TurnRecord]) -> Iterator[Guess]:
@@ -174,7 +166,10 @@ def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[st
     states = [(y, attempt.before) for y, attempt in guesses]
     if not now.found and before[-1] < first + rows:
         states.append((_TOP + _ROW * (before[-1] - first), now))
-    yield from _possible(case, states)
+    spans = (_span(_place(case, state.low), _place(case, state.high), y + 7) for y, state in states)
+    yield path("guess-possible", "#0072b2", _ROW - 2, spans, _PALE)
+    middles = ((_place(case, teacher(state, _NO_CHANCE)), y + 1) for y, state in states)
+    yield path("guess-middle reference", "#e69f00", 2, (f"M{x} {y}v12" for x, y in middles), 'stroke-dasharray="3 2"')
     rejected_marks = ((_place(case, attempt.rejected), y + 4) for y, attempt in visible if attempt.rejected is not None)
     yield path("guess-tried", "#d55e00", 1.4, (f"M{x - 3} {y}l6 6m0-6l-6 6" for x, y in rejected_marks))
     for kind, width, shape in (("mark", 8, "h0"), ("found", 11, "h0"), ("off", 2.4, "m-4-4l8 8m0-8l-8 8")):
@@ -185,14 +180,6 @@ def _rows(case: Number, attempts: Sequence[Guess], now: Guessing) -> Iterator[st
     yield texts("guess-number", numbered, 9, "end")
     values = ((_RIGHT + 16, y + 10, attempt.guess) for y, attempt in guesses)
     yield texts("guess-value", values, min(9, 110 / len(str(case.high))), "start")
-
-
-def _possible(case: Number, states: Sequence[tuple[int, Guessing]]) -> Iterator[str]:
-    """Yield what was possible in each row, and what the teacher would guess."""
-    spans = (_span(_place(case, state.low), _place(case, state.high), y + 7) for y, state in states)
-    yield path("guess-possible", "#0072b2", _ROW - 2, spans, _PALE)
-    middles = ((_place(case, teacher(state, _NO_CHANCE)), y + 1) for y, state in states)
-    yield path("guess-middle reference", "#e69f00", 2, (f"M{x} {y}v12" for x, y in middles), 'stroke-dasharray="3 2"')
 
 
 NUMBER_HELP = "Type a number of the range."
@@ -281,7 +268,7 @@ _FAMILY = Presentation(
 )
 NUMBER_PRESENTATION = replace(
     _FAMILY,
-    draw=draw_number,
+    scene=number_scene,
     board=number_board,
     legend=(
         "The upper line is the whole range, with the possible numbers shaded, the guesses above it and the number "
@@ -301,5 +288,5 @@ _WALKS = replace(
     ),
     reference="the algorithm's order of first visits (amber)",
 )
-DEPTH_PRESENTATION = replace(_WALKS, draw=draw_depth)
-BREADTH_PRESENTATION = replace(_WALKS, draw=draw_breadth)
+DEPTH_PRESENTATION = replace(_WALKS, scene=depth_scene)
+BREADTH_PRESENTATION = replace(_WALKS, scene=breadth_scene)

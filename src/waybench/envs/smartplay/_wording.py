@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, permutations
+from itertools import accumulate, islice, permutations
 from typing import Any
 
-from waybench._svg import drawing, path, texts
+from waybench._svg import circle, path, texts
 from waybench.core import (
     CALL_RULES,
     ActionTool,
@@ -16,6 +16,7 @@ from waybench.core import (
     Memory,
     Message,
     Picture,
+    Scene,
     ToolCall,
     Transition,
     View,
@@ -109,7 +110,7 @@ LEGEND = (
 )
 SEEN = "seen"  # the field of an observation that lists what is seen
 _LINE = re.compile(r"- (.+) (\d+) steps (?:to your ([a-z-]+)|with you)")
-_NAMES = (("NW", "N", "NE"), ("W", "", "E"), ("SW", "S", "SE"))
+_NAMES = ("NW", "N", "NE", "W", "", "E", "SW", "S", "SE")
 _ROW, _LETTER, _NARROWEST = 18, 7.6, 120  # units: the height of a line, the width of a letter, of a box
 
 
@@ -141,28 +142,25 @@ def compass(entries: Iterable[tuple[str, str]]) -> str:
         boxes[row, column].append(label)
     longest = max((len(label) for labels in boxes.values() for label in labels), default=0)
     wide = max(_NARROWEST, 20 + _LETTER * longest)
-    high = [46 + _ROW * max(len(boxes[row, column]) for column in range(3)) for row in range(3)]
-    tops = [0, high[0], high[0] + high[1]]
-    width, height = 3 * wide, sum(high)
-    lines = [f"M0 {y}h{width:g}" for y in (*tops, height)] + [f"M{wide * column:g} 0v{height}" for column in range(4)]
-    corners = (
-        (wide * column + wide / 2, tops[row] + 18, name)
-        for row, names in enumerate(_NAMES)
-        for column, name in enumerate(names)
+    tops = list(
+        accumulate((46 + _ROW * max(len(boxes[row, column]) for column in range(3)) for row in range(3)), initial=0)
     )
-    entry_texts = (
-        (wide * column + wide / 2, tops[row] + 42 + _ROW * number, label)
-        for (row, column), labels in boxes.items()
+    middles = {(row, column): (wide * column + wide / 2, tops[row]) for row, column in boxes}
+    lines = [f"M0 {y}h{3 * wide:g}" for y in tops] + [f"M{wide * column:g} 0v{tops[3]}" for column in range(4)]
+    corners = ((x, y + 18, name) for (x, y), name in zip(middles.values(), _NAMES, strict=True) if name)
+    labels = (
+        (x, y + 42 + _ROW * number, label)
+        for (x, y), labels in zip(middles.values(), boxes.values(), strict=True)
         for number, label in enumerate(labels)
     )
-    x, y = wide * 1.5, tops[1] + 16
     parts = [
         path("seen-box", "#888", 1, lines),
-        texts("seen-way", (corner for corner in corners if corner[2]), 12, colour="#888"),
-        f'<circle class="seen-you" fill="#d55e00" cx="{x:g}" cy="{y:g}" r="9"/>',
-        texts("seen-thing", entry_texts, 14),
+        texts("seen-way", corners, 12, colour="#888"),
+        circle("seen-you", "#d55e00", 0, (wide * 1.5, tops[1] + 16), 9),
+        texts("seen-thing", labels, 14),
     ]
-    return drawing("seen", width, height, "What is seen in each direction", parts)
+    label = "What is seen in each direction"
+    return Scene(classes="seen", label=label, width=3 * wide, height=tops[3], parts=parts).svg()
 
 
 ROLE = "You’re a player trying to play the game."

@@ -133,8 +133,7 @@ PRESENTATION = Presentation(
         "Success in minigames": ("success_known", "success_new"),
     },
     board=board,
-    draw=lambda *args, **options: _drawing.draw(*args, **options),
-    draw_frames=lambda instance, turns, counts: _drawing.draw_frames(instance, turns, counts),
+    scenes=lambda instance, turns, counts: _drawing.scenes(instance, turns, counts),
     draw_cluster=lambda instance: _drawing.draw_map(instance),
     cluster_legend=(
         "All places and moves of the map, whatever a prompt shows of it. Each panel is a level or a separate part; "

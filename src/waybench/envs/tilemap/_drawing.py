@@ -1,4 +1,4 @@
-"""A tile map as a drawing (SVG) and as a board for people."""
+"""A tile map as a scene with the turns of an episode, as a picture, and as a board for people."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -6,11 +6,26 @@ from colorsys import hls_to_rgb
 from html import escape
 from typing import NamedTuple
 
-from waybench._svg import path, ruled_board, texts, walk
-from waybench.core import Board, DataError, Picture, Tile, TurnRecord, TypedAction, is_object, plural
+from waybench._svg import (
+    ROUND,
+    Point,
+    box,
+    cells,
+    circle,
+    group,
+    line,
+    path,
+    point,
+    ruled,
+    square,
+    texts,
+    walk,
+)
+from waybench.core import Board, DataError, Picture, Scene, Tile, TurnRecord, TypedAction, is_object, plural
 from waybench.envs.tilemap._board import MOVES, Location, MovePlan
 from waybench.envs.tilemap._instance import PLAYER, TileMap, outside, tile_list
 
+_ENDS = "#009e73"
 _WIDE = 48  # columns; a wider map's drawing takes two columns of the page
 _STEPS = {"move_up": "v-1", "move_down": "v1", "move_left": "h-1", "move_right": "h1"}
 
@@ -35,35 +50,20 @@ class Leg(NamedTuple):
     turn: int = 0
 
 
-def draw(case: TileMap, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw a map, its objectives in their order, a shortest tour, and the ways that plans led.
-
-    The map's characters are escaped; nothing of a reply reaches the drawing but moves that were made.
-
-    Args:
-        case: The map.
-        turns: Turns of an episode that a simulation has confirmed.
-        board_id: An id in the page for the drawing of the map, which is most of the bytes.
-        reuse: Whether the page holds a drawing with this id already, whose map is shown again.
-
-    Returns:
-        An `<svg>` element. Classes: tiles, maze-large (wide maps), tiles-wall, tiles-floor, tiles-sign, tiles-tour,
-        tiles-trail, tiles-stop, tiles-goal, tiles-number, tiles-start.
-    """
+def scene(case: TileMap, turns: Sequence[TurnRecord]) -> Scene:
+    """Return a map, its objectives in their order, a shortest tour, and the ways that plans led."""
     legs = list(trail(case, turns))
     size = f"{plural(case.height, 'row')} and {plural(case.width, 'column')}"
     label = f"Map of {size} with {plural(len(case.objectives), 'objective')}"
     if legs:
         label += f", {sum(leg.reached for leg in legs)} reached in {plural(len(legs), 'plan')}"
-    if reuse:
-        board = f'<use href="#{board_id}"/>'
-    else:
-        identity = f' id="{board_id}"' if board_id else ""
-        board = f"<g{identity}>{_board(case)}</g>"
-    classes = "tiles maze-large" if case.width > _WIDE else "tiles"
-    return (
-        f'<svg class="{classes}" viewBox="0 0 {case.width} {case.height}" role="img" aria-label="{label}">{board}'
-        f"{_tour(case)}{''.join(map(_leg, legs))}{_goals(case)}</svg>"
+    return Scene(
+        classes="tiles maze-large" if case.width > _WIDE else "tiles",
+        label=label,
+        width=case.width,
+        height=case.height,
+        board=_ground(case),
+        parts=[_tour(case), *map(_leg, legs), *_goals(case)],
     )
 
 
@@ -109,103 +109,69 @@ def _listed(case: TileMap) -> str:
         return ""
 
 
-def _board(case: TileMap) -> str:
-    walkable = _listed(case) + PLAYER
-    floor = "".join(
-        f"M{column} {row}.5h1"
-        for row, signs in enumerate(case.rows)
-        for column, sign in enumerate(signs)
-        if sign in walkable
-    )
-    numbered = {(objective.row, objective.column) for objective in case.objectives}
-    signs = "".join(
-        f'<text x="0" y="{row + 0.78:g}" textLength="{case.width}" xml:space="preserve">'
-        + escape(
-            "".join(" " if sign == PLAYER or (row, column) in numbered else sign for column, sign in enumerate(line))
-        )
-        + "</text>"
+def _ground(case: TileMap) -> Iterator[str]:
+    stand, numbered = _listed(case) + PLAYER, {(objective.row, objective.column) for objective in case.objectives}
+    yield _wall(case)
+    yield cells("tiles-floor", "#fff", ([sign in stand for sign in row] for row in case.rows), 1.02)
+    signs = (
+        "".join(" " if sign == PLAYER or (row, column) in numbered else sign for column, sign in enumerate(line))
         for row, line in enumerate(case.rows)
     )
-    return (
-        f'<path class="tiles-wall" fill="#3b4252" d="M0 0h{case.width}v{case.height}h-{case.width}z"/>'
-        f'<path class="tiles-floor" fill="none" stroke="#fff" stroke-width="1.02" d="{floor}"/>'
-        f'<g class="tiles-sign" fill="#888" font-family="monospace" font-size="0.8">{signs}</g>'
-    )
+    fit = f'textLength="{case.width}" xml:space="preserve"'
+    rows = (f'<text x="0" y="{row + 0.78:g}" {fit}>{escape(line)}</text>' for row, line in enumerate(signs))
+    yield group("tiles-sign", rows, 'fill="#888" font-family="monospace" font-size="0.8"')
 
 
-def _middle(place: tuple[int, int]) -> str:
-    return f"{place[1]}.5 {place[0]}.5"
+def _wall(case: TileMap) -> str:
+    return box("tiles-wall", "#3b4252", 0, (0, 0), (case.width, case.height))
+
+
+def _middle(location: tuple[int, int]) -> Point:
+    return location[1] + 0.5, location[0] + 0.5
 
 
 def _tour(case: TileMap) -> str:
     floor, width = case.floor(_listed(case)), case.width
-    missing, at, parts = set(outside(case)), case.start, list[str]()
+    missing, at, lines = set(outside(case)), case.start, list[str]()
     for number, objective in enumerate(case.objectives):
         goal = objective.row * width + objective.column
-        path = None if number in missing else floor.shortest_path(at, goal)
-        if path is None:
-            continue
-        parts.append(f"M{_middle(divmod(at, width))}" + "".join(f"L{_middle(divmod(cell, width))}" for cell in path))
-        at = goal
-    return (
-        f'<path class="tiles-tour reference" fill="none" stroke="#e69f00" stroke-width="0.14" '
-        f'stroke-dasharray="0.3 0.25" d="{"".join(parts)}"/>'
-    )
+        way = None if number in missing else floor.shortest_path(at, goal)
+        if way is not None:
+            lines.append(line(_middle(divmod(cell, width)) for cell in (at, *way)))
+            at = goal
+    return path("tiles-tour reference", "#e69f00", 0.14, lines, 'stroke-dasharray="0.3 0.25"')
 
 
 def _leg(leg: Leg) -> str:
-    row, column = leg.end
-    line = "".join(_STEPS[name] for name in leg.moves) or f"L{_middle(leg.end)}"
-    path = (
-        f'<path class="tiles-trail" fill="none" stroke="#0072b2" stroke-width="0.22" stroke-linejoin="round" '
-        f'stroke-linecap="round" d="M{_middle(leg.start)}{line}"/>'
-    )
-    stop = f'<circle class="tiles-stop" fill="#0072b2" cx="{column}.5" cy="{row}.5" r="0.24"/>'
-    return walk(leg.turn, len(leg.moves), path + stop)
+    way = "".join(_STEPS[name] for name in leg.moves) or f"L{point(_middle(leg.end))}"
+    shapes = path("tiles-trail", "#0072b2", 0.22, [f"M{point(_middle(leg.start))}{way}"], ROUND)
+    return walk(leg.turn, len(leg.moves), shapes + circle("tiles-stop", "#0072b2", 0, _middle(leg.end), 0.24))
 
 
-def _goals(case: TileMap) -> str:
-    row, column = divmod(case.start, case.width)
-    marks = [
-        f'<circle class="tiles-start" fill="none" stroke="#009e73" stroke-width="0.16" cx="{column}.5" cy="{row}.5" '
-        'r="0.42"/>'
-    ]
+def _goals(case: TileMap) -> Iterator[str]:
+    yield circle("tiles-start", _ENDS, 0.16, _middle(divmod(case.start, case.width)), 0.42)
     missing = set(outside(case))
-    for number, objective in enumerate(case.objectives):
-        if number not in missing:
-            marks.append(
-                f'<path class="tiles-goal" fill="none" stroke="#009e73" stroke-width="0.12" '
-                f'd="M{objective.column}.06 {objective.row}.06h.88v.88h-.88z"/>'
-                f'<text class="tiles-number" fill="#009e73" font-family="sans-serif" font-weight="bold" '
-                f'font-size="0.62" x="{objective.column}.5" y="{objective.row + 0.73:g}" '
-                f'text-anchor="middle">{number + 1}</text>'
-            )
-    return "".join(marks)
+    goals = [(number, goal) for number, goal in enumerate(case.objectives, 1) if number - 1 not in missing]
+    yield path("tiles-goal", _ENDS, 0.12, (square((goal.column + 0.06, goal.row + 0.06), 0.88) for _, goal in goals))
+    numbers = ((goal.column + 0.5, goal.row + 0.73, number) for number, goal in goals)
+    yield texts("tiles-number", numbers, 0.6, colour=_ENDS, more='font-weight="bold"')
 
 
 def draw_picture(picture: Picture) -> str:
     """Draw the map as a request has it: the character of each tile, the tiles that can be walked on, and the agent."""
     state: Location = picture.state
-    rows, walkable = state.rows(), state.board.walkable
-    width, height = state.board.case.width, state.board.case.height
-    tiles = [(row, column, sign) for row, line in enumerate(rows) for column, sign in enumerate(line)]
-    agent = (state.row, state.column)
-    floor = [tile for tile in tiles if tile[2] in walkable or tile[:2] == agent]
-    rest = [tile for tile in tiles if tile not in floor]
+    rows, stand, case = state.rows(), state.board.walkable + PLAYER, state.board.case
+    signs = [(column + 0.5, row + 0.75, sign) for row, line in enumerate(rows) for column, sign in enumerate(line)]
     parts = [
-        f'<path fill="#3b4252" d="M0 0h{width}v{height}h-{width}z"/>',
-        path("tiles-floor", "#fff", 1, (f"M{column} {row}.5h1" for row, column, _ in floor)),
-        f'<circle fill="#e69f00" cx="{agent[1]}.5" cy="{agent[0]}.5" r="0.46"/>',
-        *(
-            texts("tiles-sign", _middles(some), 0.72, colour=colour)
-            for some, colour in ((floor, "#111"), (rest, "#fff"))
-        ),
+        _wall(case),
+        path("tiles-floor", "#fff", 1, (f"M{x - 0.5:g} {y - 0.25:g}h1" for x, y, sign in signs if sign in stand)),
+        circle("tiles-agent", "#e69f00", 0, _middle((state.row, state.column)), 0.46),
+        texts("tiles-sign", (sign for sign in signs if sign[2] in stand), 0.72, colour="#111"),
+        texts("tiles-sign", (sign for sign in signs if sign[2] not in stand), 0.72, colour="#fff"),
     ]
-    return ruled_board("tiles", width, height, f"Map of {height} by {width} tiles", parts, grid=picture.grid)
-
-
-def _middles(tiles: Iterable[tuple[int, int, str]]) -> Iterator[tuple[float, float, str]]:
-    return ((column + 0.5, row + 0.75, sign) for row, column, sign in tiles)
+    width, height, parts = ruled(case.width, case.height, parts, grid=picture.grid)
+    label = f"Map of {case.height} by {case.width} tiles"
+    return Scene(classes="tiles", label=label, width=width, height=height, parts=parts).svg()
 
 
 HELP = "Type moves as u3 l2 or up 3, left 2 (u, d, l, r), or the reply itself."

@@ -39,7 +39,7 @@ from waybench.core import (
 )
 from waybench.envs.tilemap import _drawing
 from waybench.envs.tilemap._board import MOVES, PROTOCOLS, Location, MovePlan, board, play_style, start
-from waybench.envs.tilemap._drawing import draw, draw_picture
+from waybench.envs.tilemap._drawing import draw_picture, scene
 from waybench.envs.tilemap._game import TileGame, step_budget
 from waybench.envs.tilemap._instance import TileMap, decode, isomorph, prove
 from waybench.envs.tilemap._items import DATASETS, PUBLIC_KEY, WORLD_OPTIONS, WorldSource, number_option
@@ -320,7 +320,7 @@ PRESENTATION = Presentation(
     levels="size classes",
     item="map",
     metrics=("score", "generation_errors", "path_length", "actions", "top0", "top1", "top5", "moved"),
-    draw=draw,
+    scene=scene,
     board=_drawing.board,
     legend=(
         "The ring is the player's start, and the squares are the objectives with their numbers. The line is the "

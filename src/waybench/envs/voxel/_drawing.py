@@ -1,12 +1,12 @@
-"""A search as a drawing (SVG) and as a board for people."""
+"""A search as a scene, as a picture, and as a board for people."""
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from math import ceil, floor
-from typing import Any
+from typing import Any, NamedTuple
 
-from waybench.core import Board, Picture, Tile, TurnRecord, plural
+from waybench._svg import ROUND, Point, box, circle, group, line, path, point, runs, text, title
+from waybench.core import Board, Picture, Scene, Tile, TurnRecord, plural
 from waybench.envs.smartplay import SEEN, AgentState, compass
 from waybench.envs.voxel._game import Search, World, nearest
 from waybench.envs.voxel.engines import ENGINES, chart, drawable
@@ -14,58 +14,71 @@ from waybench.envs.voxel.engines import ENGINES, chart, drawable
 _ROWS = 72  # squares of the map along its longer side, at most
 _AROUND = 24  # blocks around everything that has to be on it
 _CELL = 4  # blocks along each side of a square, at least
-Point = tuple[float, float]
+_GOAL = "#d55e00"
 
 
-def draw(search: Search, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw a map, the way over it, and the goal that was nearest at the start.
+class Extent(NamedTuple):
+    """The part of a world that is drawn.
 
-    Args:
-        search: The search.
-        turns: Turns of an episode that a simulation has confirmed.
-        board_id: An id in the page for the drawing of the map.
-        reuse: Whether the page holds a drawing with this id already. It is not shown again, for another way can need
-            another part of the world.
-
-    Returns:
-        An `<svg>` element, north at the top; only the way where the map is not known or its engine not installed.
-        Classes: tiles, tiles-start, tiles-trail, tiles-stop, tiles-goal, and
-        voxel-map, voxel-biome, voxel-goals, voxel-end. Biomes are named in titles.
+    Attributes:
+        side: Blocks along a square's side.
+        west: The first column of blocks.
+        north: The first row of blocks.
+        columns: Number of squares from west to east.
+        rows: Number of squares from north to south.
     """
-    (drawing,) = _drawings(search, turns, [len(turns)], board_id if not reuse else "")
-    return drawing
+
+    side: int
+    west: int
+    north: int
+    columns: int
+    rows: int
+
+    @property
+    def width(self) -> int:
+        """The width in blocks."""
+        return self.columns * self.side
+
+    @property
+    def height(self) -> int:
+        """The height in blocks."""
+        return self.rows * self.side
+
+    @property
+    def unit(self) -> float:
+        """The unit of the widths of lines, in blocks."""
+        return max(self.width, self.height) / 100
 
 
-def draw_frames(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
-    """Yield drawings of the way after each number of turns in `counts`, which rise, on the map of the whole way."""
-    return _drawings(search, turns, counts, "")
+def scenes(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
+    """Yield a map of the whole way, north at the top, the way after each number of turns, and the nearest goal.
 
-
-def _drawings(search: Search, turns: Sequence[TurnRecord], counts: Sequence[int], board_id: str) -> Iterator[str]:
+    There is only the way where the map is not known or its engine not installed.
+    """
     # Where the map is not known, neither is the start.
     start = [(search.x + 0.5, search.z + 0.5)] if ENGINES[search.engine].charted else []
     all_points = [*start, *_trail(turns)] or [(search.x + 0.5, search.z + 0.5)]
     has_map = drawable(search.engine)
     near = nearest(search, search.x, search.z) if has_map else None
     goal = None if near is None else (near.x + 0.5, near.z + 0.5)
-    side, west, north, wide, high = _frame([*all_points, *([goal] if goal else [])])
-    identity = f' id="{board_id}"' if board_id else ""
-    unit = max(wide, high) * side / 100  # of line widths
-    rows = _squares(search, side, west, north, wide, high) if has_map else []
-    biomes = _biomes(search, rows, side, west, north)
-    board = f"<g{identity}>{''.join(biomes.values())}{_outline(search, rows, side, west, north, unit)}</g>"
-    legend, depth = _legend(search, list(biomes), (west, north + high * side), wide * side, unit)
-    board += legend
+    extent = _extent([*all_points, *([goal] if goal else [])])
+    rows = _squares(search, extent) if has_map else []
+    biomes = _biomes(search, rows, extent)
+    legend, depth = _legend(search, list(biomes), extent)
+    ground = [*biomes.values(), _outline(search, rows, extent), legend]
     for count in counts:
-        done_turns = turns[:count]
-        way = [*start, *_trail(done_turns)]
-        found = any(turn.reward > 0 for turn in done_turns)
-        label = f"Map of {wide * side} by {high * side} blocks, goal: {search.goal}"
+        way = [*start, *_trail(turns[:count])]
+        found = any(turn.reward > 0 for turn in turns[:count])
+        label = f"Map of {extent.width} by {extent.height} blocks, goal: {search.goal}"
         if len(way) > 1:
             label += f", {plural(len(way) - 1, 'step')}, " + ("found" if found else "not found")
-        yield (
-            f'<svg class="tiles voxel-map" viewBox="{west} {north} {wide * side} {high * side + depth:g}" role="img" '
-            f'aria-label="{label}">{board}{"".join(_marks(way or all_points[:1], goal, found, unit))}</svg>'
+        yield Scene(
+            classes="tiles voxel-map",
+            label=label,
+            corner=(extent.west, extent.north),
+            width=extent.width,
+            height=extent.height + depth,
+            parts=[*ground, *_marks(way or all_points[:1], goal, found, extent.unit)],
         )
 
 
@@ -76,117 +89,77 @@ def _trail(turns: Sequence[TurnRecord]) -> Iterator[Point]:
             yield float(x), float(z)
 
 
-def _frame(places: Sequence[Point]) -> tuple[int, int, int, int, int]:
-    """Return the blocks along a square's side, the first column and row of blocks, and the squares along both sides."""
-    low = [min(place[axis] for place in places) - _AROUND for axis in (0, 1)]
-    high = [max(place[axis] for place in places) + _AROUND for axis in (0, 1)]
+def _extent(points: Sequence[Point]) -> Extent:
+    low = [min(place[axis] for place in points) - _AROUND for axis in (0, 1)]
+    high = [max(place[axis] for place in points) + _AROUND for axis in (0, 1)]
     longer = max(high[0] - low[0], high[1] - low[1])
     side = _CELL * max(1, ceil(longer / _CELL / _ROWS))
     west, north = (floor(edge / side) * side for edge in low)
-    return side, west, north, ceil((high[0] - west) / side), ceil((high[1] - north) / side)
+    return Extent(side, west, north, ceil((high[0] - west) / side), ceil((high[1] - north) / side))
 
 
-def _squares(search: Search, side: int, west: int, north: int, wide: int, high: int) -> list[list[str]]:
+def _squares(search: Search, extent: Extent) -> list[list[str]]:
     """Return the biomes of the map's squares, row by row."""
-    world, middle = chart(search.engine, search.seed), side // 2
-    return [
-        [world.biome(west + column * side + middle, north + row * side + middle) for column in range(wide)]
-        for row in range(high)
-    ]
+    world, (side, west, north, columns, rows) = chart(search.engine, search.seed), extent
+    x, z = west + side // 2, north + side // 2
+    return [[world.biome(x + column * side, z + row * side) for column in range(columns)] for row in range(rows)]
 
 
-def _biomes(search: Search, rows: Sequence[Sequence[str]], side: int, west: int, north: int) -> dict[str, str]:
+def _biomes(search: Search, rows: Sequence[Sequence[str]], extent: Extent) -> dict[str, str]:
     """Return a path for each biome: its squares, those in a row joined."""
-    lines = dict[str, list[str]]()
+    lines, side = dict[str, list[str]](), extent.side
     for row, names in enumerate(rows):
-        column = 0
-        for name, squares in groupby(names):
-            length = len(list(squares))
-            corner = f"M{west + column * side} {north + row * side}"
+        for name, column, length in runs(names):
+            corner = f"M{extent.west + column * side} {extent.north + row * side}"
             lines.setdefault(name, []).append(f"{corner}h{length * side}v{side}h-{length * side}z")
-            column += length
     colours = ENGINES[search.engine].biomes
-    return {
-        name: f'<path class="voxel-biome" fill="{colours[name]}" d="{"".join(runs)}"><title>{name}</title></path>'
-        for name, runs in sorted(lines.items())
-    }
+    return {name: title(name, path("voxel-biome", colours[name], 0, areas)) for name, areas in sorted(lines.items())}
 
 
-def _outline(search: Search, rows: Sequence[Sequence[str]], side: int, west: int, north: int, unit: float) -> str:
+def _outline(search: Search, rows: Sequence[Sequence[str]], extent: Extent) -> str:
     """Return a line around the goal biomes; it is open where they go on beyond the map."""
-    goals = set(search.goals)
-    goal = [[name in goals for name in row] for row in rows]
-    lines = list[str]()
-    for row, cells in enumerate(goal):
-        for column, inside in enumerate(cells):
-            x, y = west + (column + 1) * side, north + (row + 1) * side
-            if column + 1 < len(cells) and inside != cells[column + 1]:
+    goal = [[name in search.goals for name in row] for row in rows]
+    lines, side = list[str](), extent.side
+    for row, squares in enumerate(goal):
+        for column, inside in enumerate(squares):
+            x, y = extent.west + (column + 1) * side, extent.north + (row + 1) * side
+            if column + 1 < len(squares) and inside != squares[column + 1]:
                 lines.append(f"M{x} {y - side}v{side}")
             if row + 1 < len(goal) and inside != goal[row + 1][column]:
                 lines.append(f"M{x - side} {y}h{side}")
-    if not lines:
-        return ""
-    look = f'fill="none" stroke="#d55e00" stroke-width="{0.8 * unit:.2f}" stroke-linecap="square"'
-    return f'<path class="voxel-goals" {look} d="{"".join(lines)}"/>'
+    return path("voxel-goals", _GOAL, 0.8 * extent.unit, lines, 'stroke-linecap="square"')
 
 
-def _legend(
-    search: Search, names: Sequence[str], corner: tuple[int, int], width: int, unit: float
-) -> tuple[str, float]:
-    """Return a scale and the names of biomes below a map, and how high both are together.
-
-    Args:
-        search: The search.
-        names: The biomes on the map.
-        corner: The map's lower left corner.
-        width: The map's width in blocks.
-        unit: The drawing's unit in blocks.
-    """
-    (left, top), line, colours = corner, 5 * unit, ENGINES[search.engine].biomes
-    length = next(step for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1) if step <= max(width / 3, 1))
-    look = f'class="voxel-text" fill="#333" font-family="sans-serif" font-size="{3.2 * unit:.2f}"'
-    y = top + 3.5 * unit
+def _legend(search: Search, names: Sequence[str], extent: Extent) -> tuple[str, float]:
+    """Return a scale and the names of biomes below a map, and how high both are together."""
+    unit, left, top, colours = extent.unit, extent.west, extent.north + extent.height, ENGINES[search.engine].biomes
+    high, size = 5 * unit, 3.2 * unit
+    length = next(step for step in (1000, 500, 200, 100, 50, 20, 10, 5, 2, 1) if step <= max(extent.width / 3, 1))
+    y, mark = top + 3.5 * unit, 2 * unit
+    scale = f"M{point((left + unit, y - mark))}v{mark:g}h{length}v-{mark:g}"
     parts = [
-        f'<path class="voxel-scale" fill="none" stroke="#333" stroke-width="{0.6 * unit:.2f}" '
-        f'd="M{left + unit:.1f} {y - 2 * unit:.1f}v{2 * unit:.1f}h{length}v-{2 * unit:.1f}"/>'
-        f'<text {look} x="{left + length + 3 * unit:.1f}" y="{y:.1f}">{plural(length, "block")}</text>'
+        path("voxel-scale", "#333", 0.6 * unit, [scale]),
+        text("voxel-text", left + length + 3 * unit, y, plural(length, "block"), size),
     ]
-    columns = max(1, int(width / unit // 33))
+    columns = max(1, int(extent.width / unit // 33))
     for number, name in enumerate(names):
-        x, y = left + unit + number % columns * width / columns, top + (number // columns + 2) * line - unit
-        outline = f' stroke="#d55e00" stroke-width="{0.6 * unit:.2f}"' if name in search.goals else ""
-        parts.append(
-            f'<rect fill="{colours[name]}"{outline} x="{x:.1f}" y="{y - 2.7 * unit:.1f}" width="{3 * unit:.1f}" '
-            f'height="{3 * unit:.1f}"/><text {look} x="{x + 4 * unit:.1f}" y="{y:.1f}">{name.replace("_", " ")}</text>'
-        )
-    return f"<g>{''.join(parts)}</g>", (-(-len(names) // columns) + 1) * line
+        x, y = left + unit + number % columns * extent.width / columns, top + (number // columns + 2) * high - unit
+        edge = f'stroke="{_GOAL}" stroke-width="{0.6 * unit:g}"' if name in search.goals else ""
+        parts.append(box("voxel-colour", colours[name], 0, (x, y - 2.7 * unit), (3 * unit, 3 * unit), edge))
+        parts.append(text("voxel-text", x + 4 * unit, y, name.replace("_", " "), size))
+    return group("voxel-legend", parts), (-(-len(names) // columns) + 1) * high
 
 
 def _marks(way: Sequence[Point], goal: Point | None, found: bool, unit: float) -> Iterator[str]:
-    if len(way) > 1:
-        points = "L".join(f"{x:.1f} {z:.1f}" for x, z in way)
-        yield (
-            f'<path class="tiles-trail" fill="none" stroke="#000" stroke-width="{unit:.2f}" '
-            f'stroke-linejoin="round" stroke-linecap="round" d="M{points}"/>'
-        )
-    (x, z), size = way[0], 1.6 * unit
-    yield (
-        f'<circle class="tiles-start" fill="none" stroke="#000" stroke-width="{unit:.2f}" cx="{x:.1f}" cy="{z:.1f}" '
-        f'r="{size:.2f}"/>'
-    )
+    size = 1.6 * unit
+    yield path("tiles-trail", "#000", unit, [line(way)], ROUND)
+    yield circle("tiles-start", "#000", unit, way[0], size)
     if goal is not None:
-        yield (
-            f'<rect class="tiles-goal" fill="none" stroke="#d55e00" stroke-width="{unit:.2f}" '
-            f'x="{goal[0] - size:.1f}" y="{goal[1] - size:.1f}" width="{2 * size:.1f}" height="{2 * size:.1f}"/>'
-        )
+        yield box("tiles-goal", _GOAL, unit, (goal[0] - size, goal[1] - size), (2 * size, 2 * size))
     if len(way) > 1:
-        x, z = way[-1]
-        yield f'<circle class="tiles-stop" fill="#000" cx="{x:.1f}" cy="{z:.1f}" r="{size:.2f}"/>'
+        yield circle("tiles-stop", "#000", 0, way[-1], size)
     if found:
-        yield (
-            f'<circle class="voxel-end" fill="none" stroke="#d55e00" stroke-width="{unit:.2f}" cx="{way[-1][0]:.1f}" '
-            f'cy="{way[-1][1]:.1f}" r="{2 * size:.2f}"/>'
-        )
+        yield circle("voxel-end", _GOAL, unit, way[-1], 2 * size)
 
 
 _LINE = re.compile(
@@ -198,9 +171,9 @@ _LINE = re.compile(
 def draw_picture(picture: Picture) -> str:
     """Draw the lines of what is around and what is seen: of each its distance, its level and its share of the view."""
     entries: list[tuple[str, str]] = []
-    for line in picture.text(SEEN).splitlines():
-        if found := _LINE.fullmatch(line):
-            name, away, level, way, share = found.groups()
+    for sentence in picture.text(SEEN).splitlines():
+        if match := _LINE.fullmatch(sentence):
+            name, away, level, way, share = match.groups()
             label = ", ".join(part for part in (name, away, {"at": "level"}.get(level, level), share) if part)
             entries.append((label, "" if way == "front" else way))
     return compass(entries)
@@ -214,15 +187,13 @@ _GROUND, _WAY, _START, _HERE = "#e9e6dd", "#9cc3e0", "#009e73", "#0072b2"
 def board(state: AgentState[Any, World], turns: Sequence[TurnRecord]) -> Board:
     """Return the surroundings from above, north at the top, with the places where the walker has been."""
     body = state.world.body
-    way = [(turn.events["at"][0], turn.events["at"][2]) for turn in turns if "at" in turn.events]
-    here = floor(body.x / _BOARD_CELL), floor(body.z / _BOARD_CELL)
-    been = {(floor(x / _BOARD_CELL), floor(z / _BOARD_CELL)) for x, z in way}
-    start = floor(state.instance.x / _BOARD_CELL), floor(state.instance.z / _BOARD_CELL)
+    points = [(body.x, body.z), (state.instance.x, state.instance.z), *_trail(turns)]
+    here, start, *been = [(floor(x / _BOARD_CELL), floor(z / _BOARD_CELL)) for x, z in points]
 
-    def tile(place: tuple[int, int]) -> Tile:
-        if place == here:
+    def tile(cell: tuple[int, int]) -> Tile:
+        if cell == here:
             return Tile("@", _HERE)
-        return Tile("o", _START) if place == start else Tile("·", _WAY) if place in been else Tile("", _GROUND)
+        return Tile("o", _START) if cell == start else Tile("·", _WAY) if cell in been else Tile("", _GROUND)
 
     columns = range(here[0] - _ACROSS, here[0] + _ACROSS + 1)
     rows = [[tile((column, row)) for column in columns] for row in range(here[1] - _DOWN, here[1] + _DOWN + 1)]

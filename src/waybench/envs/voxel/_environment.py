@@ -31,7 +31,7 @@ from waybench.envs.smartplay import (
     steps_of,
     thinking_players,
 )
-from waybench.envs.voxel._drawing import board, draw, draw_frames, draw_picture
+from waybench.envs.voxel._drawing import board, draw_picture, scenes
 from waybench.envs.voxel._game import (
     FARTHEST,
     OPTIONS,
@@ -264,9 +264,8 @@ PRESENTATION = Presentation(
     item="search",
     items="searches",
     metrics=("score", "found_after", "progress", "distance_left", "spl", "unnamed", "unparsed"),
-    draw=draw,
+    scenes=scenes,
     board=board,
-    draw_frames=draw_frames,
     legend=(
         "The map from above, north at the top, with the goal biomes outlined. The ring is the player's start, the "
         "square the goal nearest to it, the line the player's path, and the dot its last position, with a ring if the "

@@ -1,61 +1,30 @@
-"""A partly seen maze as a drawing (SVG) and as a board for people."""
+"""A partly seen maze as a scene, as a picture, and as a board for people."""
 
 from collections.abc import Iterator, Sequence
 
-from waybench._svg import ruled_board
-from waybench.core import Board, Picture, Tile, TurnRecord, TypedAction, plural
-from waybench.envs.maze._drawing import EXIT, HERE, PATH, WALL, Leg, draw_board, draw_legs
+from waybench._svg import cells, circle, path, square
+from waybench.core import Board, Picture, Scene, TurnRecord, TypedAction, plural
+from waybench.envs.maze._drawing import Leg, floor_plan, maze_board, maze_scene
 from waybench.envs.maze._game import Maze
 from waybench.envs.maze._wording import TYPED_DIRECTIONS
 from waybench.envs.maze.explore._game import Sight, first_sight, window_rows
 from waybench.envs.spaces import DIRECTIONS, Lattice
 
 
-def draw(maze: Maze, turns: Sequence[TurnRecord] = (), *, board_id: str = "", reuse: bool = False) -> str:
-    """Draw a maze with a shortest path, the path that turns took, and what was not seen below a veil.
+def scenes(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[Scene]:
+    """Yield the maze with a shortest path, the path that turns took, and a veil over what was not seen.
 
-    Args:
-        maze: The maze.
-        turns: Turns of an episode that a simulation has confirmed. Without any there is no veil.
-        board_id: An id in the page for the drawing of the walls.
-        reuse: Whether the page holds a drawing with this id already, whose walls are shown again.
-
-    Returns:
-        An `<svg>` element. Classes: those of a maze that is seen as a whole, and maze-unseen.
+    An episode without turns has no veil.
     """
-    return _drawn(maze, turns, _window(turns), board_id=board_id, reuse=reuse)
-
-
-def draw_frames(maze: Maze, turns: Sequence[TurnRecord], counts: Sequence[int]) -> Iterator[str]:
-    """Draw the frames of a replay, with the veil from the start on."""
-    window = _window(turns)
-    return (_drawn(maze, turns[:count], window) for count in counts)
-
-
-def _drawn(
-    maze: Maze, turns: Sequence[TurnRecord], window: int | None, *, board_id: str = "", reuse: bool = False
-) -> str:
-    legs = list(_legs(maze, turns))
-    label = f"Maze of dimension {maze.size}"
-    veil = ""
-    if window is not None:
-        moved = sum(len(leg.moves) for leg in legs)
-        label += f", {plural(moved, 'step')} walked, what was not seen is grey"
-        veil = _veil(_seen(maze, turns, window))
-    return draw_legs(maze, legs, label, board_id=board_id, reuse=reuse, veil=veil)
-
-
-def _window(turns: Sequence[TurnRecord]) -> int | None:
-    return next((turn.events["window"] for turn in turns if "window" in turn.events), None)
-
-
-def _seen(maze: Maze, turns: Sequence[TurnRecord], window: int) -> Sight:
-    sight = first_sight(maze, window)
-    for turn in turns:
-        if "at" in turn.events:
-            x, y = turn.events["at"]
-            sight = sight.moved(y * maze.size + x)
-    return sight
+    window: int | None = next((turn.events["window"] for turn in turns if "window" in turn.events), None)
+    for count in counts:
+        legs = list(_legs(maze, turns[:count]))
+        label, veil = f"Maze of dimension {maze.size}", ""
+        if window is not None:
+            moved = sum(len(leg.moves) for leg in legs)
+            label += f", {plural(moved, 'step')} walked, what was not seen is grey"
+            veil = _veil(maze, turns[:count], window)
+        yield maze_scene(maze, legs, label, veil)
 
 
 def _legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[Leg]:
@@ -72,58 +41,39 @@ def _legs(maze: Maze, turns: Sequence[TurnRecord]) -> Iterator[Leg]:
         at = y * maze.size + x
 
 
-def _veil(sight: Sight) -> str:
-    size = sight.maze.size
-    parts: list[str] = []
-    for y in range(size):
-        x = 0
-        while x < size:
-            start = x
-            while x < size and not sight.knows(y * size + x):
-                x += 1
-            if x > start:
-                parts.append(f"M{start} {y}h{x - start}v1h-{x - start}z")
-            x += 1
-    return f'<path class="maze-unseen" fill="#3b4252" fill-opacity="0.6" d="{"".join(parts)}"/>' if parts else ""
-
-
-_EXIT = '<path class="maze-exit" fill="none" stroke="#009e73" stroke-width="0.14" d="M{x}.2 {y}.2h0.6v0.6h-0.6z"/>'
+def _veil(maze: Maze, turns: Sequence[TurnRecord], window: int) -> str:
+    sight, size = first_sight(maze, window), range(maze.size)
+    for turn in turns:
+        if "at" in turn.events:
+            x, y = turn.events["at"]
+            sight = sight.moved(y * maze.size + x)
+    rows = ([not sight.knows(y * maze.size + x) for x in size] for y in size)
+    return cells("maze-unseen", "#3b4252", rows, more='stroke-opacity="0.6"')
 
 
 def draw_picture(picture: Picture) -> str:
     """Draw what the view of a message says: the paths, what is none, the player in the middle, and the exit."""
     sight: Sight = picture.state
     rows, window = window_rows(sight), sight.window
-    lattice = Lattice(window, window, bytes(sign != "#" for row in rows for sign in row))
-    middle = window // 2
+    signs = "".join(rows)
+    exits = [divmod(cell, window) for cell, sign in enumerate(signs) if sign == "E"]
     parts = [
-        draw_board(Maze(lattice, 0, 0)),
-        *(_EXIT.format(x=x, y=y) for y, row in enumerate(rows) for x, sign in enumerate(row) if sign == "E"),
-        f'<circle class="maze-player" fill="#d55e00" cx="{middle}.5" cy="{middle}.5" r="0.36"/>',
+        *floor_plan(Lattice(window, window, bytes(sign != "#" for sign in signs))),
+        *(path("maze-exit", "#009e73", 0.14, [square((x + 0.2, y + 0.2), 0.6)]) for y, x in exits),
+        circle("maze-player", "#d55e00", 0, (window / 2, window / 2), 0.36),
     ]
-    return ruled_board("maze", window, window, f"View of {window} x {window} cells", parts, grid=False)
+    label = f"View of {window} x {window} cells"
+    return Scene(classes="maze", label=label, width=window, height=window, parts=parts).svg()
 
 
 TYPED_HELP = "Type up, down, left or right (u, d, l, r), or the reply itself."
 
-_UNSEEN = Tile("░", "#9aa3b2")
 _TYPED_ACTIONS = [TypedAction(direction, key=direction) for direction in DIRECTIONS]
 
 
 def board(state: Sight, turns: Sequence[TurnRecord]) -> Board:
     """Return what was seen so far, with its coordinates."""
-    maze, size = state.maze, state.maze.size
-
-    def tile(cell: int) -> Tile:
-        if cell == state.at:
-            return HERE
-        if not state.knows(cell):
-            return _UNSEEN
-        return EXIT if cell == maze.exit else PATH if maze.lattice.cells[cell] else WALL
-
-    x, y = maze.lattice.position(state.at)
-    rows = [[tile(cell) for cell in range(start, start + size)] for start in range(0, size * size, size)]
-    return Board(rows=rows, at=(y, x), numbered=True)
+    return maze_board(state.maze, state.at, state.knows)
 
 
 def parse_typed(text: str, state: Sight) -> str | None:

@@ -43,11 +43,10 @@ from waybench.envs.maze._measures import JUNCTIONS, POSITION, REACHED, VARIABLES
 from waybench.envs.maze.explore._drawing import (
     TYPED_HELP,
     board,
-    draw,
-    draw_frames,
     draw_picture,
     format_typed,
     parse_typed,
+    scenes,
     typed_actions,
 )
 from waybench.envs.maze.explore._exploration import (
@@ -312,8 +311,7 @@ PRESENTATION = Presentation(
         "illegal",
         "unparsed",
     ),
-    draw=draw,
-    draw_frames=draw_frames,
+    scenes=scenes,
     board=board,
     legend=(
         "The ring is the entrance, the square the exit. The line is the walked path; wide pale parts were walked more "

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from math import atan2, hypot, pi
 from textwrap import wrap
 
-from waybench._svg import drawing, path, text
+from waybench._svg import box as rectangle
+from waybench._svg import group, path, point, text, texts, title
+from waybench.core import Scene
 from waybench.envs.textmap._instances import MapInstance
 from waybench.envs.textmap._place_map import NEVER, Edge, PlaceMap
-from waybench.envs.textmap.drawing._layout import Box, Point, bearing, layout, shown
+from waybench.envs.textmap.drawing._layout import Box, Curve, Point, arrow_head, bearing, layout, point_on, shown
 
 LETTER, LINE = 6.9, 15  # width of a letter, height of a line
 _COLUMNS = 18  # letters of a line in a box
@@ -229,7 +230,6 @@ def heading_of(edge: Edge) -> tuple[int, int] | None:
 
 
 Pair = tuple[str, str]
-Curve = tuple[Point, Point, Point]  # start, control point, end
 
 _BENDS = (0.0, 34.0, -34.0, 68.0, -68.0, 110.0, -110.0)  # how far a line may bend to pass beside boxes
 _LABEL = 11  # font size of actions
@@ -243,16 +243,16 @@ def draw_map(instance: MapInstance) -> str:
         instance: A question about the map.
 
     Returns:
-        An `<svg>` element with a size in pixels. Classes: map-sheet, textmap-floor, textmap-walked, textmap-imputed,
-        textmap-head, textmap-box, textmap-tag, textmap-told, textmap-part, textmap-name.
+        An `<svg>` element with a size in pixels.
     """
-    found = sheet(instance.map)
+    place_map, whole = instance.map, sheet(instance.map)
     parts = [
-        f'<path class="textmap-floor" fill="#fff" d="M0 0h{found.width:.5g}v{found.height:.5g}h-{found.width:.5g}z"/>',
-        *(_panel_svg(panel, instance.map.edges, len(found.panels) > 1) for panel in found.panels),
+        rectangle("textmap-floor", "#fff", 0, (0, 0), (whole.width, whole.height)),
+        *(_panel_svg(panel, place_map.edges, len(whole.panels) > 1) for panel in whole.panels),
     ]
-    label = f"Map of {len(instance.map.places)} places and {len(instance.map.edges)} moves."
-    return drawing("map-sheet", round(found.width), round(found.height), label, parts, sized=True)
+    label = f"Map of {len(place_map.places)} places and {len(place_map.edges)} moves."
+    width, height = round(whole.width), round(whole.height)
+    return Scene(classes="map-sheet", label=label, width=width, height=height, parts=parts, sized=True).svg()
 
 
 def _panel_svg(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
@@ -260,24 +260,16 @@ def _panel_svg(panel: Panel, edges: Iterable[Edge], framed: bool) -> str:
     by_pair: dict[Pair, list[Edge]] = {}
     for edge in panel.edges:
         by_pair.setdefault((edge.source, edge.target), []).append(edge)
-    shapes = [_frame(panel) if framed else "", *_lines(panel, lines, by_pair)]
-    shapes += [_actions(panel, lines, by_pair), _boxes(panel, edges)]
-    x, y = panel.origin
-    return f'<g transform="translate({x:.5g} {y:.5g})">{"".join(shapes)}</g>'
-
-
-def _frame(panel: Panel) -> str:
-    d = f"M6 6h{panel.width - 12:.5g}v{panel.height - 12:.5g}h-{panel.width - 12:.5g}z"
-    return path("textmap-part", "#d8d4ca", 1, [d]) + text("textmap-told", 18, 28, panel.title, 14)
+    frame = rectangle("textmap-part", "#d8d4ca", 1, (6, 6), (panel.width - 12, panel.height - 12))
+    shapes = [frame, text("textmap-told", 18, 28, panel.title, 14)] if framed else []
+    shapes += [*_lines(panel, lines, by_pair), _actions(panel, lines, by_pair), _boxes(panel, edges)]
+    return group("textmap-panel", shapes, f'transform="translate({point(panel.origin)})"')
 
 
 def _pairs(panel: Panel) -> dict[Pair, None]:
     """Return each pair of different places with a move in either direction once."""
-    return dict.fromkeys(
-        (min(edge.source, edge.target), max(edge.source, edge.target))
-        for edge in panel.edges
-        if edge.source != edge.target
-    )
+    pairs = ((edge.source, edge.target) for edge in panel.edges if edge.source != edge.target)
+    return dict.fromkeys((min(pair), max(pair)) for pair in pairs)
 
 
 def _curve(panel: Panel, pair: Pair) -> Curve:
@@ -302,13 +294,6 @@ def _reversed(curve: Curve) -> Curve:
     return end, control, start
 
 
-def point_on(curve: Curve, part: float) -> Point:
-    """Return the point at a part of a curve, from 0 to 1."""
-    one, two, three = (1 - part) ** 2, 2 * part * (1 - part), part**2
-    (x, y), (bent_x, bent_y), (column, row) = curve
-    return one * x + two * bent_x + three * column, one * y + two * bent_y + three * row
-
-
 def _within(point: Point, box: Box, gap: float = 0) -> bool:
     left, top, right, bottom = box
     return left - gap < point[0] < right + gap and top - gap < point[1] < bottom + gap
@@ -319,20 +304,18 @@ def _lines(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Edge
     solid: list[str] = []
     dashed: list[str] = []
     heads: list[str] = []
-    for (one, other), curve in lines.items():
-        ways = [
-            (pair, way) for pair, way in (((one, other), curve), ((other, one), _reversed(curve))) if pair in by_pair
-        ]
+    for (first, second), curve in lines.items():
+        both = ((first, second), curve), ((second, first), _reversed(curve))
+        ways = [(pair, way) for pair, way in both if pair in by_pair]
         for pair, way in ways:
             walked = any(edge.forward < NEVER for edge in by_pair[pair])
             middle = _middle(way, panel.boxes[pair[0]].box, panel.boxes[pair[1]].box)
             (solid if walked else dashed).append(_data(way, middle if len(ways) > 1 else 1))
             if len(ways) == 1:
-                heads.append(_arrow(way, middle))
+                heads.append("M" + "L".join(f"{x:.5g} {y:.5g}" for x, y in arrow_head(way, middle, 6)) + "z")
     yield path("textmap-walked", "#5a6372", 1.6, solid)
     yield path("textmap-imputed", "#5a6372", 1.6, dashed, 'stroke-dasharray="4 4"')
-    if heads:
-        yield f'<path class="textmap-head" fill="#5a6372" d="{"".join(heads)}"/>'
+    yield path("textmap-head", "#5a6372", 0, heads)
 
 
 def _middle(curve: Curve, first: Box, last: Box) -> float:
@@ -350,33 +333,23 @@ def _data(curve: Curve, end: float) -> str:
     return f"M{x:.5g} {y:.5g}Q{bent_x:.5g} {bent_y:.5g} {column:.5g} {row:.5g}"
 
 
-def _arrow(curve: Curve, part: float, size: float = 6) -> str:
-    (x, y), (east, south) = point_on(curve, part), point_on(curve, part + 0.03)
-    length = hypot(east - x, south - y) or 1.0
-    along, across = size * (east - x) / length, size * (south - y) / length
-    return (
-        f"M{x + along:.5g} {y + across:.5g}L{x - along - across:.5g} {y - across + along:.5g}"
-        f"L{x - along + across:.5g} {y - across - along:.5g}z"
-    )
-
-
 def _actions(panel: Panel, lines: dict[Pair, Curve], by_pair: dict[Pair, list[Edge]]) -> str:
     """Return the actions that the direction of a line does not tell, each beside its line where there is room."""
     taken = [box.box for box in panel.boxes.values()]
-    texts: list[str] = []
-    for (one, other), curve in lines.items():
-        for pair, way in (((one, other), curve), ((other, one), _reversed(curve))):
+    labels: list[tuple[float, float, str]] = []
+    for (first, second), curve in lines.items():
+        for pair, way in (((first, second), curve), ((second, first), _reversed(curve))):
             words = " / ".join(dict.fromkeys(edge.action for edge in by_pair.get(pair, ()) if not _is_told(edge, way)))
             if not words:
                 continue
-            said = shown(words, _WORDS)
-            place = next((box for box in _label_boxes(said, way, panel) if _is_free(box, taken)), None)
-            if place is not None:
-                taken.append(place)
-                left, top, right, _ = place
-                texts.append(f'<text x="{(left + right) / 2:.5g}" y="{top + _LABEL - 1:.5g}">{escape(said)}</text>')
-    look = 'stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke" text-anchor="middle"'
-    return f'<g class="textmap-name" fill="#5a6372" font-size="{_LABEL}" {look}>{"".join(texts)}</g>' if texts else ""
+            label = shown(words, _WORDS)
+            free = next((box for box in _label_boxes(label, way, panel) if _is_free(box, taken)), None)
+            if free is not None:
+                taken.append(free)
+                left, top, right, _ = free
+                labels.append(((left + right) / 2, top + _LABEL - 1, label))
+    look = 'stroke="#fff" stroke-width="3" stroke-linejoin="round" paint-order="stroke"'
+    return texts("textmap-name", labels, _LABEL, colour="#5a6372", more=look)
 
 
 def _is_told(edge: Edge, way: Curve) -> bool:
@@ -391,8 +364,8 @@ def _is_told(edge: Edge, way: Curve) -> bool:
     return min(turn, 2 * pi - turn) < (pi / 16 if straight else pi / 6)
 
 
-def _label_boxes(said: str, way: Curve, panel: Panel) -> Iterator[Box]:
-    wide, high = len(said) * LETTER * _LABEL / 12 + 4, _LABEL + 3
+def _label_boxes(label: str, way: Curve, panel: Panel) -> Iterator[Box]:
+    wide, high = len(label) * LETTER * _LABEL / 12 + 4, _LABEL + 3
     # Nearer to the place that the move leaves than to the other end.
     for part in (0.36, 0.3, 0.42, 0.25, 0.47, 0.2):
         x, y = point_on(way, part)
@@ -413,20 +386,19 @@ def _boxes(panel: Panel, edges: Iterable[Edge]) -> str:
         how = f"walked at step {edge.forward}" if edge.forward < NEVER else f"inferred at step {edge.reverse}"
         ways.setdefault(edge.source, []).append(f"{edge.action}: {edge.target} ({how})")
     shapes: list[str] = []
-    for place, one in panel.boxes.items():
-        left, top, right, bottom = one.box
-        title = "\n".join([shown(place, 200), *(shown(way, 200) for way in ways.get(place, ()))])
+    for place, element in panel.boxes.items():
+        left, top, right, bottom = element.box
         middle, first = (left + right) / 2, top + 18
-        names = "".join(_line(middle, first + at * LINE, each) for at, each in enumerate(one.name))
-        below = first + len(one.name) * LINE
-        tags = "".join(_line(middle, below + at * LINE, each) for at, each in enumerate(one.tags))
-        tagged = f'<g class="textmap-tag" fill="#5a6372" font-size="10.5">{tags}</g>' if tags else ""
+        below = first + len(element.name) * LINE
+        names = ((middle, first + number * LINE, words) for number, words in enumerate(element.name))
+        tags = ((middle, below + number * LINE, words) for number, words in enumerate(element.tags))
+        edge = 'stroke="#5a6372" rx="5"'
         shapes.append(
-            f'<g><title>{escape(title)}</title><rect class="textmap-box" fill="#fff" stroke="#5a6372" rx="5" '
-            f'x="{left:.5g}" y="{top:.5g}" width="{right - left:.5g}" height="{bottom - top:.5g}"/>{names}{tagged}</g>'
+            title(
+                "\n".join([shown(place, 200), *(shown(way, 200) for way in ways.get(place, ()))]),
+                rectangle("textmap-box", "#fff", 0, (left, top), (right - left, bottom - top), edge),
+                texts("textmap-told", names, 12, colour="#1c2230"),
+                texts("textmap-tag", tags, 10.5, colour="#5a6372"),
+            )
         )
-    return f'<g class="textmap-told" fill="#1c2230" font-size="12" text-anchor="middle">{"".join(shapes)}</g>'
-
-
-def _line(x: float, y: float, said: str) -> str:
-    return f'<text x="{x:.5g}" y="{y:.5g}">{escape(said)}</text>'
+    return "".join(shapes)

@@ -283,6 +283,30 @@ def _strain(pull: Mapping[Cell, float], away: Cell) -> float:
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, right, bottom
+Curve = tuple[Point, Point, Point]  # start, control point, end
+
+
+def point_on(curve: Curve, part: float) -> Point:
+    """Return the point at a part of a curve, from 0 to 1."""
+    start_weight, bend_weight, end_weight = (1 - part) ** 2, 2 * part * (1 - part), part**2
+    (x, y), (bent_x, bent_y), (column, row) = curve
+    return (
+        start_weight * x + bend_weight * bent_x + end_weight * column,
+        start_weight * y + bend_weight * bent_y + end_weight * row,
+    )
+
+
+def arrow_head(curve: Curve, part: float, size: float) -> tuple[Point, Point, Point]:
+    """Return the corners of an arrow head at a part of a curve."""
+    (x, y), (east, south) = point_on(curve, part), point_on(curve, part + 0.02)
+    length = hypot(east - x, south - y) or 1.0
+    along, across = size * (east - x) / length, size * (south - y) / length
+    return (
+        (x + along, y + across),
+        (x - along - across, y - across + along),
+        (x - along + across, y - across - along),
+    )
+
 
 _GAP = 6  # between a name and its place
 FONT, LINE = 12, 13  # heights of letters and of lines

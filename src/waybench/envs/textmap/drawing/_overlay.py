@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import hypot
 from statistics import fmean
 
-from waybench._svg import path
+from waybench._svg import group, path, title
 from waybench.core import Outcome, TurnRecord, plural
 from waybench.envs.textmap._answers import PAPER, SOUND, Rules, Trajectory, destinations, move_index
 from waybench.envs.textmap._extraction_items import EXAMPLES, Extraction, PlayerTriplets, triplet_scores
@@ -17,10 +17,23 @@ from waybench.envs.textmap._items import MapQuestion
 from waybench.envs.textmap._minigame_game import Minigame, outgoing_moves
 from waybench.envs.textmap._place_map import Edge, PlaceMap
 from waybench.envs.textmap._prefix import reached
-from waybench.envs.textmap.drawing._layout import FONT, LINE, Cell, Name, Names, Point, bearing, between, layout, shown
+from waybench.envs.textmap.drawing._layout import (
+    FONT,
+    LINE,
+    Cell,
+    Curve,
+    Name,
+    Names,
+    Point,
+    arrow_head,
+    bearing,
+    between,
+    layout,
+    point_on,
+    shown,
+)
 
 Pair = tuple[str, str]
-Line = tuple[Point, Point, Point]  # start, control point, end
 
 # In pixels: a drawing is about as wide as a page. These sizes do not depend on the map.
 _WIDE, _HIGH, _LEAST = 560, 470, 330
@@ -70,9 +83,9 @@ class Board:
             if source < target or (target, source) not in self._pairs:
                 line = self.line(source, target)
                 count = max(2, int(hypot(line[2][0] - line[0][0], line[2][1] - line[0][1]) / 5))
-                yield from (_point_at(line, number / count) for number in range(1, count))
+                yield from (point_on(line, number / count) for number in range(1, count))
 
-    def line(self, source: str, target: str) -> Line:
+    def line(self, source: str, target: str) -> Curve:
         """Return the line from one place to another."""
         (x, y), (column, row) = self.at[source], self.at[target]
         middle = (x + column) / 2, (y + row) / 2
@@ -90,7 +103,7 @@ class Board:
         """Return the SVG path data of the line between two places, or of its first half."""
         line = (x, y), (bent_x, bent_y), (column, row) = self.line(source, target)
         if half:
-            column, row = _point_at(line, 0.5)
+            column, row = point_on(line, 0.5)
             bent_x, bent_y = (x + bent_x) / 2, (y + bent_y) / 2
         bent = f"Q{bent_x:.4g} {bent_y:.4g} " if self._bends(source, target) else "L"
         return f"M{x:.4g} {y:.4g}{bent}{column:.4g} {row:.4g}"
@@ -101,14 +114,8 @@ class Board:
 
     def head(self, source: str, target: str, part: float = 0.6, size: float = 5.0) -> str:
         """Return the SVG path data of an arrow head at a fraction of a line."""
-        line = self.line(source, target)
-        (x, y), (east, south) = _point_at(line, part), _point_at(line, part + 0.02)
-        length = hypot(east - x, south - y) or 1.0
-        along, across = size * (east - x) / length, size * (south - y) / length
-        return (
-            f"M{x + along:.4g} {y + across:.4g}L{x - along - across:.4g} {y - across + along:.4g}"
-            f"L{x - along + across:.4g} {y - across - along:.4g}z"
-        )
+        corners = arrow_head(self.line(source, target), part, size)
+        return "M" + "L".join(f"{x:.4g} {y:.4g}" for x, y in corners) + "z"
 
     def render(self, cutoff: int) -> str:
         """Return the shapes of moves, places and names for a reader of the steps 0 to `cutoff`."""
@@ -123,8 +130,8 @@ class Board:
             lines = (self.move_path(*pair) for pair, best_kind in best.items() if best_kind == number)
             dashes = f'stroke-dasharray="{dash}"' if dash else ""
             parts.append(path(f"textmap-{kind}", colour, round(wide * self._thin, 2), lines, dashes))
-        heads = "".join(self.head(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
-        parts.append(f'<path class="textmap-head" fill="#5a6372" d="{heads}"/>' if heads else "")
+        heads = (self.head(*pair, 0.72, 4) for pair, kind in best.items() if kind and pair[::-1] not in best)
+        parts.append(path("textmap-head", "#5a6372", 0, heads))
         known_places = {place for pair, kind in best.items() if kind for place in pair}
         return "".join(parts) + self._dots(known_places) + name_shapes(self._names.fitting.values())
 
@@ -133,14 +140,10 @@ class Board:
         for place, (x, y) in self.at.items():
             name = self._names.fitting.get(place)
             whole = name is not None and " ".join(name.lines) == shown(place)
-            dot = f'circle cx="{x:.4g}" cy="{y:.4g}" r="{self.radius:.2g}"'
-            title = f"><title>{escape(shown(place, 100))}</title></circle>"
-            dots[place in known_places].append(f"<{dot}/>" if whole else f"<{dot}{title}")
-        looks = {
-            True: 'class="textmap-place" fill="#5a6372"',
-            False: 'class="textmap-untold" fill="#fff" stroke="#bdb8ad"',
-        }
-        return "".join(f"<g {looks[kind]}>{''.join(circles)}</g>" for kind, circles in dots.items() if circles)
+            dot = f'<circle cx="{x:.4g}" cy="{y:.4g}" r="{self.radius:.2g}"/>'
+            dots[place in known_places].append(dot if whole else title(shown(place, 100), dot))
+        untold = group("textmap-untold", dots[False], 'fill="#fff" stroke="#bdb8ad"')
+        return group("textmap-place", dots[True], 'fill="#5a6372"') + untold
 
     def names(self, places: Iterable[str]) -> dict[str, Name]:
         """Return the names of the given places, drawn above all others; see `Names.place_names`."""
@@ -168,26 +171,12 @@ def _covers(source: Cell, target: Cell, occupied: set[Cell]) -> bool:
     return any((source[0] + x, source[1] + y) in occupied for x, y in covered)
 
 
-def _point_at(line: Line, part: float) -> Point:
-    """Return the point at a fraction of a line."""
-    (x, y), (bent_x, bent_y), (column, row) = line
-    start_weight, bend_weight, end_weight = (1 - part) ** 2, 2 * part * (1 - part), part**2
-    return (
-        start_weight * x + bend_weight * bent_x + end_weight * column,
-        start_weight * y + bend_weight * bent_y + end_weight * row,
-    )
-
-
 def name_shapes(names: Iterable[Name], *, strong: bool = False) -> str:
     """Return the SVG text of names."""
-    texts = "".join(map(_text, names))
-    if not texts:
-        return ""
-    look = 'class="textmap-meant" fill="#1c2230" font-weight="600"' if strong else 'class="textmap-name" fill="#5a6372"'
-    return (
-        f'<g {look} stroke="#fff" stroke-width="{5 if strong else 3}" stroke-linejoin="round" paint-order="stroke" '
-        f'font-family="sans-serif" font-size="{FONT}" text-anchor="middle">{texts}</g>'
-    )
+    look = 'fill="#1c2230" font-weight="600" stroke-width="5"' if strong else 'fill="#5a6372" stroke-width="3"'
+    edge = 'stroke="#fff" stroke-linejoin="round" paint-order="stroke"'
+    more = f'{look} {edge} font-size="{FONT}" text-anchor="middle"'
+    return group("textmap-meant" if strong else "textmap-name", map(_text, names), more)
 
 
 def _text(name: Name) -> str:
