@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
 from waybench._scoring import find_environment, scored_episode
 from waybench.core import (
+    AnyEnvironment,
+    AnyEpisode,
     End,
     Entry,
-    Environment,
     Episode,
     EpisodeRecord,
     Json,
@@ -84,7 +85,7 @@ class _Replies(Policy):
         self.name = getattr(function, "__name__", type(function).__name__)
         self._function = function
 
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: AnyEpisode) -> str:
         """Return the function's reply to the prompt."""
         reply = cast(object, self._function(Prompt(episode.messages)))
         if not isinstance(reply, str):
@@ -101,7 +102,7 @@ def list_environments() -> list[Entry]:
     return list(registry.entries)
 
 
-def load(env_id: str) -> Environment[Any, Any, Any]:
+def load(env_id: str) -> AnyEnvironment:
     """Load an environment by its registered id, or by the name of a task that plays no other environment.
 
     Args:
@@ -119,7 +120,7 @@ def load(env_id: str) -> Environment[Any, Any, Any]:
 
 
 def play(
-    env: str | Environment[Any, Any, Any],
+    env: str | AnyEnvironment,
     player: str | Policy | Callable[[Prompt], str] = "oracle",
     *,
     level: int | None = None,
@@ -157,9 +158,7 @@ def play(
         key, level, protocol=str(played["protocol"]), **{name: options[name] for name in options if name in drawn}
     )
     chosen = policy(player) if isinstance(player, str) else player if isinstance(player, Policy) else _Replies(player)
-    episode: Episode[Any, Any, Any] = Episode(
-        environment, source.item(index), played, attempt=attempt, player=chosen.name
-    )
+    episode: AnyEpisode = Episode(environment, source.item(index), played, attempt=attempt, player=chosen.name)
     while not episode.done:
         episode.step(chosen.reply(episode))
     return result(episode)
@@ -181,7 +180,7 @@ def score(line: Mapping[str, Json]) -> EpisodeResult:
     return result(scored_episode(dict(line)))
 
 
-def result(episode: Episode[Any, Any, Any]) -> EpisodeResult:
+def result(episode: AnyEpisode) -> EpisodeResult:
     """Return the metrics of an episode; none after an infrastructure error."""
     record, environment = episode.record(), episode.environment
     if record.end is End.INFRASTRUCTURE:

@@ -8,9 +8,10 @@ from typing import Any, NoReturn, cast
 
 from waybench.core import (
     NOTHING,
+    AnyEnvironment,
+    AnyEpisode,
     DataError,
     End,
-    Environment,
     Episode,
     EpisodeRecord,
     Json,
@@ -37,7 +38,7 @@ _LOOKALIKE = 0.85  # a field of the user's own ("instance_id") is passed over, a
 _MOST_COMPARED = 100
 
 
-def find_environment(name: str) -> Environment[Any, Any, Any]:
+def find_environment(name: str) -> AnyEnvironment:
     """Load an environment by any of its names (`waybench.evaluation.tasks.resolve_environment`).
 
     Raises:
@@ -98,7 +99,7 @@ def score_and_record(
     return {"line": number, **line_id, "error": why}, None
 
 
-def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
+def scored_episode(data: dict[str, Json]) -> AnyEpisode:
     """Play stored replies, or simulate a stored record again.
 
     Args:
@@ -136,7 +137,7 @@ def scored_episode(data: dict[str, Json]) -> Episode[Any, Any, Any]:
     item = environment.item(instance, examples)
     if data.get("hash", item.instance.hash) != item.instance.hash:
         raise DataError('"hash" does not match this instance: one of them was changed')
-    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt)
+    episode: AnyEpisode = Episode(environment, item, options, attempt=attempt)
     characters = 0
     for reply in replies:
         if episode.done:
@@ -154,7 +155,7 @@ def _is_record(data: Mapping[str, Json]) -> bool:
     return "schema" in data and "turns" in data
 
 
-def _scored(data: dict[str, Json], episode: Episode[Any, Any, Any]) -> dict[str, Json]:
+def _scored(data: dict[str, Json], episode: AnyEpisode) -> dict[str, Json]:
     result = _result(episode)
     if _is_record(data):
         return {"id": episode.item.id, **result, "replayed": True}
@@ -163,7 +164,7 @@ def _scored(data: dict[str, Json], episode: Episode[Any, Any, Any]) -> dict[str,
     return result
 
 
-def _stored(data: dict[str, Json], episode: Episode[Any, Any, Any], model: str) -> dict[str, Json]:
+def _stored(data: dict[str, Json], episode: AnyEpisode, model: str) -> dict[str, Json]:
     """Return an episode's record with the line's fields about the item's set, the task and the player."""
     record = episode.record().to_json()
     kinds = {"id": (str, int), "level": int, "key": str, "index": int}
@@ -175,7 +176,7 @@ def _stored(data: dict[str, Json], episode: Episode[Any, Any, Any], model: str) 
     return record | {name: data[name] for name in ("task", "settings") if name in data}
 
 
-def _result(episode: Episode[Any, Any, Any]) -> dict[str, Json]:
+def _result(episode: AnyEpisode) -> dict[str, Json]:
     record, scoring = episode.record(), episode.environment.scoring
     metrics: dict[str, Json] | None = None
     if record.end is not End.INFRASTRUCTURE:

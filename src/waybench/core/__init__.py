@@ -1,4 +1,7 @@
-"""The abstractions that every environment and every face of waybench share. Standard library only."""
+"""The abstractions that every environment and every face of waybench share. Standard library only.
+
+Read `_game`, `_wording` and `_episode` first, and then `_environment` with its `_parts`.
+"""
 
 from waybench.core._board import Board, Tile, TypedAction
 from waybench.core._context import CONTEXT_TOKENIZER, CONTEXT_TOKENS, NoRoomError
@@ -22,12 +25,13 @@ from waybench.core._datasets import (
 from waybench.core._environment import (
     DIFFICULTY_INDEX,
     PLAY_EXTENSIONS,
+    AnyEnvironment,
     Environment,
     ItemIndex,
     PlayExtension,
     searched_index,
 )
-from waybench.core._episode import Episode, Reply
+from waybench.core._episode import AnyEpisode, Episode, Reply
 from waybench.core._errors import (
     DataError,
     LiveError,
@@ -286,6 +290,8 @@ __all__ = [
     "ActionTool",
     "Aggregate",
     "AnswerState",
+    "AnyEnvironment",
+    "AnyEpisode",
     "Axis",
     "Belief",
     "Board",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Generic
 
-from waybench.core._environment import Environment, I
+from waybench.core._environment import AnyEnvironment, AnyPlay, Environment, I
 from waybench.core._errors import UsageError, plural
 from waybench.core._game import A, Json, S, Stream, Transition
 from waybench.core._items import Item, Source
@@ -91,9 +91,7 @@ def _draw_examples(
     )
 
 
-def solved_examples(
-    environment: Environment[Any, Any, Any], play: Play[Any, Any, Any], instances: Sequence[Any]
-) -> Chat:
+def solved_examples(environment: AnyEnvironment, play: AnyPlay, instances: Sequence[Any]) -> Chat:
     """Return the oracle's whole episodes on some instances, one after another.
 
     Some games, such as slot machines, end by the limit on turns alone: an episode that has no end of its own within

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Generic
+from typing import Any, Generic
 
 from waybench.core._conversation import Conversation
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
@@ -357,3 +357,6 @@ class Episode(Generic[I, S, A]):
             end=self.end_reason,
             error=self.error,
         )
+
+
+AnyEpisode = Episode[Any, Any, Any]

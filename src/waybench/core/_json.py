@@ -8,11 +8,10 @@ from typing import Any, TypeGuard
 
 from waybench.core._errors import DataError
 
-MOST_DEPTH = 100  # brackets within each other; what waybench writes has fewer than ten
 _PART = 1 << 20
 _STRUCTURE = b'[]{},"'
 _OTHER = bytes(byte for byte in range(256) if byte not in _STRUCTURE)
-MAX_DEPTH = 100
+MAX_DEPTH = 100  # brackets within each other; what waybench writes has fewer than ten
 MAX_DIGITS = 18
 MAX_TOKENS = 100_000  # brackets, strings, commas and so on
 # Blanks and comments, then a token. Possessive quantifiers keep the time linear.
@@ -51,7 +50,7 @@ class JsonBounds:
         depth: Most brackets within each other. In a text of several parts up to twice as many can go unnoticed.
     """
 
-    def __init__(self, values: int, depth: int = MOST_DEPTH) -> None:
+    def __init__(self, values: int, depth: int = MAX_DEPTH) -> None:
         self._left, self._depth = values, depth
         self._carry = b""  # half an escape
         self._inside = 0  # whether a string is open
@@ -85,7 +84,7 @@ class JsonBounds:
         raise DataError("it has too many nested brackets")
 
 
-def check_json(text: str | bytes, values: int, depth: int = MOST_DEPTH) -> None:
+def check_json(text: str | bytes, values: int, depth: int = MAX_DEPTH) -> None:
     """Check that a JSON text is neither too deep nor has too many values (`JsonBounds`).
 
     Raises:
@@ -120,12 +119,8 @@ class MalformedError(ValueError):
         self.position = position
 
 
-class TooDeepError(ValueError):
-    """A value of more than `MAX_DEPTH` brackets within each other."""
-
-
-class TooManyTokensError(ValueError):
-    """Values of more than `MAX_TOKENS` tokens together."""
+class RefusedError(ValueError):
+    """A text that is not read any further; the message is a sentence that says why."""
 
 
 class _Open:
@@ -173,8 +168,7 @@ class ValueReader:
 
         Raises:
             MalformedError: If there is none.
-            TooDeepError: If it has too many brackets within each other.
-            TooManyTokensError: If the values that were read have too many tokens.
+            RefusedError: If it has too many brackets within each other, or the values that were read too many tokens.
         """
         self.end, self.has_placeholder, self.has_constant = start, False, False
         within: list[_Open] = []
@@ -196,7 +190,7 @@ class ValueReader:
                 if token not in _CLOSING:
                     raise MalformedError(self._start)
                 if len(within) == MAX_DEPTH:
-                    raise TooDeepError
+                    raise RefusedError(f"The reply has more than {MAX_DEPTH} brackets within each other.")
                 within.append(_Open(token))
                 continue
             else:
@@ -235,7 +229,9 @@ class ValueReader:
     def _next(self) -> tuple[str, str]:
         self._tokens += 1
         if self._tokens > MAX_TOKENS:
-            raise TooManyTokensError
+            raise RefusedError(
+                f"The reply has more than {MAX_TOKENS} brackets, texts and commas that are no strict JSON."
+            )
         match = _TOKEN.match(self._text, self.end)
         if match is None or match.lastgroup is None:
             gap = _GAP.match(self._text, self.end)

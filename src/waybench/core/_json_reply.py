@@ -11,13 +11,11 @@ from typing import Any, NamedTuple
 from waybench.core._json import (
     MAX_DEPTH,
     MAX_DIGITS,
-    MAX_TOKENS,
     PLACEHOLDER,
     JsonObject,
     MalformedError,
     Oversized,
-    TooDeepError,
-    TooManyTokensError,
+    RefusedError,
     ValueReader,
     is_array,
     is_object,
@@ -88,11 +86,6 @@ class _Answer(NamedTuple):
 
     value: Any
     is_mention: bool
-
-
-class _Refused(Exception):
-    def __init__(self, reason: str) -> None:
-        self.invalid = Invalid(reason)
 
 
 def last_object(reply: str, key: str, *, unique: bool = False) -> JsonObject | Invalid:
@@ -175,12 +168,8 @@ def _find_last(reply: str, wanted: _Wanted) -> _Answer | Invalid | None:
         return Invalid(f"The reply has {len(reply)} characters; at most {MAX_CHARACTERS} are read.")
     try:
         return _find_answer(reply, wanted, is_decoded=False)
-    except _Refused as refused:
-        return refused.invalid
-    except TooDeepError:
-        return Invalid(f"The reply has more than {MAX_DEPTH} brackets within each other.")
-    except TooManyTokensError:
-        return Invalid(f"The reply has more than {MAX_TOKENS} brackets, texts and commas that are no strict JSON.")
+    except RefusedError as error:
+        return Invalid(str(error))
 
 
 def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | None:
@@ -213,7 +202,7 @@ def _find_answer(text: str, wanted: _Wanted, *, is_decoded: bool) -> _Answer | N
             answer = later
         candidate = wanted.candidate.search(text, end)
     if candidate is not None:
-        raise _Refused(f"The reply has more than {MAX_OBJECTS} JSON objects.")
+        raise RefusedError(f"The reply has more than {MAX_OBJECTS} JSON objects.")
     return answer
 
 
@@ -273,29 +262,25 @@ class _Source:
 
         Raises:
             MalformedError: If there is none.
-            TooDeepError: If it has too many brackets within each other.
-            TooManyTokensError: If the values that are no strict JSON have too many tokens.
+            RefusedError: If it has too many brackets within each other, or the text too many malformed objects.
         """
         position = start
         try:
             value, end = _DECODER.raw_decode(self._text, start)
-            if _is_deeper(MAX_DEPTH, value):
-                raise TooDeepError
-            self.has_placeholder = self.has_constant = False
-            return value, end
+            if not _is_deeper(MAX_DEPTH, value):
+                self.has_placeholder = self.has_constant = False
+                return value, end
         except json.JSONDecodeError as error:
             position = error.pos
-        except ValueError:
-            pass  # NaN or Infinity
-        except RecursionError:
-            pass  # how deep that is depends on the stack
+        except (ValueError, RecursionError):
+            pass  # NaN or Infinity; or too deep for the stack, which the reader does not depend on
         reader = self._reader
         try:
             value = reader.read(start)
         except MalformedError as error:
             self._malformed += 1
             if self._malformed > MAX_MALFORMED:
-                raise _Refused(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.") from None
+                raise RefusedError(f"The reply has more than {MAX_MALFORMED} malformed JSON objects.") from None
             raise MalformedError(max(error.position, position)) from None
         self.has_placeholder, self.has_constant = reader.has_placeholder, reader.has_constant
         return value, reader.end

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from waybench.core._environment import PLAY_EXTENSIONS, Environment, I
-from waybench.core._episode import NOT_CARRIED_OUT, Episode, Reply
+from waybench.core._episode import NOT_CARRIED_OUT, AnyEpisode, Episode, Reply
 from waybench.core._errors import LiveError, ReplayError, UsageError, unknown
 from waybench.core._game import A, End, Json, Outcome, S
 from waybench.core._items import Item
@@ -25,10 +25,10 @@ class Policy(ABC):
     name: str
 
     @abstractmethod
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: AnyEpisode) -> str:
         """Return the reply to the episode's present messages."""
 
-    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+    def believe(self, episode: AnyEpisode, belief: Belief[Any]) -> str:
         """Return the reply to a belief probe; by default it is right, for the player knows the true state."""
         return belief.render(belief.expected(episode.state))
 
@@ -38,11 +38,11 @@ class NullPolicy(Policy):
 
     name = "null"
 
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: AnyEpisode) -> str:
         """Return the empty reply."""
         return ""
 
-    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+    def believe(self, episode: AnyEpisode, belief: Belief[Any]) -> str:
         """Return the empty reply."""
         return ""
 
@@ -58,7 +58,7 @@ class ScriptedPolicy(Policy):
         self.name = name
         self._purpose = f"player {name}"
 
-    def action(self, episode: Episode[Any, Any, Any]) -> Any:
+    def action(self, episode: AnyEpisode) -> Any:
         """Return the action this player takes now."""
         player: Player[Any, Any] | None = episode.environment.players.policies.get(self.name)
         stream = episode.stream(self._purpose)
@@ -70,7 +70,7 @@ class ScriptedPolicy(Policy):
             unknown(f"player of {episode.environment.id}", self.name, episode.environment.players.policies)
         )
 
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: AnyEpisode) -> str:
         """Return the action as the wording renders it."""
         return episode.play.wording.render(self.action(episode), episode.state)
 
@@ -93,14 +93,14 @@ class NoisyPolicy(Policy):
         self.rate = rate
         self.name = f"noisy-{rate:g}"
 
-    def reply(self, episode: Episode[Any, Any, Any]) -> str:
+    def reply(self, episode: AnyEpisode) -> str:
         """Return the base player's action with errors in it, as the wording renders it."""
         action = episode.play.game.perturb(
             episode.state, self.base.action(episode), self.rate, episode.stream(f"player {self.name}")
         )
         return episode.play.wording.render(action, episode.state)
 
-    def believe(self, episode: Episode[Any, Any, Any], belief: Belief[Any]) -> str:
+    def believe(self, episode: AnyEpisode, belief: Belief[Any]) -> str:
         """Return the right answer, or at the player's rate of error that it knows none."""
         errs = episode.stream(f"belief {belief.name} of {self.name}").random() < self.rate
         return belief.render(None) if errs else super().believe(episode, belief)
@@ -129,9 +129,9 @@ def policy(name: str) -> Policy:
 
 def play_out(
     environment: Any, item: Item[Any], player: Policy, options: dict[str, Json] | None = None, *, attempt: int = 1
-) -> Episode[Any, Any, Any]:
+) -> AnyEpisode:
     """Let a player play an item to the end and return the finished episode."""
-    episode: Episode[Any, Any, Any] = Episode(environment, item, options, attempt=attempt, player=player.name)
+    episode: AnyEpisode = Episode(environment, item, options, attempt=attempt, player=player.name)
     while episode.end_reason is None:
         episode.step(player.reply(episode))
     return episode

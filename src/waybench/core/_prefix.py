@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, Resolve
-from waybench.core._episode import Episode
+from waybench.core._episode import AnyEpisode, Episode
 from waybench.core._errors import DataError, UsageError, unknown
 from waybench.core._game import Json
 from waybench.core._items import Item
@@ -125,7 +125,7 @@ def without_prefix(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if name not in (PREFIX, PREFIX_REPLIES)}
 
 
-def _turns(episode: Episode[Any, Any, Any]) -> list[tuple[str, str]]:
+def _turns(episode: AnyEpisode) -> list[tuple[str, str]]:
     """Return the turns of a new episode's prefix as (player, reply).
 
     The prefix is over before a turn that would end the episode. A step is a turn, except where the game's actions are
@@ -161,13 +161,13 @@ def _turns(episode: Episode[Any, Any, Any]) -> list[tuple[str, str]]:
     return replies
 
 
-def _restart(episode: Episode[Any, Any, Any]) -> Episode[Any, Any, Any]:
+def _restart(episode: AnyEpisode) -> AnyEpisode:
     """Return a new episode of the same attempt at the item without a prefix."""
     options = without_prefix(episode.options)
     return Episode(episode.environment, episode.item, options, attempt=episode.attempt, player=episode.player)
 
 
-def _recorded_replies(trial: Episode[Any, Any, Any], recorded: Any) -> list[tuple[str, str]]:
+def _recorded_replies(trial: AnyEpisode, recorded: Any) -> list[tuple[str, str]]:
     """Return those replies of a record that do not end the episode."""
     if not isinstance(recorded, list | tuple) or not all(isinstance(reply, str) for reply in recorded):  # pyright: ignore[reportUnknownVariableType]
         raise UsageError("prefix_replies: give a list of texts")
@@ -180,7 +180,7 @@ def _recorded_replies(trial: Episode[Any, Any, Any], recorded: Any) -> list[tupl
     return replies
 
 
-def _next_reply(episode: Episode[Any, Any, Any], player: Policy, most_steps: int) -> tuple[str, int]:
+def _next_reply(episode: AnyEpisode, player: Policy, most_steps: int) -> tuple[str, int]:
     """Return a player's next reply, and how many steps it takes: 0 for a thought."""
     reply, wording, state = player.reply(episode), episode.play.wording, episode.state
     if wording.thought_question(state):
@@ -192,7 +192,7 @@ def _next_reply(episode: Episode[Any, Any, Any], player: Policy, most_steps: int
     return (reply if first == action else wording.render(first, state)), taken
 
 
-def oracle_steps(episode: Episode[Any, Any, Any]) -> int:
+def oracle_steps(episode: AnyEpisode) -> int:
     """Return the number of steps in the oracle's own episode on the item."""
     trial, oracle, steps = _restart(episode), policy("oracle"), 0
     while not trial.done:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from waybench.core._environment import Environment
+from waybench.core._environment import AnyEnvironment
 from waybench.core._errors import UsageError, WaybenchError, unknown
 
 
@@ -101,7 +101,7 @@ class Registry:
             raise UsageError(unknown("environment", env_id, self._entries))
         return entry
 
-    def load(self, env_id: str) -> Environment[Any, Any, Any]:
+    def load(self, env_id: str) -> AnyEnvironment:
         """Return the environment of an id; "id@version" insists on a version.
 
         Raises:
@@ -112,7 +112,7 @@ class Registry:
         if version and version != str(entry.version):
             raise UsageError(f"{name} is at version {entry.version}, not {version[:20]}: use {name}@{entry.version}")
         module, _, attribute = entry.target.partition(":")
-        environment: Environment[Any, Any, Any] = getattr(import_module(module), attribute)
+        environment: AnyEnvironment = getattr(import_module(module), attribute)
         if (environment.id, environment.version) != (entry.id, entry.version):
             raise WaybenchError(f"catalogue line {entry.id}@{entry.version} does not fit {environment.id}")
         searched = environment.difficulty.horizon is not None

@@ -9,7 +9,7 @@ from waybench.core._environment import AnyEnvironment, AnyPlay, PlayExtension, R
 from waybench.core._errors import UsageError
 from waybench.core._game import A, I, Json, S
 from waybench.core._images import has_images
-from waybench.core._json import Oversized, is_array, is_object, refuse_constant, to_object
+from waybench.core._json import MAX_DEPTH, Oversized, is_array, is_object, refuse_constant, to_object
 from waybench.core._json_reply import MAX_CHARACTERS, shown
 from waybench.core._play import WORDING, Option
 from waybench.core._replies import ReplyParts, split_reasoning
@@ -26,7 +26,6 @@ INTERFACE_OPTION = Option(
     'is a wording of its own ("tools:" and the name of the wording), so that no score mixes the two.',
 )
 _MOST_DIGITS = 100
-_MOST_DEPTH = 100
 
 
 class CallReply(NamedTuple):
@@ -127,8 +126,8 @@ class _UnfitError(ValueError):
 def _check_value(value: Json, schema: Mapping[str, Json], path: str, depth: int) -> Json:
     """Return a value that fits a schema, with whole numbers as integers and texts that can be stored."""
     here = path or "the arguments"
-    if depth > _MOST_DEPTH:
-        raise _UnfitError(f"{here} has more than {_MOST_DEPTH} brackets within each other")
+    if depth > MAX_DEPTH:
+        raise _UnfitError(f"{here} has more than {MAX_DEPTH} brackets within each other")
     match schema["type"]:
         case "object":
             return _check_object(value, schema, path, depth)
